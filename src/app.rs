@@ -1,0 +1,1 @@
+//! The window: drains events, draws, applies commands, runs effects.

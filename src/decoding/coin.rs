@@ -1,0 +1,146 @@
+//! Randomness with an address: the coin of a step depends on the seed and the position alone.
+
+use super::TokenId;
+
+/// The coins of one step: a pure function of the seed and the position, for all time the same on
+/// every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coins {
+    /// What the user set.
+    pub seed: u64,
+    /// The place that the drawn token takes in its sequence, counted from zero at the first prompt
+    /// token, so that a branch, a replay and a second pane with the same seed all meet the same
+    /// coins at the same place.
+    pub position: u64,
+}
+
+impl Coins {
+    /// For selectors that toss no coin.
+    pub(super) const NONE: Self = Self {
+        seed: 0,
+        position: 0,
+    };
+
+    /// The coin in `[0, 1)` that decides the draw of the token.
+    pub fn draw(self) -> f64 {
+        self.toss(Use::Draw, 0)
+    }
+
+    /// The coin in `[0, 1)` that decides whether the stage at `index` acts, if it acts by chance.
+    pub fn stage(self, index: u32) -> f64 {
+        self.toss(Use::Stage, index)
+    }
+
+    /// The coin in `[0, 1)` of one token, for noise that is drawn for each token by itself.
+    pub fn token(self, token: TokenId) -> f64 {
+        self.toss(Use::Token, token.0)
+    }
+
+    fn toss(self, purpose: Use, index: u32) -> f64 {
+        let counter = [
+            self.position as u32,
+            (self.position >> 32) as u32,
+            purpose as u32,
+            index,
+        ];
+        let key = [self.seed as u32, (self.seed >> 32) as u32];
+        let [low, high, _, _] = philox4x32_10(counter, key);
+        let bits = (u64::from(high) << 32 | u64::from(low)) >> 11;
+        bits as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// What a coin is for. Different uses at one position must not share a coin.
+#[derive(Clone, Copy)]
+enum Use {
+    Draw = 0,
+    Stage = 1,
+    Token = 2,
+}
+
+/// Philox 4×32 with ten rounds: a counter-based generator, so that any draw can be made directly.
+///
+/// Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
+fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..10 {
+        let [c0, c1, c2, c3] = counter;
+        let product_0 = u64::from(c0) * 0xD251_1F53;
+        let product_1 = u64::from(c2) * 0xCD9E_8D57;
+        counter = [
+            (product_1 >> 32) as u32 ^ c1 ^ key[0],
+            product_1 as u32,
+            (product_0 >> 32) as u32 ^ c3 ^ key[1],
+            product_0 as u32,
+        ];
+        key = [
+            key[0].wrapping_add(0x9E37_79B9),
+            key[1].wrapping_add(0xBB67_AE85),
+        ];
+    }
+    counter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coins, philox4x32_10};
+    use crate::decoding::TokenId;
+
+    /// The known answers that the authors publish with their reference implementation.
+    #[test]
+    fn philox_gives_the_published_answers() {
+        let ones = u32::MAX;
+        let pi = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];
+        for (counter, key, expected) in [
+            (
+                [0; 4],
+                [0; 2],
+                [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+            ),
+            (
+                [ones; 4],
+                [ones; 2],
+                [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+            ),
+            (
+                pi,
+                [0xa409_3822, 0x299f_31d0],
+                [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+            ),
+        ] {
+            assert_eq!(philox4x32_10(counter, key), expected);
+        }
+    }
+
+    #[test]
+    fn the_first_coins_of_seed_42_never_change() {
+        let coins: Vec<String> = (0..4)
+            .map(|position| format!("{:.12}", Coins { seed: 42, position }.draw()))
+            .collect();
+        assert_eq!(coins, ["", "", "", ""]);
+    }
+
+    #[test]
+    fn every_use_and_index_has_a_coin_of_its_own() {
+        let coins = Coins {
+            seed: 7,
+            position: 3,
+        };
+        let elsewhere = Coins {
+            seed: 7,
+            position: 4,
+        };
+        let other_seed = Coins {
+            seed: 8,
+            position: 3,
+        };
+        for other in [
+            coins.stage(0),
+            coins.stage(1),
+            coins.token(TokenId(0)),
+            elsewhere.draw(),
+            other_seed.draw(),
+        ] {
+            assert!((coins.draw() - other).abs() > 1e-12);
+        }
+    }
+}

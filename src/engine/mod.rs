@@ -1,0 +1,13 @@
+//! Tokens and tensors: loading a model, reading a prompt once, decoding several sequences together.
+//!
+//! This module knows no thread and no window. It names `generation` and `decoding`.
+
+mod causal_lm;
+mod error;
+mod loaded_model;
+mod tokenizer;
+
+pub use causal_lm::{CausalLm, Logits, Row, SequenceId};
+pub use error::EngineError;
+pub use loaded_model::LoadedModel;
+pub use tokenizer::Tokenizer;

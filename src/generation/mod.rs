@@ -1,0 +1,23 @@
+//! What was asked and what happened: plain data, and the figures computed from it.
+//!
+//! This module knows no model, no thread and no window; it names only `decoding`.
+
+mod config;
+mod finish;
+mod fork;
+mod metrics;
+mod model;
+mod pane_spec;
+mod piece;
+mod record;
+mod vocabulary;
+
+pub use config::{EndOfText, GenerationConfig, Limits};
+pub use finish::FinishReason;
+pub use fork::{Fork, first_fork};
+pub use metrics::{Metrics, SpeedPoint, speed_series};
+pub use model::ModelInfo;
+pub use pane_spec::{PaneSettings, PaneSpecError};
+pub use piece::{Piece, PieceKind};
+pub use record::{Generation, PromptRecord, Step, StepTime};
+pub use vocabulary::Vocabulary;

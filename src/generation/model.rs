@@ -1,0 +1,26 @@
+//! What is known of the model that wrote something.
+
+use serde::{Deserialize, Serialize};
+
+/// Which model it was, so that a run can be named, compared and made again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Its name as people say it.
+    pub name: String,
+    /// The family it belongs to, as its file names it: "llama".
+    pub architecture: String,
+    /// How many weights it has.
+    pub n_params: u64,
+    /// How its weights are stored: "Q8_0", "F16".
+    pub quantization: String,
+    /// Where it runs: "CPU", "CUDA 0".
+    pub device: String,
+    /// The size of its vocabulary.
+    pub n_vocab: usize,
+    /// How many tokens it can read.
+    pub n_context: usize,
+    /// The file's name without its folder; "embedded" for the one inside the program.
+    pub file: String,
+    /// SHA-256 of the weights' file, in hexadecimal.
+    pub sha256: String,
+}

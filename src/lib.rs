@@ -1,0 +1,31 @@
+//! Quartet: one prompt, four decodings, token by token.
+//!
+//! The modules stand in reading order; each may name only those above it in this list
+//! (`tests/architecture.rs` holds that).
+
+/// Logits in, one token out.
+pub mod decoding;
+
+/// What was asked and what happened.
+pub mod generation;
+
+/// Tokens and tensors.
+pub mod engine;
+
+/// The engine's thread, and what is said across its border.
+pub mod worker;
+
+/// A run as bytes.
+pub mod export;
+
+/// All that the window shows, without a window.
+pub mod state;
+
+/// Drawing and nothing else.
+pub mod ui;
+
+/// The window.
+pub mod app;
+
+/// The commands that need no window.
+pub mod cli;

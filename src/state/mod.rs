@@ -1,0 +1,5 @@
+//! All that the window shows, without a window: commands in, effects out.
+
+mod view;
+
+pub use view::Tint;

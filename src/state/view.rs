@@ -1,0 +1,71 @@
+//! How the record is looked at: choices of the reader that change nothing in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::generation::Step;
+
+/// What the fill behind a token tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tint {
+    /// Nothing.
+    None,
+    /// The token's probability before the chain.
+    #[default]
+    Probability,
+    /// The token's place before the chain.
+    Rank,
+    /// How undecided the model was.
+    Entropy,
+    /// How little the model expected the token.
+    Surprisal,
+}
+
+impl Tint {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 5] = [
+        Self::Probability,
+        Self::Rank,
+        Self::Entropy,
+        Self::Surprisal,
+        Self::None,
+    ];
+
+    /// The word in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Probability => "Probability",
+            Self::Rank => "Rank",
+            Self::Entropy => "Entropy",
+            Self::Surprisal => "Surprise",
+        }
+    }
+
+    /// What each step of the scale stands for, from sure to unexpected.
+    pub const fn legend(self) -> [&'static str; 5] {
+        match self {
+            Self::None => [""; 5],
+            Self::Probability => ["≥ 50 %", "20–50", "5–20", "1–5", "< 1 %"],
+            Self::Rank => ["1", "2–10", "11–100", "101–1,000", "> 1,000"],
+            Self::Entropy => ["< 0.5 bits", "0.5–1.5", "1.5–3", "3–5", "> 5"],
+            Self::Surprisal => ["< 1 bit", "1–3", "3–5", "5–8", "> 8"],
+        }
+    }
+
+    /// The step of the scale on which a token stands, 0 to 4.
+    pub fn step(self, step: &Step) -> usize {
+        let trace = &step.trace;
+        let (value, borders) = match self {
+            Self::None => return 0,
+            Self::Probability => (-trace.raw_prob, [-0.5, -0.2, -0.05, -0.01]),
+            Self::Rank => (f64::from(trace.raw_rank), [1.0, 10.0, 100.0, 1000.0]),
+            Self::Entropy => (
+                trace.raw.entropy_nats / std::f64::consts::LN_2,
+                [0.5, 1.5, 3.0, 5.0],
+            ),
+            Self::Surprisal => (-trace.raw_prob.log2(), [1.0, 3.0, 5.0, 8.0]),
+        };
+        borders.iter().filter(|border| value > **border).count()
+    }
+}

@@ -1,0 +1,286 @@
+//! All colours of the window, dark and light. No other file makes a colour.
+
+use egui::Color32;
+
+use crate::state::Tint;
+
+/// The colours of one theme. Their contrast was checked as pairs; change none alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    /// The window.
+    pub bg: Color32,
+    /// Panes, dock, prompt box.
+    pub surface_1: Color32,
+    /// Chips, fields, plain buttons.
+    pub surface_2: Color32,
+    /// Hover; the row of the chosen token.
+    pub surface_3: Color32,
+    /// Pressed; slider rail; parts of the coin bar.
+    pub surface_4: Color32,
+    /// Menus, tooltips, dialogs.
+    pub popup: Color32,
+    /// Hairlines, card edges, plot grid.
+    pub stroke_1: Color32,
+    /// Popup edges, plot zero line.
+    pub stroke_2: Color32,
+    /// Edges that must be seen: selected pane, hollow bars.
+    pub stroke_3: Color32,
+    /// Main text, plot titles.
+    pub text_1: Color32,
+    /// Labels, chips, second text.
+    pub text_2: Color32,
+    /// Hints, units, axis numbers.
+    pub text_3: Color32,
+    /// Disabled text.
+    pub disabled: Color32,
+    /// The one button that does something new.
+    pub primary: Color32,
+    /// The same, hovered.
+    pub primary_hover: Color32,
+    /// Its words.
+    pub primary_text: Color32,
+    /// Pin, caret, link.
+    pub accent: Color32,
+    /// Pinned token, pinned step in plots.
+    pub accent_bg: Color32,
+    /// Focus ring.
+    pub focus: Color32,
+    /// Words, icon and field edge of an error.
+    pub error: Color32,
+    /// Fill of an error notice.
+    pub error_bg: Color32,
+    /// Words and icon of a warning.
+    pub warning: Color32,
+    /// Fill of a warning notice.
+    pub warning_bg: Color32,
+    /// Words and icon of a success.
+    pub success: Color32,
+    /// Fill of a success notice.
+    pub success_bg: Color32,
+    /// Story text on any tint.
+    pub token_text: Color32,
+    /// The prompt, repeated in a pane.
+    pub prompt_text: Color32,
+    /// Special tokens.
+    pub special_text: Color32,
+    /// Their fill.
+    pub special_bg: Color32,
+    /// Byte fragments.
+    pub byte_text: Color32,
+    /// Their fill.
+    pub byte_bg: Color32,
+    /// Bars before the chain.
+    pub bar_before: Color32,
+    /// Bars after it.
+    pub bar_after: Color32,
+    /// Hollow bar of a cut candidate.
+    pub bar_cut: Color32,
+    /// Its struck-out words.
+    pub struck_text: Color32,
+    /// Underline: changed by the chain.
+    pub changed: Color32,
+    /// Letter on a pane badge.
+    pub pane_letter: Color32,
+    panes: [Color32; 8],
+    probability: [Color32; 5],
+    rank: [Color32; 5],
+    entropy: [Color32; 5],
+    surprisal: [Color32; 5],
+}
+
+impl Theme {
+    /// The theme that is being drawn.
+    pub fn of(ui: &egui::Ui) -> &'static Self {
+        Self::dark_or_light(ui.visuals().dark_mode)
+    }
+
+    /// The theme by its brightness.
+    pub const fn dark_or_light(dark: bool) -> &'static Self {
+        if dark { &DARK } else { &LIGHT }
+    }
+
+    /// The colour of the pane at this index, A to H; later ones start again.
+    pub fn pane(&self, index: usize) -> Color32 {
+        self.panes
+            .get(index % self.panes.len())
+            .copied()
+            .unwrap_or(self.text_1)
+    }
+
+    /// The fill of a tint's step, 0 for what the model was sure of (which has none) to 4.
+    pub fn tint(&self, tint: Tint, step: usize) -> Color32 {
+        let ramp = match tint {
+            Tint::None => return Color32::TRANSPARENT,
+            Tint::Probability => &self.probability,
+            Tint::Rank => &self.rank,
+            Tint::Entropy => &self.entropy,
+            Tint::Surprisal => &self.surprisal,
+        };
+        ramp.get(step).copied().unwrap_or(Color32::TRANSPARENT)
+    }
+}
+
+/// A colour from its usual hexadecimal form.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this file is where colours are made"
+)]
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+const DARK: Theme = Theme {
+    bg: rgb(0x0E0F11),
+    surface_1: rgb(0x151719),
+    surface_2: rgb(0x1D1F23),
+    surface_3: rgb(0x272A2F),
+    surface_4: rgb(0x33373D),
+    popup: rgb(0x1A1C20),
+    stroke_1: rgb(0x23262A),
+    stroke_2: rgb(0x363A41),
+    stroke_3: rgb(0x767A82),
+    text_1: rgb(0xECEAE4),
+    text_2: rgb(0xB6B5B0),
+    text_3: rgb(0x949490),
+    disabled: rgb(0x6B6C6C),
+    primary: rgb(0xECEAE4),
+    primary_hover: rgb(0xFFFFFF),
+    primary_text: rgb(0x151719),
+    accent: rgb(0x9FB1FF),
+    accent_bg: rgb(0x232A47),
+    focus: rgb(0x9FB1FF),
+    error: rgb(0xFF9A8F),
+    error_bg: rgb(0x3A1F1E),
+    warning: rgb(0xF0C36A),
+    warning_bg: rgb(0x362B16),
+    success: rgb(0x86D3A6),
+    success_bg: rgb(0x183025),
+    token_text: rgb(0xE6E3DB),
+    prompt_text: rgb(0x949490),
+    special_text: rgb(0xB6B5B0),
+    special_bg: rgb(0x272A2F),
+    byte_text: rgb(0x9FD3DC),
+    byte_bg: rgb(0x18292D),
+    bar_before: rgb(0x686C74),
+    bar_after: rgb(0xD9D6CE),
+    bar_cut: rgb(0x767A82),
+    struck_text: rgb(0x949490),
+    changed: rgb(0x86D3A6),
+    pane_letter: rgb(0x0E0F11),
+    panes: [
+        rgb(0x639AF8),
+        rgb(0x89EED4),
+        rgb(0xD4587F),
+        rgb(0xE8C873),
+        rgb(0xD6B2FD),
+        rgb(0x57C3C1),
+        rgb(0xEB8C6B),
+        rgb(0xAAB1A4),
+    ],
+    probability: [
+        Color32::TRANSPARENT,
+        rgb(0x282113),
+        rgb(0x423315),
+        rgb(0x624715),
+        rgb(0x845A14),
+    ],
+    rank: [
+        Color32::TRANSPARENT,
+        rgb(0x17232B),
+        rgb(0x1B3443),
+        rgb(0x1F4A61),
+        rgb(0x256585),
+    ],
+    entropy: [
+        Color32::TRANSPARENT,
+        rgb(0x211E2D),
+        rgb(0x322A48),
+        rgb(0x483868),
+        rgb(0x654A8E),
+    ],
+    surprisal: [
+        Color32::TRANSPARENT,
+        rgb(0x30201F),
+        rgb(0x4B292A),
+        rgb(0x6B3037),
+        rgb(0x933E45),
+    ],
+};
+
+const LIGHT: Theme = Theme {
+    bg: rgb(0xF1EEE8),
+    surface_1: rgb(0xFFFEFB),
+    surface_2: rgb(0xF6F3ED),
+    surface_3: rgb(0xECE8E0),
+    surface_4: rgb(0xE0DBD0),
+    popup: rgb(0xFFFFFF),
+    stroke_1: rgb(0xE6E1D7),
+    stroke_2: rgb(0xCFC9BC),
+    stroke_3: rgb(0x86827A),
+    text_1: rgb(0x1A1916),
+    text_2: rgb(0x4F4D46),
+    text_3: rgb(0x66635B),
+    disabled: rgb(0x908C83),
+    primary: rgb(0x1A1916),
+    primary_hover: rgb(0x35332E),
+    primary_text: rgb(0xFFFEFB),
+    accent: rgb(0x3A4DC4),
+    accent_bg: rgb(0xE6E9FB),
+    focus: rgb(0x3A4DC4),
+    error: rgb(0xB3261E),
+    error_bg: rgb(0xFBE7E4),
+    warning: rgb(0x7A5200),
+    warning_bg: rgb(0xFBEFD3),
+    success: rgb(0x1F6B41),
+    success_bg: rgb(0xE1F3E8),
+    token_text: rgb(0x1F1D19),
+    prompt_text: rgb(0x66635B),
+    special_text: rgb(0x4F4D46),
+    special_bg: rgb(0xECE8E0),
+    byte_text: rgb(0x0B5563),
+    byte_bg: rgb(0xDDF1F4),
+    bar_before: rgb(0x928D84),
+    bar_after: rgb(0x2B2925),
+    bar_cut: rgb(0x86827A),
+    struck_text: rgb(0x66635B),
+    changed: rgb(0x1F6B41),
+    pane_letter: rgb(0xFFFFFF),
+    panes: [
+        rgb(0x3262E0),
+        rgb(0x06522F),
+        rgb(0xD22671),
+        rgb(0x8C7026),
+        rgb(0x6B3996),
+        rgb(0x186F6F),
+        rgb(0x933B0B),
+        rgb(0x605F52),
+    ],
+    probability: [
+        Color32::TRANSPARENT,
+        rgb(0xFDF3DC),
+        rgb(0xFBE3B0),
+        rgb(0xF8CE7C),
+        rgb(0xF2B24B),
+    ],
+    rank: [
+        Color32::TRANSPARENT,
+        rgb(0xE9F3F8),
+        rgb(0xCFE6F2),
+        rgb(0xA9D3E8),
+        rgb(0x7BBBDB),
+    ],
+    entropy: [
+        Color32::TRANSPARENT,
+        rgb(0xF0EAFA),
+        rgb(0xDDD0F3),
+        rgb(0xC6B0EB),
+        rgb(0xAB8AE0),
+    ],
+    surprisal: [
+        Color32::TRANSPARENT,
+        rgb(0xFCE9E7),
+        rgb(0xF8CDC9),
+        rgb(0xF1A9A3),
+        rgb(0xE6827B),
+    ],
+};
