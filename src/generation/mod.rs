@@ -10,6 +10,8 @@ mod model;
 mod pane_spec;
 mod piece;
 mod record;
+#[cfg(test)]
+pub(crate) mod testing;
 mod vocabulary;
 
 pub use config::{EndOfText, GenerationConfig, Limits};

@@ -1,0 +1,139 @@
+//! Small generations for tests: real traces of a real chain over made-up logits.
+
+use std::sync::Arc;
+
+use super::{
+    FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece, PieceKind, PromptRecord,
+    Step, StepTime, Vocabulary,
+};
+use crate::decoding::filters::Temperature;
+use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId, Trace};
+
+/// What else could have been written at each step; ids 0 to 7.
+const OTHERS: [&str; 8] = [
+    "</s>", " the", " a", " little", " house", " fox", ".", "\n\n",
+];
+
+/// A finished generation that wrote these pieces, each with its probability before the chain;
+/// `</s>` is a special token.
+pub(crate) fn generation(pieces: &[(&str, f64)]) -> Generation {
+    let pieces: Vec<(Piece, f64)> = pieces
+        .iter()
+        .map(|&(text, prob)| (piece(text), prob))
+        .collect();
+    generation_of(&pieces)
+}
+
+/// The same from pieces that may be special tokens or parts of characters.
+pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
+    let mut vocabulary: Vec<Piece> = OTHERS.map(piece).to_vec();
+    for (piece, _) in pieces {
+        if !vocabulary.contains(piece) {
+            vocabulary.push(piece.clone());
+        }
+    }
+    let chain = ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 0.7 })]);
+    let steps: Vec<Step> = pieces
+        .iter()
+        .enumerate()
+        .map(|(index, (piece, prob))| step(index, piece, *prob, &vocabulary, &chain))
+        .collect();
+    let finish = match steps.last() {
+        Some(step) if step.piece.kind == PieceKind::Special => FinishReason::EndOfText,
+        _ => FinishReason::MaxTokens,
+    };
+    Generation {
+        name: "Top-p".to_owned(),
+        config: GenerationConfig {
+            chain,
+            seed: 42,
+            limits: Limits::default(),
+        },
+        model: Arc::new(ModelInfo {
+            name: "Test".to_owned(),
+            n_vocab: vocabulary.len(),
+            n_context: 512,
+            ..ModelInfo::default()
+        }),
+        prompt: Arc::new(PromptRecord {
+            text: "Once there was".to_owned(),
+            tokens: vec![TokenId(1), TokenId(2), TokenId(3)],
+            pieces: ["Once", " there", " was"].map(Piece::text).to_vec(),
+            n_prefilled: 3,
+            prefill_secs: 0.02,
+        }),
+        vocabulary: Arc::new(Vocabulary::new(vocabulary)),
+        steps,
+        finish: Some(finish),
+    }
+}
+
+fn piece(text: &str) -> Piece {
+    if text == "</s>" {
+        Piece::special(text)
+    } else {
+        Piece::text(text)
+    }
+}
+
+fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &ChainConfig) -> Step {
+    let at = vocabulary
+        .iter()
+        .position(|other| other == piece)
+        .expect("every piece is in the vocabulary");
+    let token = TokenId(at as u32);
+    Step {
+        token,
+        piece: piece.clone(),
+        trace: trace(token, prob, vocabulary.len(), chain),
+        time: StepTime {
+            at_secs: 0.02 + index as f64 / 400.0,
+            forward_secs: 0.002,
+            n_batch: 4,
+        },
+    }
+}
+
+/// The trace of a step at which the model gave `token` this probability, and each other token half
+/// of what the one before it got; the coin falls on `token`.
+fn trace(token: TokenId, prob: f64, n_vocab: usize, chain: &ChainConfig) -> Trace {
+    let prob = prob.clamp(1e-9, 1.0 - 1e-9);
+    let mut share = 1.0 - prob;
+    let logits: Vec<f32> = (0..n_vocab)
+        .map(|index| {
+            if index == token.index() {
+                return prob.ln() as f32;
+            }
+            share /= 2.0;
+            share.ln() as f32
+        })
+        .collect();
+    let coins = Coins {
+        seed: 42,
+        position: 0,
+    };
+    let mut trace = SamplerChain::new(chain.clone())
+        .sample(&logits, History::empty(), coins)
+        .expect("the logits are finite")
+        .trace;
+    let rank = trace
+        .survivors
+        .iter()
+        .position(|candidate| candidate.token == token)
+        .expect("temperature cuts nothing");
+    let probs = || trace.survivors.iter().map(|candidate| candidate.prob);
+    trace.draw.token = token;
+    trace.draw.below = probs().take(rank).sum();
+    trace.draw.prob = probs().nth(rank).expect("the rank was found");
+    trace.draw.coin = Some(trace.draw.below + trace.draw.prob / 2.0);
+    trace.raw_prob = (f64::from(logits[token.index()]) - trace.raw.log_sum_exp).exp();
+    trace.raw_rank = 1 + logits
+        .iter()
+        .enumerate()
+        .filter(|(index, logit)| {
+            let own = logits[token.index()];
+            **logit > own || (**logit == own && *index < token.index())
+        })
+        .count() as u32;
+    trace
+}
