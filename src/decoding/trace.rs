@@ -21,6 +21,28 @@ pub struct Trace {
     pub raw_rank: u32,
 }
 
+impl Trace {
+    /// The probability after the chain of the candidate at `index` of `raw.head`; nothing where it
+    /// was cut.
+    pub fn head_final_prob(&self, index: usize) -> Option<f64> {
+        let candidate = self.raw.head.get(index)?;
+        let survivor = self
+            .survivors
+            .iter()
+            .find(|survivor| survivor.token == candidate.token);
+        match (survivor, self.stages.last()) {
+            (Some(survivor), _) => Some(survivor.prob),
+            (None, Some(stage)) => stage
+                .head_probs
+                .get(index)
+                .copied()
+                .flatten()
+                .map(f64::from),
+            (None, None) => Some(candidate.prob),
+        }
+    }
+}
+
 /// What is kept of a distribution over the whole vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {

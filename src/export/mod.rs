@@ -1,1 +1,70 @@
-//! (to come)
+//! A run as bytes: JSON to keep and to compute with, Markdown to publish, CSV to tabulate.
+//!
+//! Pure functions of the record. This module knows no file, no window and no engine; it names only
+//! `generation` and `decoding`, and pictures are handed to it as SVG.
+
+mod csv;
+pub mod json;
+mod markdown;
+mod runs;
+
+use crate::generation::Generation;
+
+/// A form in which a run leaves the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Everything that was recorded; can be read back.
+    Json,
+    /// The texts with their settings and figures.
+    Markdown,
+    /// One row for each step of each pane.
+    Csv,
+}
+
+impl ExportFormat {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Csv];
+
+    /// The word in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Markdown => "Markdown",
+            Self::Csv => "CSV",
+        }
+    }
+
+    /// What the menu says beside the name.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Json => "everything that was recorded",
+            Self::Markdown => "the texts with their settings",
+            Self::Csv => "one row for each token",
+        }
+    }
+
+    /// The ending of such a file, without the dot.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Markdown => "md",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The format of a file with this ending.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.extension().eq_ignore_ascii_case(extension))
+    }
+}
+
+/// The generations in this format, as the bytes of a file.
+pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
+    match format {
+        ExportFormat::Json => json::render(generations),
+        ExportFormat::Markdown => markdown::render(generations).into_bytes(),
+        ExportFormat::Csv => csv::render(generations).into_bytes(),
+    }
+}

@@ -1,0 +1,262 @@
+//! A step of the run file, and the pieces that stand beside token ids so that people can read it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ParseError;
+use crate::decoding::{Draw, Evidence, Filter, RankedCandidate, StageReport, TokenId, Trace};
+use crate::generation::{Piece, PieceKind, Step, StepTime, Vocabulary};
+
+/// No vocabulary is larger. It keeps a damaged file from claiming all memory.
+const N_VOCAB_MAX: u32 = 1 << 22;
+
+/// A token with its evidence, as the file holds it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StepEntry {
+    token: TokenId,
+    #[serde(flatten)]
+    piece: NamedPiece,
+    raw_prob: f64,
+    final_prob: f64,
+    rank: u32,
+    entropy_nats: f64,
+    coin: Option<f64>,
+    coin_below: f64,
+    log_sum_exp: f64,
+    n_candidates: u32,
+    candidates: Vec<CandidateEntry>,
+    stages: Vec<StageEntry>,
+    survivors: Vec<SurvivorEntry>,
+    time: TimeEntry,
+}
+
+/// A piece beside its token's id.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct NamedPiece {
+    piece: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u8>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    special: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CandidateEntry {
+    token: TokenId,
+    #[serde(flatten)]
+    piece: NamedPiece,
+    logit: Option<f32>,
+    raw_prob: f64,
+    // Follows from the last stage; written for people and never read.
+    #[serde(skip_deserializing)]
+    final_prob: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SurvivorEntry {
+    token: TokenId,
+    #[serde(flatten)]
+    piece: NamedPiece,
+    logit: Option<f32>,
+    prob: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StageEntry {
+    #[serde(flatten)]
+    filter: Filter,
+    n_kept: u32,
+    mass_removed: f64,
+    entropy_nats: f64,
+    probs: Vec<Option<f32>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TimeEntry {
+    at_secs: f64,
+    forward_secs: f64,
+    n_batch: usize,
+}
+
+impl StepEntry {
+    /// The entry of a step.
+    pub(super) fn of(step: &Step, vocabulary: &Vocabulary) -> Self {
+        let (trace, time) = (&step.trace, &step.time);
+        let named = |token| NamedPiece::of(&vocabulary.piece(token));
+        Self {
+            token: step.token,
+            piece: NamedPiece::of(&step.piece),
+            raw_prob: trace.raw_prob,
+            final_prob: trace.draw.prob,
+            rank: trace.raw_rank,
+            entropy_nats: trace.raw.entropy_nats,
+            coin: trace.draw.coin,
+            coin_below: trace.draw.below,
+            log_sum_exp: trace.raw.log_sum_exp,
+            n_candidates: trace.raw.n_candidates,
+            candidates: (0..)
+                .zip(&trace.raw.head)
+                .map(|(index, candidate)| CandidateEntry {
+                    token: candidate.token,
+                    piece: named(candidate.token),
+                    logit: finite(candidate.logit),
+                    raw_prob: candidate.prob,
+                    final_prob: trace.head_final_prob(index),
+                })
+                .collect(),
+            stages: trace.stages.iter().map(StageEntry::of).collect(),
+            survivors: trace
+                .survivors
+                .iter()
+                .map(|candidate| SurvivorEntry {
+                    token: candidate.token,
+                    piece: named(candidate.token),
+                    logit: finite(candidate.logit),
+                    prob: candidate.prob,
+                })
+                .collect(),
+            time: TimeEntry {
+                at_secs: time.at_secs,
+                forward_secs: time.forward_secs,
+                n_batch: time.n_batch,
+            },
+        }
+    }
+
+    /// The step; what its tokens stand for is added to `pieces`.
+    pub(super) fn into_step(self, pieces: &mut Pieces) -> Result<Step, ParseError> {
+        pieces.learn(self.token, &self.piece)?;
+        for candidate in &self.candidates {
+            pieces.learn(candidate.token, &candidate.piece)?;
+        }
+        for candidate in &self.survivors {
+            pieces.learn(candidate.token, &candidate.piece)?;
+        }
+        let head = self.candidates.iter();
+        let survivors = self.survivors.iter();
+        let trace = Trace {
+            raw: Evidence {
+                n_candidates: self.n_candidates,
+                head: head
+                    .map(|entry| ranked(entry.token, entry.logit, entry.raw_prob))
+                    .collect(),
+                log_sum_exp: self.log_sum_exp,
+                entropy_nats: self.entropy_nats,
+            },
+            stages: self
+                .stages
+                .into_iter()
+                .map(StageEntry::into_report)
+                .collect(),
+            survivors: survivors
+                .map(|entry| ranked(entry.token, entry.logit, entry.prob))
+                .collect(),
+            draw: Draw {
+                token: self.token,
+                prob: self.final_prob,
+                coin: self.coin,
+                below: self.coin_below,
+            },
+            raw_prob: self.raw_prob,
+            raw_rank: self.rank,
+        };
+        Ok(Step {
+            token: self.token,
+            piece: self.piece.piece(),
+            trace,
+            time: StepTime {
+                at_secs: self.time.at_secs,
+                forward_secs: self.time.forward_secs,
+                n_batch: self.time.n_batch,
+            },
+        })
+    }
+}
+
+impl StageEntry {
+    fn of(report: &StageReport) -> Self {
+        Self {
+            filter: report.filter,
+            n_kept: report.n_kept,
+            mass_removed: report.mass_removed,
+            entropy_nats: report.entropy_nats,
+            probs: report.head_probs.clone(),
+        }
+    }
+
+    fn into_report(self) -> StageReport {
+        StageReport {
+            filter: self.filter,
+            n_kept: self.n_kept,
+            mass_removed: self.mass_removed,
+            entropy_nats: self.entropy_nats,
+            head_probs: self.probs,
+        }
+    }
+}
+
+impl NamedPiece {
+    /// How a piece is written.
+    pub(super) fn of(piece: &Piece) -> Self {
+        Self {
+            piece: String::from_utf8_lossy(&piece.bytes).into_owned(),
+            bytes: piece.as_str().is_none().then(|| piece.bytes.clone()),
+            special: piece.kind == PieceKind::Special,
+        }
+    }
+
+    /// The piece that was written.
+    pub(super) fn piece(&self) -> Piece {
+        Piece {
+            bytes: self
+                .bytes
+                .clone()
+                .unwrap_or_else(|| self.piece.clone().into_bytes()),
+            kind: if self.special {
+                PieceKind::Special
+            } else {
+                PieceKind::Text
+            },
+        }
+    }
+}
+
+/// The part of a vocabulary that a file names.
+#[derive(Default)]
+pub(super) struct Pieces(BTreeMap<TokenId, Piece>);
+
+impl Pieces {
+    /// Notes what a token stands for.
+    pub(super) fn learn(&mut self, token: TokenId, piece: &NamedPiece) -> Result<(), ParseError> {
+        if token.0 >= N_VOCAB_MAX {
+            return Err(ParseError::TokenUnknown { id: token.0 });
+        }
+        self.0.entry(token).or_insert_with(|| piece.piece());
+        Ok(())
+    }
+
+    /// A vocabulary that shows the others as one shows what a tokenizer does not know.
+    pub(super) fn into_vocabulary(self) -> Vocabulary {
+        let n_tokens = self.0.keys().next_back().map_or(0, |last| last.0 + 1);
+        let unknown = Vocabulary::default();
+        let pieces = (0..n_tokens).map(TokenId).map(|token| {
+            let known = self.0.get(&token).cloned();
+            known.unwrap_or_else(|| unknown.piece(token))
+        });
+        Vocabulary::new(pieces.collect())
+    }
+}
+
+/// JSON has no −∞, the logit of what is impossible.
+fn finite(logit: f32) -> Option<f32> {
+    logit.is_finite().then_some(logit)
+}
+
+fn ranked(token: TokenId, logit: Option<f32>, prob: f64) -> RankedCandidate {
+    RankedCandidate {
+        token,
+        logit: logit.unwrap_or(f32::NEG_INFINITY),
+        prob,
+    }
+}
