@@ -208,7 +208,7 @@ fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
     let before = logits
         .iter()
         .enumerate()
-        .filter(|(index, other)| **other > logit || (**other == logit && *index < token.index()));
+        .filter(|(index, other)| **other > logit || (**other >= logit && *index < token.index()));
     before.count() as u32 + 1
 }
 

@@ -67,6 +67,11 @@ impl Filter {
         }
     }
 
+    /// Whether it drops candidates; the others only change their probabilities.
+    pub const fn cuts(&self) -> bool {
+        matches!(self, Self::TopK(_) | Self::TopP(_) | Self::MinP(_))
+    }
+
     /// Whether it tosses a coin.
     pub const fn acts_by_chance(&self) -> bool {
         false

@@ -26,7 +26,8 @@ impl Window {
         prompt_counted: true,
     };
 
-    /// All that was generated, and nothing of the prompt: what OpenAI's API and vLLM do.
+    /// All that was generated, and nothing of the prompt: what most servers do for
+    /// frequency and presence.
     pub const GENERATED: Self = Self {
         last_n: None,
         prompt_counted: false,
