@@ -2,4 +2,4 @@
 
 mod view;
 
-pub use view::Tint;
+pub use view::{ScoreMeasure, Tint};
