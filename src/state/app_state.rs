@@ -73,7 +73,11 @@ impl AppState {
     pub fn settings(&self) -> Settings {
         Settings {
             prompt: self.prompt.clone(),
-            panes: self.panes.iter().map(|pane| pane.settings.clone()).collect(),
+            panes: self
+                .panes
+                .iter()
+                .map(|pane| pane.settings.clone())
+                .collect(),
             limits: self.limits.clone(),
             seed: self.seed,
             view: self.view,
@@ -92,7 +96,9 @@ impl AppState {
 
     /// Whether any pane has something to come.
     pub fn is_running(&self) -> bool {
-        self.panes.iter().any(|pane| pane.status.running().is_some())
+        self.panes
+            .iter()
+            .any(|pane| pane.status.running().is_some())
     }
 
     /// The texts to be seen, by place.

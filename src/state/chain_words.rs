@@ -27,10 +27,7 @@ pub fn name_of(chain: &ChainConfig) -> String {
 }
 
 const fn is_cut(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_)
-    )
+    matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_))
 }
 
 /// What a chain does, in one or two sentences.
@@ -149,10 +146,7 @@ mod tests {
                  the best.",
             ),
             (
-                sampled(&[
-                    Filter::TopK(TopK { k: 40 }),
-                    Filter::TopP(TopP { p: 0.95 }),
-                ]),
+                sampled(&[Filter::TopK(TopK { k: 40 }), Filter::TopP(TopP { p: 0.95 })]),
                 "Top-k and top-p",
                 "Draws from the 40 most likely tokens only, and of these from the fewest tokens \
                  that hold 95 %.",

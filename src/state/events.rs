@@ -65,11 +65,10 @@ impl AppState {
             ModelStatus::Ready(model) => Some(model),
             ModelStatus::Failed { .. } | ModelStatus::Lost => None,
         };
-        let notice = Notice::error("The model was not loaded", error.clone())
-            .with_action(
-                "Open another…",
-                Command::AskPath(super::PathPurpose::ModelFile),
-            );
+        let notice = Notice::error("The model was not loaded", error.clone()).with_action(
+            "Open another…",
+            Command::AskPath(super::PathPurpose::ModelFile),
+        );
         self.notify(notice);
         self.model = before.map_or(ModelStatus::Failed { error }, ModelStatus::Ready);
     }

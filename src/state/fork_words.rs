@@ -152,6 +152,10 @@ fn tokens(n: usize) -> String {
 }
 
 fn number(n: usize) -> String {
-    let words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight"];
-    words.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+    let words = [
+        "none", "one", "two", "three", "four", "five", "six", "seven", "eight",
+    ];
+    words
+        .get(n)
+        .map_or_else(|| n.to_string(), |word| (*word).to_owned())
 }

@@ -14,6 +14,8 @@ mod notice;
 mod pane;
 mod prompt;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use app_state::AppState;

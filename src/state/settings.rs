@@ -88,6 +88,9 @@ mod tests {
     fn there_are_never_more_panes_than_letters() {
         let mut settings = Settings::default();
         settings.panes = vec![settings.panes[0].clone(); MAX_PANES + 3];
-        assert_eq!(Settings::from_json(&settings.to_json()).panes.len(), MAX_PANES);
+        assert_eq!(
+            Settings::from_json(&settings.to_json()).panes.len(),
+            MAX_PANES
+        );
     }
 }
