@@ -179,7 +179,7 @@ pub struct Pin {
 }
 
 /// The reader's choices that are kept between starts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ViewChoices {
     /// What the fill behind a token tells.
@@ -190,21 +190,9 @@ pub struct ViewChoices {
     pub theme: ThemeChoice,
     /// What the dock shows.
     pub dock_tab: DockTab,
-    /// Whether the dock shows more than its tabs.
-    pub dock_open: bool,
+    /// Whether the dock shows more than its tabs; nothing until the user says, then the window's
+    /// size decides.
+    pub dock_open: Option<bool>,
     /// The dock's height in points, once it was dragged.
     pub dock_height: Option<f32>,
-}
-
-impl Default for ViewChoices {
-    fn default() -> Self {
-        Self {
-            tint: Tint::default(),
-            show_marks: false,
-            theme: ThemeChoice::default(),
-            dock_tab: DockTab::default(),
-            dock_open: true,
-            dock_height: None,
-        }
-    }
 }
