@@ -5,6 +5,7 @@
 mod config;
 mod finish;
 mod fork;
+mod id;
 mod metrics;
 mod model;
 mod pane_spec;
@@ -17,6 +18,7 @@ mod vocabulary;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
 pub use fork::{Fork, first_fork};
+pub use id::GenerationId;
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
 pub use pane_spec::{PaneSettings, PaneSpecError};

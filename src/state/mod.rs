@@ -27,4 +27,4 @@ pub use notice::{Notice, NoticeAction, NoticeKind};
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use prompt::PromptCount;
 pub use settings::{MAX_PANES, Settings};
-pub use view::{DockTab, PictureFormat, Pin, Plot, ThemeChoice, Tint, ViewChoices};
+pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};

@@ -5,6 +5,57 @@ use serde::{Deserialize, Serialize};
 use super::PaneId;
 use crate::generation::Step;
 
+/// What the height of a token's bar in the score tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreMeasure {
+    /// How little the model expected the token, in bits.
+    #[default]
+    Surprise,
+    /// The token's probability before the chain.
+    Probability,
+    /// How undecided the model was, in bits.
+    Entropy,
+    /// The token's place before the chain.
+    Rank,
+    /// How many tokens the choice could have fallen on.
+    Kept,
+}
+
+impl ScoreMeasure {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 5] = [
+        Self::Surprise,
+        Self::Probability,
+        Self::Entropy,
+        Self::Rank,
+        Self::Kept,
+    ];
+
+    /// The word in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Surprise => "Surprise",
+            Self::Probability => "Probability",
+            Self::Entropy => "Entropy",
+            Self::Rank => "Rank",
+            Self::Kept => "Kept",
+        }
+    }
+
+    /// What it is at one step: bits, a probability between 0 and 1, or a count from 1.
+    pub fn value(self, step: &Step) -> f64 {
+        let trace = &step.trace;
+        match self {
+            Self::Surprise => -trace.raw_prob.log2(),
+            Self::Probability => trace.raw_prob,
+            Self::Entropy => trace.raw.entropy_nats / std::f64::consts::LN_2,
+            Self::Rank => f64::from(trace.raw_rank),
+            Self::Kept => f64::from(step.n_kept()),
+        }
+    }
+}
+
 /// What the fill behind a token tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

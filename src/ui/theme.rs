@@ -81,6 +81,10 @@ pub struct Theme {
     pub changed: Color32,
     /// Letter on a pane badge.
     pub pane_letter: Color32,
+    /// Under popups and dialogs.
+    pub shadow: Color32,
+    /// Over the window while a dialog is open.
+    pub backdrop: Color32,
     panes: [Color32; 8],
     probability: [Color32; 5],
     rank: [Color32; 5],
@@ -167,6 +171,8 @@ const DARK: Theme = Theme {
     struck_text: rgb(0x949490),
     changed: rgb(0x86D3A6),
     pane_letter: rgb(0x0E0F11),
+    shadow: Color32::from_black_alpha(115),
+    backdrop: Color32::from_black_alpha(128),
     panes: [
         rgb(0x639AF8),
         rgb(0x89EED4),
@@ -245,6 +251,8 @@ const LIGHT: Theme = Theme {
     struck_text: rgb(0x66635B),
     changed: rgb(0x1F6B41),
     pane_letter: rgb(0xFFFFFF),
+    shadow: Color32::from_rgba_unmultiplied_const(0x3C, 0x32, 0x1E, 46),
+    backdrop: Color32::from_rgba_unmultiplied_const(0x28, 0x24, 0x1C, 82),
     panes: [
         rgb(0x3262E0),
         rgb(0x06522F),

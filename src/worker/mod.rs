@@ -4,4 +4,5 @@
 
 mod protocol;
 
-pub use protocol::{Event, GenerationId, ModelSource, PaneRequest, Request};
+pub use crate::generation::GenerationId;
+pub use protocol::{Event, ModelSource, PaneRequest, Request};

@@ -4,13 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::generation::{
-    FinishReason, GenerationConfig, ModelInfo, PromptRecord, Step, Vocabulary,
+    FinishReason, GenerationConfig, GenerationId, ModelInfo, PromptRecord, Step, Vocabulary,
 };
-
-/// A generation that was asked for. Never used twice, so that late events of an abandoned one are
-/// told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GenerationId(pub u64);
 
 /// Where a model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,169 @@
+//! The three bundled faces, and the sizes in which they are set.
+
+use std::sync::Arc;
+
+use egui::epaint::text::{FontData, FontDefinitions, FontTweak, VariationCoords};
+use egui::{FontFamily, FontId, RichText, TextStyle};
+
+const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter.ttf");
+const LITERATA: &[u8] = include_bytes!("../../assets/fonts/Literata.ttf");
+const MONO: &[u8] = include_bytes!("../../assets/fonts/JetBrainsMono.ttf");
+
+/// How a piece of text is set. Sizes and rows are in points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// Inter 11/16: axis numbers, legend, hints.
+    Micro,
+    /// Inter 12/16: chips, footers, notices.
+    Small,
+    /// The same at weight 500: titles of plots.
+    SmallMedium,
+    /// Inter 13/20: the rest.
+    Body,
+    /// The same at weight 500: buttons and tabs.
+    Medium,
+    /// The same at weight 600: names of panes.
+    Strong,
+    /// Inter 14/20 at weight 600: Generate, Stop, the word Quartet.
+    Run,
+    /// Inter 18/24 at weight 600: dialogs.
+    Title,
+    /// Literata 15/24: stories.
+    Read,
+    /// Literata 16/24: the prompt as it is edited.
+    Prompt,
+    /// Literata 14/21: the explanation of a token.
+    Why,
+    /// Literata 13/18: candidates.
+    Candidate,
+    /// JetBrains Mono 12/16: ids.
+    Code,
+    /// JetBrains Mono 11/16: special tokens and bytes.
+    Special,
+}
+
+impl Face {
+    /// All, in the order of the enum.
+    pub const ALL: [Self; 14] = [
+        Self::Micro,
+        Self::Small,
+        Self::SmallMedium,
+        Self::Body,
+        Self::Medium,
+        Self::Strong,
+        Self::Run,
+        Self::Title,
+        Self::Read,
+        Self::Prompt,
+        Self::Why,
+        Self::Candidate,
+        Self::Code,
+        Self::Special,
+    ];
+
+    /// The face and its size.
+    pub fn font(self) -> FontId {
+        let (size, family) = match self {
+            Self::Micro => (11.0, FontFamily::Proportional),
+            Self::Small => (12.0, FontFamily::Proportional),
+            Self::SmallMedium => (12.0, named(MEDIUM)),
+            Self::Body => (13.0, FontFamily::Proportional),
+            Self::Medium => (13.0, named(MEDIUM)),
+            Self::Strong => (13.0, named(STRONG)),
+            Self::Run => (14.0, named(STRONG)),
+            Self::Title => (18.0, named(STRONG)),
+            Self::Read => (15.0, named(SERIF)),
+            Self::Prompt => (16.0, named(SERIF)),
+            Self::Why => (14.0, named(SERIF)),
+            Self::Candidate => (13.0, named(SERIF)),
+            Self::Code => (12.0, FontFamily::Monospace),
+            Self::Special => (11.0, FontFamily::Monospace),
+        };
+        FontId::new(size, family)
+    }
+
+    /// From one row to the next.
+    pub const fn row(self) -> f32 {
+        match self {
+            Self::Micro | Self::Small | Self::SmallMedium | Self::Code | Self::Special => 16.0,
+            Self::Body | Self::Medium | Self::Strong | Self::Run => 20.0,
+            Self::Title | Self::Read | Self::Prompt => 24.0,
+            Self::Why => 21.0,
+            Self::Candidate => 18.0,
+        }
+    }
+
+    /// The name under which the style keeps it.
+    pub fn style(self) -> TextStyle {
+        TextStyle::Name(self.name().into())
+    }
+
+    /// Text set in this face, at its row height.
+    pub fn text(self, text: impl Into<String>) -> RichText {
+        RichText::new(text)
+            .font(self.font())
+            .line_height(Some(self.row()))
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Micro => "micro",
+            Self::Small => "small",
+            Self::SmallMedium => "small-medium",
+            Self::Body => "body",
+            Self::Medium => "medium",
+            Self::Strong => "strong",
+            Self::Run => "run",
+            Self::Title => "title",
+            Self::Read => "read",
+            Self::Prompt => "prompt",
+            Self::Why => "why",
+            Self::Candidate => "candidate",
+            Self::Code => "code",
+            Self::Special => "special",
+        }
+    }
+}
+
+const MEDIUM: &str = "medium";
+const STRONG: &str = "strong";
+const SERIF: &str = "serif";
+
+fn named(name: &str) -> FontFamily {
+    FontFamily::Name(name.into())
+}
+
+/// All faces and, for each family, where to look for a character that its own face lacks.
+pub fn definitions() -> FontDefinitions {
+    let mut fonts = FontDefinitions::empty();
+    let faces = [
+        ("inter", inter(400.0)),
+        ("inter-medium", inter(500.0)),
+        ("inter-strong", inter(600.0)),
+        ("literata", FontData::from_static(LITERATA)),
+        ("mono", FontData::from_static(MONO)),
+    ];
+    for (name, data) in faces {
+        fonts.font_data.insert(name.to_owned(), Arc::new(data));
+    }
+    let families = [
+        (FontFamily::Proportional, ["inter", "mono", "literata"]),
+        (named(MEDIUM), ["inter-medium", "mono", "literata"]),
+        (named(STRONG), ["inter-strong", "mono", "literata"]),
+        (named(SERIF), ["literata", "inter", "mono"]),
+        (FontFamily::Monospace, ["mono", "inter", "literata"]),
+    ];
+    for (family, faces) in families {
+        let faces = faces.map(str::to_owned).to_vec();
+        fonts.families.insert(family, faces);
+    }
+    fonts
+}
+
+/// Inter at one of the weights that its file holds, 400 to 600.
+fn inter(weight: f32) -> FontData {
+    FontData::from_static(INTER).tweak(FontTweak {
+        coords: VariationCoords::new([(b"wght", weight)]),
+        ..FontTweak::default()
+    })
+}

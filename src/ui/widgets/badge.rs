@@ -1,0 +1,43 @@
+//! The sign of a pane: its letter on its colour.
+
+use egui::{Align2, Painter, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+
+/// The side of a badge in a pane's header.
+pub const BADGE: f32 = 18.0;
+
+/// The side of a badge in the middle of a line.
+pub const SMALL_BADGE: f32 = 14.0;
+
+/// Shows the sign of the pane at this index; `side` is [`BADGE`] or [`SMALL_BADGE`].
+pub fn badge(ui: &mut Ui, index: usize, side: f32) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
+    response.widget_info(|| {
+        let name = format!("Pane {}", letter(index));
+        WidgetInfo::labeled(Role::Label, true, name)
+    });
+    paint_badge(ui.painter(), Theme::of(ui), rect, index);
+    response
+}
+
+/// Paints the sign of the pane at this index.
+pub fn paint_badge(painter: &Painter, theme: &Theme, rect: Rect, index: usize) {
+    let small = rect.height() < BADGE;
+    painter.rect_filled(rect, if small { 4 } else { 5 }, theme.pane(index));
+    let mut font = Face::Strong.font();
+    font.size = if small { 9.0 } else { 11.0 };
+    painter.text(
+        rect.center(),
+        Align2::CENTER_CENTER,
+        letter(index),
+        font,
+        theme.pane_letter,
+    );
+}
+
+/// The letter of the pane at this index, A to H; later ones start again.
+pub fn letter(index: usize) -> char {
+    char::from(b'A' + (index % 8) as u8)
+}

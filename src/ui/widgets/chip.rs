@@ -1,0 +1,135 @@
+//! A chip: a setting in a few words, which opens its editor when it is pressed.
+
+use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
+
+use super::fill::{Rest, focus_ring, paint_fill};
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+
+/// A setting in a few words, 24 high.
+#[derive(Debug, Clone)]
+#[must_use = "add it to a Ui"]
+pub struct Chip<'a> {
+    value: &'a str,
+    label: &'a str,
+    name: &'a str,
+    chevron: bool,
+    open: bool,
+    filled: bool,
+    max_width: f32,
+}
+
+impl<'a> Chip<'a> {
+    /// A chip that shows this value.
+    pub const fn new(value: &'a str) -> Self {
+        Self {
+            value,
+            label: "",
+            name: value,
+            chevron: false,
+            open: false,
+            filled: true,
+            max_width: f32::INFINITY,
+        }
+    }
+
+    /// With a word before the value that says what it is.
+    pub const fn label(mut self, label: &'a str) -> Self {
+        self.label = label;
+        self
+    }
+
+    /// What a screen reader says instead of the value.
+    pub const fn name(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// With a sign that something opens below it.
+    pub const fn chevron(mut self) -> Self {
+        self.chevron = true;
+        self
+    }
+
+    /// Whether what it opens is open.
+    pub const fn open(mut self, open: bool) -> Self {
+        self.open = open;
+        self
+    }
+
+    /// Without a fill until it is pointed at.
+    pub const fn quiet(mut self) -> Self {
+        self.filled = false;
+        self
+    }
+
+    /// At most so wide, in points; a longer value ends in "…".
+    pub const fn max_width(mut self, max_width: f32) -> Self {
+        self.max_width = max_width;
+        self
+    }
+
+    const fn rest(&self, theme: &Theme) -> Rest {
+        if self.open {
+            Rest {
+                fill: theme.surface_3,
+                text: theme.text_1,
+            }
+        } else if self.filled {
+            Rest::filled(theme)
+        } else {
+            Rest::quiet(theme)
+        }
+    }
+}
+
+const PADDING: f32 = 8.0;
+const GAP: f32 = 5.0;
+const CHEVRON: f32 = 12.0;
+
+impl Widget for Chip<'_> {
+    fn ui(self, ui: &mut Ui) -> Response {
+        let font = Face::Small.font();
+        let label = (!self.label.is_empty()).then(|| {
+            let text = self.label.to_owned();
+            ui.painter()
+                .layout_no_wrap(text, font.clone(), Color32::PLACEHOLDER)
+        });
+        let label_width = label.as_ref().map_or(0.0, |label| label.size().x + GAP);
+        let chevron_width = if self.chevron { CHEVRON + GAP } else { 0.0 };
+        let around = 2.0 * PADDING + label_width + chevron_width;
+        let mut job = egui::text::LayoutJob::simple_singleline(
+            self.value.to_owned(),
+            font,
+            Color32::PLACEHOLDER,
+        );
+        job.wrap = egui::text::TextWrapping::truncate_at_width(self.max_width - around);
+        let value = ui.painter().layout_job(job);
+        let width = (around + value.size().x).ceil();
+        let (rect, response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), self.name));
+        if !ui.is_rect_visible(rect) {
+            return response;
+        }
+
+        let theme = Theme::of(ui);
+        let text = paint_fill(ui, &response, self.rest(theme), 6);
+        let mut x = rect.left() + PADDING;
+        let middle = |height: f32| rect.center().y - height / 2.0;
+        if let Some(label) = label {
+            let at = pos2(x, middle(label.size().y));
+            ui.painter().galley(at, label, theme.text_3);
+            x += label_width;
+        }
+        let at = pos2(x, middle(value.size().y));
+        ui.painter().galley(at, value, text);
+        if self.chevron {
+            let center = pos2(rect.right() - PADDING - CHEVRON / 2.0, rect.center().y);
+            let square = Rect::from_center_size(center, Vec2::splat(CHEVRON));
+            Icon::Down.paint(ui.painter(), square, text);
+        }
+        focus_ring(ui, &response, 6);
+        response
+    }
+}

@@ -1,0 +1,22 @@
+//! Small parts that are used all over the window: buttons, chips, fields, badges, notices.
+//!
+//! They know the theme and nothing of what they stand for. Each takes the name that a screen
+//! reader says, and shows all its states: normal, hovered, pressed, focused, disabled, wrong.
+
+mod badge;
+mod button;
+mod chip;
+mod fill;
+mod legend;
+mod menu_item;
+mod notice;
+mod number;
+
+pub use badge::{BADGE, SMALL_BADGE, badge, letter, paint_badge};
+pub use button::Button;
+pub use chip::Chip;
+pub use fill::{Rest, focus_ring, paint_fill};
+pub use legend::legend;
+pub use menu_item::menu_item;
+pub use notice::{Notice, NoticeKind};
+pub use number::Number;

@@ -1,0 +1,107 @@
+//! A notice: a sentence about what happened, in the place where it happened, and what can be done.
+
+use egui::{Color32, Frame, Margin, Rect, Ui, Vec2};
+
+use super::Button;
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+
+/// How serious a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeKind {
+    /// Good to know.
+    Note,
+    /// Something was done.
+    Done,
+    /// Something may go wrong.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+impl NoticeKind {
+    const fn icon(self) -> Icon {
+        match self {
+            Self::Note => Icon::Info,
+            Self::Done => Icon::Check,
+            Self::Warning | Self::Error => Icon::Warning,
+        }
+    }
+
+    /// The fill and the icon's colour.
+    const fn colors(self, theme: &Theme) -> (Color32, Color32) {
+        match self {
+            Self::Note => (theme.surface_2, theme.text_2),
+            Self::Done => (theme.success_bg, theme.success),
+            Self::Warning => (theme.warning_bg, theme.warning),
+            Self::Error => (theme.error_bg, theme.error),
+        }
+    }
+}
+
+/// A sentence about what happened, and what can be done.
+#[derive(Debug, Clone)]
+#[must_use = "show it in a Ui"]
+pub struct Notice<'a> {
+    kind: NoticeKind,
+    text: &'a str,
+    actions: &'a [&'a str],
+}
+
+impl<'a> Notice<'a> {
+    /// A notice without actions.
+    pub const fn new(kind: NoticeKind, text: &'a str) -> Self {
+        Self {
+            kind,
+            text,
+            actions: &[],
+        }
+    }
+
+    /// With a button for each of these.
+    pub const fn actions(mut self, actions: &'a [&'a str]) -> Self {
+        self.actions = actions;
+        self
+    }
+
+    /// Shows it as wide as there is room; gives the index of the action that was pressed.
+    pub fn show(self, ui: &mut Ui) -> Option<usize> {
+        let theme = Theme::of(ui);
+        let (fill, color) = self.kind.colors(theme);
+        let frame = Frame::new()
+            .fill(fill)
+            .corner_radius(8)
+            .inner_margin(Margin::symmetric(12, 10));
+        let content = |ui: &mut Ui| {
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = 10.0;
+                let (_, rect) = ui.allocate_space(Vec2::new(14.0, 16.0));
+                let square = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
+                self.kind.icon().paint(ui.painter(), square, color);
+                ui.vertical(|ui| self.words_ui(ui, theme)).inner
+            })
+            .inner
+        };
+        frame.show(ui, content).inner
+    }
+
+    fn words_ui(&self, ui: &mut Ui, theme: &Theme) -> Option<usize> {
+        ui.set_width(ui.available_width());
+        ui.label(Face::Small.text(self.text).color(theme.text_1));
+        if self.actions.is_empty() {
+            return None;
+        }
+        ui.add_space(4.0);
+        ui.horizontal_wrapped(|ui| {
+            let mut pressed = None;
+            for (index, action) in self.actions.iter().enumerate() {
+                if ui.add(Button::new(action)).clicked() {
+                    pressed = Some(index);
+                }
+            }
+            pressed
+        })
+        .inner
+    }
+}

@@ -1,0 +1,121 @@
+//! A number that can be typed, dragged and slid, and the sentence about one that is out of range.
+
+use std::ops::RangeInclusive;
+
+use egui::{DragValue, Response, Slider, Stroke, StrokeKind, Ui, vec2};
+
+use super::fill::focus_ring;
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+
+/// A number and how it is edited. What is typed may lie outside the range, so that it can be
+/// complained about and not be changed behind the user's back.
+#[derive(Debug, Clone)]
+#[must_use = "show it in a Ui"]
+pub struct Number<'a> {
+    name: &'a str,
+    range: RangeInclusive<f64>,
+    decimals: usize,
+    logarithmic: bool,
+    complaint: Option<&'a str>,
+}
+
+impl<'a> Number<'a> {
+    /// A number with this name; the slider covers `range`.
+    pub const fn new(name: &'a str, range: RangeInclusive<f64>, decimals: usize) -> Self {
+        Self {
+            name,
+            range,
+            decimals,
+            logarithmic: false,
+            complaint: None,
+        }
+    }
+
+    /// The slider moves by factors; for ranges over several powers of ten.
+    pub const fn logarithmic(mut self) -> Self {
+        self.logarithmic = true;
+        self
+    }
+
+    /// What is wrong with the value, or nothing.
+    pub const fn complaint(mut self, complaint: Option<&'a str>) -> Self {
+        self.complaint = complaint;
+        self
+    }
+
+    /// The box alone: 56 wide, 28 high.
+    pub fn field_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
+        let theme = Theme::of(ui);
+        let wrong = self.complaint.is_some();
+        let response = ui
+            .scope(|ui| {
+                let text = if wrong { theme.error } else { theme.text_1 };
+                let widgets = &mut ui.visuals_mut().widgets;
+                for state in [
+                    &mut widgets.inactive,
+                    &mut widgets.hovered,
+                    &mut widgets.active,
+                ] {
+                    state.fg_stroke.color = text;
+                    state.weak_bg_fill = theme.surface_2;
+                }
+                let speed = (self.range.end() - self.range.start()) / 300.0;
+                let drag = DragValue::new(value)
+                    .speed(speed.max(0.1_f64.powi(self.decimals as i32)))
+                    .fixed_decimals(self.decimals)
+                    .update_while_editing(false);
+                ui.add_sized(vec2(56.0, 28.0), drag)
+            })
+            .inner;
+        if wrong {
+            let edge = Stroke::new(1.0, theme.error);
+            ui.painter()
+                .rect_stroke(response.rect, 6, edge, StrokeKind::Inside);
+        }
+        focus_ring(ui, &response, 6);
+        response.accessible_name(self.name)
+    }
+
+    /// The name, a slider, the box, and below them what is wrong.
+    pub fn row_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
+        let theme = Theme::of(ui);
+        let row = ui.horizontal(|ui| {
+            ui.set_min_height(28.0);
+            ui.label(Face::Body.text(self.name).color(theme.text_2));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let field = self.field_ui(ui, value);
+                field.union(self.slider_ui(ui, value))
+            })
+            .inner
+        });
+        if let Some(complaint) = self.complaint {
+            ui.label(Face::Small.text(complaint).color(theme.error));
+        }
+        row.inner
+    }
+
+    fn slider_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
+        let theme = Theme::of(ui);
+        ui.scope(|ui| {
+            ui.spacing_mut().slider_width = (ui.available_width() - 8.0).clamp(64.0, 160.0);
+            let visuals = ui.visuals_mut();
+            visuals.selection.bg_fill = theme.text_2;
+            for state in [
+                &mut visuals.widgets.inactive,
+                &mut visuals.widgets.hovered,
+                &mut visuals.widgets.active,
+            ] {
+                state.bg_fill = theme.text_1;
+            }
+            let slider = Slider::new(value, self.range.clone())
+                .logarithmic(self.logarithmic)
+                .clamping(egui::SliderClamping::Edits)
+                .show_value(false);
+            let response = ui.add(slider);
+            focus_ring(ui, &response, 6);
+            response.accessible_name(self.name)
+        })
+        .inner
+    }
+}
