@@ -1,5 +1,30 @@
 //! All that the window shows, without a window: commands in, effects out.
+//!
+//! This module knows no widget, no thread and no file. What must be done outside it is an [`Effect`],
+//! and what happened there comes back as a [`Command`] or an engine's event.
 
+mod app_state;
+mod apply;
+mod chain_words;
+mod command;
+mod events;
+mod fork_words;
+mod model_status;
+mod notice;
+mod pane;
+mod prompt;
+mod settings;
+#[cfg(test)]
+mod tests;
 mod view;
 
-pub use view::{ScoreMeasure, Tint};
+pub use app_state::AppState;
+pub use chain_words::{describe, name_of};
+pub use command::{Command, Document, Effect, PathPurpose, PinMove};
+pub use fork_words::{ForkWords, fork_words};
+pub use model_status::{ModelStatus, ReadyModel};
+pub use notice::{Notice, NoticeAction, NoticeKind};
+pub use pane::{Pane, PaneId, PaneStatus};
+pub use prompt::PromptCount;
+pub use settings::{MAX_PANES, Settings};
+pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PaneId;
 use crate::generation::Step;
 
 /// What the height of a token's bar in the score tells.
@@ -119,4 +120,130 @@ impl Tint {
         };
         borders.iter().filter(|border| value > **border).count()
     }
+}
+
+/// Which theme is drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThemeChoice {
+    /// As the system says.
+    #[default]
+    System,
+    /// Dark, always.
+    Dark,
+    /// Light, always.
+    Light,
+}
+
+impl ThemeChoice {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 3] = [Self::System, Self::Dark, Self::Light];
+
+    /// The words in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "As the system",
+            Self::Dark => "Dark",
+            Self::Light => "Light",
+        }
+    }
+}
+
+/// What the dock at the foot of the window shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DockTab {
+    /// The pictures.
+    #[default]
+    Plots,
+    /// The figures behind them.
+    Numbers,
+}
+
+impl DockTab {
+    /// All, from left to right.
+    pub const ALL: [Self; 2] = [Self::Plots, Self::Numbers];
+
+    /// The word on the tab.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plots => "Plots",
+            Self::Numbers => "Numbers",
+        }
+    }
+}
+
+/// A picture of the dock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plot {
+    /// How little the model expected each token, a staff a pane.
+    Score,
+    /// The candidates of one step, before the chain and after it.
+    NextToken,
+    /// Tokens a second.
+    Speed,
+}
+
+impl Plot {
+    /// All, from left to right.
+    pub const ALL: [Self; 3] = [Self::Score, Self::NextToken, Self::Speed];
+
+    /// Its title.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "The score",
+            Self::NextToken => "Next token",
+            Self::Speed => "Speed",
+        }
+    }
+}
+
+/// How a picture is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Shapes and text.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl PictureFormat {
+    /// All, in the order of the menu.
+    pub const ALL: [Self; 2] = [Self::Svg, Self::Png];
+
+    /// The usual end of the file's name.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+        }
+    }
+}
+
+/// A token that the reader holds on to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pin {
+    /// In which pane.
+    pub pane: PaneId,
+    /// Which of its steps, counted from 0.
+    pub step: usize,
+}
+
+/// The reader's choices that are kept between starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ViewChoices {
+    /// What the fill behind a token tells.
+    pub tint: Tint,
+    /// Whether spaces, line breaks and tabs are drawn.
+    pub show_marks: bool,
+    /// Which theme is drawn.
+    pub theme: ThemeChoice,
+    /// What the dock shows.
+    pub dock_tab: DockTab,
+    /// Whether the dock shows more than its tabs; nothing until the user says, then the window's
+    /// size decides.
+    pub dock_open: Option<bool>,
+    /// The dock's height in points, once it was dragged.
+    pub dock_height: Option<f32>,
 }

@@ -1,0 +1,198 @@
+//! The state of the whole window, and the questions that drawing asks of it.
+
+use super::{
+    Effect, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin, PromptCount, Settings,
+    ViewChoices,
+};
+use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
+use crate::worker::{ModelSource, Request};
+
+/// All that the window shows.
+///
+/// Settings are edited in place; everything else changes through [`AppState::apply`] and
+/// [`AppState::on_event`] alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AppState {
+    /// The text to continue.
+    pub prompt: String,
+    /// What the model makes of it.
+    pub prompt_count: PromptCount,
+    /// When all texts end.
+    pub limits: Limits,
+    /// The seed of the panes that have none of their own.
+    pub seed: u64,
+    /// The texts, from left to right.
+    pub panes: Vec<Pane>,
+    /// Which model there is.
+    pub model: ModelStatus,
+    /// Where it came from; what is loaded when the engine is started again.
+    pub(super) model_source: ModelSource,
+    /// Where the one that is being loaded comes from, until it is there.
+    pub(super) asked_source: Option<ModelSource>,
+    /// How the record is looked at.
+    pub view: ViewChoices,
+    /// The token that the reader holds on to.
+    pub pin: Option<Pin>,
+    /// Messages, oldest first; the first is shown.
+    pub notices: Vec<Notice>,
+    /// What a path is being typed for where there is no dialog, and what was typed.
+    pub path_field: Option<(PathPurpose, String)>,
+    /// The last number that named a pane or a generation.
+    pub(super) last_id: u64,
+}
+
+impl AppState {
+    /// The state at the start of the program, and what it needs first.
+    pub fn new(settings: Settings, model_source: ModelSource) -> (Self, Vec<Effect>) {
+        let mut state = Self {
+            prompt: settings.prompt,
+            prompt_count: PromptCount::Unknown,
+            limits: settings.limits,
+            seed: settings.seed,
+            panes: Vec::new(),
+            model: ModelStatus::Loading {
+                fraction: 0.0,
+                before: None,
+            },
+            model_source: model_source.clone(),
+            asked_source: None,
+            view: settings.view,
+            pin: None,
+            notices: Vec::new(),
+            path_field: None,
+            last_id: 0,
+        };
+        for settings in settings.panes.into_iter().take(MAX_PANES) {
+            let id = state.next_pane_id();
+            state.panes.push(Pane::new(id, settings));
+        }
+        (state, vec![Effect::Send(Request::LoadModel(model_source))])
+    }
+
+    /// What is to be there again at the next start.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            prompt: self.prompt.clone(),
+            panes: self
+                .panes
+                .iter()
+                .map(|pane| pane.settings.clone())
+                .collect(),
+            limits: self.limits.clone(),
+            seed: self.seed,
+            view: self.view,
+        }
+    }
+
+    /// The pane of this name.
+    pub fn pane(&self, id: PaneId) -> Option<&Pane> {
+        self.panes.iter().find(|pane| pane.id == id)
+    }
+
+    /// A pane's place from the left, which gives its letter and its colour.
+    pub fn place_of(&self, id: PaneId) -> Option<usize> {
+        self.panes.iter().position(|pane| pane.id == id)
+    }
+
+    /// Whether any pane has something to come.
+    pub fn is_running(&self) -> bool {
+        self.panes
+            .iter()
+            .any(|pane| pane.status.running().is_some())
+    }
+
+    /// The texts to be seen, by place.
+    pub fn generations(&self) -> Vec<Option<&Generation>> {
+        self.panes.iter().map(Pane::generation).collect()
+    }
+
+    /// How far the panes agree.
+    pub fn fork(&self) -> Fork {
+        first_fork(&self.generations())
+    }
+
+    /// How a pane's next text is to be written.
+    pub fn config_of(&self, pane: &Pane) -> GenerationConfig {
+        GenerationConfig {
+            chain: pane.settings.chain.clone(),
+            seed: pane.settings.seed.unwrap_or(self.seed),
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// Why nothing can be generated now, or nothing where it can.
+    pub fn complaint(&self) -> Option<String> {
+        let pane_complaints = || {
+            self.panes.iter().enumerate().find_map(|(place, pane)| {
+                let complaint = pane.settings.chain.complaint()?;
+                Some(format!("{}: {complaint}", letter(place)))
+            })
+        };
+        self.common_complaint().or_else(pane_complaints)
+    }
+
+    /// Why this pane can't generate now, or nothing where it can.
+    pub fn complaint_of(&self, pane: &Pane) -> Option<String> {
+        self.common_complaint()
+            .or_else(|| pane.settings.chain.complaint())
+    }
+
+    fn common_complaint(&self) -> Option<String> {
+        if let Some(complaint) = self.model.complaint() {
+            return Some(complaint.to_owned());
+        }
+        if self.prompt.is_empty() {
+            return Some("Write a beginning first".to_owned());
+        }
+        if let PromptCount::Refused { reason } = &self.prompt_count {
+            return Some(reason.clone());
+        }
+        (self.limits.max_new_tokens == 0).then(|| "The limit is at least 1 token".to_owned())
+    }
+
+    /// Whether to generate now would give something that is not there yet.
+    pub fn generating_is_news(&self) -> bool {
+        let model = self.model.ready().map(|model| &model.info);
+        self.panes.iter().any(|pane| {
+            pane.generation().is_none_or(|generation| {
+                generation.prompt.text != self.prompt
+                    || generation.config != self.config_of(pane)
+                    || Some(&generation.model) != model
+            })
+        })
+    }
+
+    /// The pinned token, with its pane's place and text.
+    pub fn pinned(&self) -> Option<(usize, &Generation, &Step)> {
+        let pin = self.pin?;
+        let place = self.place_of(pin.pane)?;
+        let generation = self.panes.get(place)?.generation()?;
+        Some((place, generation, generation.steps.get(pin.step)?))
+    }
+
+    /// The pane and the step that the dock looks at: the pinned one, otherwise the newest of the
+    /// last pane that has any.
+    pub fn shown_step(&self) -> Option<(usize, usize)> {
+        if let (Some(pin), Some((place, ..))) = (self.pin, self.pinned()) {
+            return Some((place, pin.step));
+        }
+        let texts = self.panes.iter().enumerate().rev();
+        texts
+            .filter_map(|(place, pane)| {
+                let newest = pane.generation()?.steps.len().checked_sub(1)?;
+                Some((place, newest))
+            })
+            .next()
+    }
+
+    /// A name for a pane that no other ever had.
+    pub(super) const fn next_pane_id(&mut self) -> PaneId {
+        self.last_id += 1;
+        PaneId(self.last_id as u32)
+    }
+}
+
+/// The letter of the pane at this place.
+pub(super) fn letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}

@@ -1,0 +1,294 @@
+//! Commands in, effects out.
+
+use std::path::PathBuf;
+
+use super::pane::Asked;
+use super::{
+    AppState, Command, Document, Effect, MAX_PANES, Notice, Pane, PaneId, PaneStatus, PathPurpose,
+    Pin, PinMove, PromptCount, chain_words,
+};
+use crate::decoding::ChainConfig;
+use crate::generation::PaneSettings;
+use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
+
+impl AppState {
+    /// Does what was asked, and says what must be done outside.
+    ///
+    /// What can't be done now is passed over: its button was disabled, with the reason beside it.
+    pub fn apply(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::GenerateAll => self.generate_all(),
+            Command::Generate(id) => self.generate_again(id),
+            Command::StopAll => self.stop_all(),
+            Command::Stop(id) => self.stop(id),
+            Command::PromptEdited => self.count_prompt(),
+
+            Command::SetChain(id, chain) => self.set_chain(id, chain),
+            Command::ResetSettings(id) => self.reset_settings(id),
+            Command::Duplicate(id) => self.duplicate(id),
+            Command::Remove(id) => self.remove(id),
+            Command::CopyText(id) => self.copy_text(id),
+
+            Command::Pin(pin) => self.toggle_pin(pin),
+            Command::Unpin => {
+                self.pin = None;
+                Vec::new()
+            }
+            Command::MovePin(direction) => self.move_pin(direction),
+
+            Command::LoadModel(source) => self.load_model(source),
+            Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
+            Command::PathGiven(purpose, path) => self.follow_path(purpose, path),
+            Command::NoDialog(purpose) => self.open_path_field(purpose),
+            Command::ClosePathField => {
+                self.path_field = None;
+                Vec::new()
+            }
+            Command::Saved(path) => self.notify(Notice::done(format!("Saved {}", path.display()))),
+            Command::SaveFailed {
+                document,
+                path,
+                error,
+            } => self.save_failed(document, path, &error),
+
+            Command::RestartEngine => self.restart_engine(),
+            Command::CloseNotice => self.close_notice(),
+        }
+    }
+
+    fn generate_all(&mut self) -> Vec<Effect> {
+        if self.is_running() || self.complaint().is_some() {
+            return Vec::new();
+        }
+        let places: Vec<usize> = (0..self.panes.len()).collect();
+        self.ask(&places)
+    }
+
+    fn generate_again(&mut self, id: PaneId) -> Vec<Effect> {
+        let Some(place) = self.place_of(id) else {
+            return Vec::new();
+        };
+        let possible = self
+            .pane(id)
+            .is_some_and(|pane| self.complaint_of(pane).is_none());
+        if !possible {
+            return Vec::new();
+        }
+        let mut effects = self.stop(id);
+        effects.extend(self.ask(&[place]));
+        effects
+    }
+
+    /// Asks for a text in each of these panes, all in one request so that they decode together.
+    fn ask(&mut self, places: &[usize]) -> Vec<Effect> {
+        let mut requests = Vec::new();
+        for &place in places {
+            let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
+                continue;
+            };
+            self.last_id += 1;
+            let id = GenerationId(self.last_id);
+            if let Some(pane) = self.panes.get_mut(place) {
+                let status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
+                let asked = Asked {
+                    id,
+                    name: pane.settings.name.clone(),
+                    config: config.clone(),
+                    before: status.into_generation(),
+                };
+                pane.status = PaneStatus::Waiting { asked };
+                requests.push(PaneRequest { id, config });
+            }
+        }
+        vec![Effect::Send(Request::Generate {
+            prompt: self.prompt.clone(),
+            panes: requests,
+        })]
+    }
+
+    fn stop_all(&self) -> Vec<Effect> {
+        if self.is_running() {
+            vec![Effect::Send(Request::StopAll)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn stop(&self, id: PaneId) -> Vec<Effect> {
+        let running = self.pane(id).and_then(|pane| pane.status.running());
+        running
+            .map(|id| Effect::Send(Request::Stop(id)))
+            .into_iter()
+            .collect()
+    }
+
+    /// Asks how many tokens the prompt has.
+    pub(super) fn count_prompt(&mut self) -> Vec<Effect> {
+        // The last answer stays until the new one comes, so that the count does not flicker while
+        // one types; only what was refused must not be held against the new text.
+        if self.prompt.is_empty() || matches!(self.prompt_count, PromptCount::Refused { .. }) {
+            self.prompt_count = PromptCount::Unknown;
+        }
+        if self.prompt.is_empty() || self.model.ready().is_none() {
+            return Vec::new();
+        }
+        let text = self.prompt.clone();
+        vec![Effect::Send(Request::Tokenize { text })]
+    }
+
+    /// The name follows the chain for as long as it is the one that the chain gave it.
+    fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
+        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+            let settings = &mut pane.settings;
+            if settings.name == chain_words::name_of(&settings.chain) {
+                settings.name = chain_words::name_of(&chain);
+            }
+            settings.chain = chain;
+        }
+        Vec::new()
+    }
+
+    fn reset_settings(&mut self, id: PaneId) -> Vec<Effect> {
+        if let Some(place) = self.place_of(id) {
+            let classics = PaneSettings::classics();
+            let settings = classics.into_iter().cycle().nth(place);
+            if let (Some(pane), Some(settings)) = (self.panes.get_mut(place), settings) {
+                pane.settings = settings;
+            }
+        }
+        Vec::new()
+    }
+
+    fn duplicate(&mut self, id: PaneId) -> Vec<Effect> {
+        if self.panes.len() >= MAX_PANES {
+            return Vec::new();
+        }
+        if let Some(place) = self.place_of(id) {
+            let new_id = self.next_pane_id();
+            if let Some(settings) = self.panes.get(place).map(|pane| pane.settings.clone()) {
+                self.panes.insert(place + 1, Pane::new(new_id, settings));
+            }
+        }
+        Vec::new()
+    }
+
+    fn remove(&mut self, id: PaneId) -> Vec<Effect> {
+        if self.panes.len() <= 1 {
+            return Vec::new();
+        }
+        let effects = self.stop(id);
+        self.panes.retain(|pane| pane.id != id);
+        self.pin = self.pin.filter(|pin| pin.pane != id);
+        effects
+    }
+
+    fn copy_text(&self, id: PaneId) -> Vec<Effect> {
+        let generation = self.pane(id).and_then(Pane::generation);
+        generation
+            .map(|generation| Effect::CopyText(generation.text()))
+            .into_iter()
+            .collect()
+    }
+
+    fn toggle_pin(&mut self, pin: Pin) -> Vec<Effect> {
+        self.pin = (self.pin != Some(pin)).then_some(pin);
+        Vec::new()
+    }
+
+    /// Where nothing is pinned yet, any direction takes the step that the dock shows.
+    fn move_pin(&mut self, direction: PinMove) -> Vec<Effect> {
+        let Some((place, step)) = self.shown_step() else {
+            return Vec::new();
+        };
+        let has_text = |place: &usize| self.n_steps(*place) > 0;
+        let (place, step) = match (self.pin, direction) {
+            (None, _) => (place, step),
+            (Some(_), PinMove::Earlier) => (place, step.saturating_sub(1)),
+            (Some(_), PinMove::Later) => (place, step + 1),
+            (Some(_), PinMove::PreviousPane) => {
+                (((0..place).rev().find(has_text)).unwrap_or(place), step)
+            }
+            (Some(_), PinMove::NextPane) => {
+                let mut after = place + 1..self.panes.len();
+                (after.find(has_text).unwrap_or(place), step)
+            }
+        };
+        let last = self.n_steps(place).saturating_sub(1);
+        self.pin = self.panes.get(place).map(|pane| Pin {
+            pane: pane.id,
+            step: step.min(last),
+        });
+        Vec::new()
+    }
+
+    fn n_steps(&self, place: usize) -> usize {
+        let generation = self.panes.get(place).and_then(Pane::generation);
+        generation.map_or(0, |generation| generation.steps.len())
+    }
+
+    fn load_model(&mut self, source: ModelSource) -> Vec<Effect> {
+        if self.model == super::ModelStatus::Lost {
+            self.model_source = source;
+            return self.restart_engine();
+        }
+        self.model.begin_loading();
+        self.asked_source = Some(source.clone());
+        vec![Effect::Send(Request::LoadModel(source))]
+    }
+
+    fn follow_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
+        self.path_field = None;
+        match purpose {
+            PathPurpose::ModelFile | PathPurpose::ModelFolder => {
+                self.load_model(ModelSource::Path(path))
+            }
+            PathPurpose::Save(document) => vec![Effect::Save(document, path)],
+        }
+    }
+
+    fn open_path_field(&mut self, purpose: PathPurpose) -> Vec<Effect> {
+        let suggestion = match purpose {
+            PathPurpose::ModelFile | PathPurpose::ModelFolder => String::new(),
+            PathPurpose::Save(document) => document.file_name(),
+        };
+        self.path_field = Some((purpose, suggestion));
+        Vec::new()
+    }
+
+    fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
+        let purpose = PathPurpose::Save(document);
+        let title = match document {
+            Document::Run(_) => "The run was not saved",
+            Document::Picture(..) => "The picture was not saved",
+        };
+        let body = format!("{error}. What was generated is safe.\n{}", path.display());
+        let notice = Notice::error(title, body)
+            .with_action("Save elsewhere…", Command::AskPath(purpose))
+            .with_action("Try again", Command::PathGiven(purpose, path));
+        self.notify(notice)
+    }
+
+    /// Shows a message once those before it are read. The same message is not said twice.
+    pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+        Vec::new()
+    }
+
+    fn restart_engine(&mut self) -> Vec<Effect> {
+        self.model.begin_loading();
+        let source = self.model_source.clone();
+        vec![
+            Effect::RestartWorker,
+            Effect::Send(Request::LoadModel(source)),
+        ]
+    }
+
+    fn close_notice(&mut self) -> Vec<Effect> {
+        if !self.notices.is_empty() {
+            self.notices.remove(0);
+        }
+        Vec::new()
+    }
+}

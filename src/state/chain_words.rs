@@ -1,0 +1,159 @@
+//! A chain in words: the name that it gives a pane, and the sentence that says what it does.
+
+use crate::decoding::{ChainConfig, Filter, Selector};
+
+/// The name that a chain gives its pane, until the user types another.
+pub fn name_of(chain: &ChainConfig) -> String {
+    if chain.selector == Selector::Greedy {
+        return "Greedy".to_owned();
+    }
+    let cuts: Vec<&str> = chain
+        .active()
+        .filter(|filter| is_cut(filter))
+        .map(Filter::name)
+        .collect();
+    match cuts.as_slice() {
+        [] => chain
+            .active()
+            .last()
+            .map_or("Pure sampling", Filter::name)
+            .to_owned(),
+        [only] => (*only).to_owned(),
+        [first, rest @ ..] => {
+            let rest: Vec<String> = rest.iter().map(|name| name.to_lowercase()).collect();
+            format!("{first} and {}", rest.join(", "))
+        }
+    }
+}
+
+const fn is_cut(filter: &Filter) -> bool {
+    matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_))
+}
+
+/// What a chain does, in one or two sentences.
+pub fn describe(chain: &ChainConfig) -> String {
+    if chain.selector == Selector::Greedy {
+        let always = "Takes the most likely token, always. The same text every time.";
+        return match chain.active().find(|filter| is_penalty(filter)) {
+            Some(_) => "Takes the most likely token that was not just used.".to_owned(),
+            None => always.to_owned(),
+        };
+    }
+    let mut parts: Vec<String> = Vec::new();
+    if chain.active().any(is_penalty) {
+        parts.push("holds back what was said already".to_owned());
+    }
+    parts.extend(chain.active().filter_map(temperature_words));
+    let cuts: Vec<String> = chain.active().filter_map(cut_words).collect();
+    parts.push(match cuts.as_slice() {
+        [] if parts.is_empty() => "draws from all tokens, just as the model weighs them".to_owned(),
+        [] => "draws from all tokens".to_owned(),
+        cuts => format!("draws from {}", cuts.join(", and of these from ")),
+    });
+    let sentence = parts.join(", then ");
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect::<String>() + "."
+}
+
+const fn is_penalty(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::RepetitionPenalty(_) | Filter::FrequencyPenalty(_) | Filter::PresencePenalty(_)
+    )
+}
+
+fn temperature_words(filter: &Filter) -> Option<String> {
+    let Filter::Temperature(filter) = filter else {
+        return None;
+    };
+    let verb = if filter.temperature < 1.0 {
+        "sharpens"
+    } else {
+        "flattens"
+    };
+    Some(format!("{verb} with temperature {}", filter.temperature))
+}
+
+fn cut_words(filter: &Filter) -> Option<String> {
+    match filter {
+        Filter::TopK(filter) if filter.k == 1 => Some("the most likely token only".to_owned()),
+        Filter::TopK(filter) => Some(format!("the {} most likely tokens only", filter.k)),
+        Filter::TopP(filter) => Some(format!(
+            "the fewest tokens that hold {} %",
+            percent(filter.p)
+        )),
+        Filter::MinP(filter) => Some(format!(
+            "those at least {} % as likely as the best",
+            percent(filter.p)
+        )),
+        _ => None,
+    }
+}
+
+/// A share as a percentage, without figures that mean nothing: 0.9 is 90, 0.055 is 5.5.
+fn percent(share: f32) -> f64 {
+    (f64::from(share) * 10_000.0).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{describe, name_of};
+    use crate::decoding::filters::{MinP, RepetitionPenalty, Temperature, TopK, TopP, Window};
+    use crate::decoding::{ChainConfig, Filter};
+    use crate::generation::PaneSettings;
+
+    #[test]
+    fn the_classic_panes_carry_the_names_of_their_chains() {
+        for settings in PaneSettings::classics() {
+            assert_eq!(name_of(&settings.chain), settings.name);
+        }
+    }
+
+    #[test]
+    fn a_chain_is_described_in_plain_sentences() {
+        let temperature = |temperature| Filter::Temperature(Temperature { temperature });
+        let repetition = Filter::RepetitionPenalty(RepetitionPenalty {
+            penalty: 1.1,
+            window: Window::LAST_64,
+        });
+        let sampled = |filters: &[Filter]| ChainConfig::sampled(filters.iter().copied());
+        for (chain, name, sentence) in [
+            (
+                ChainConfig::greedy(),
+                "Greedy",
+                "Takes the most likely token, always. The same text every time.",
+            ),
+            (
+                sampled(&[]),
+                "Pure sampling",
+                "Draws from all tokens, just as the model weighs them.",
+            ),
+            (
+                sampled(&[temperature(1.3)]),
+                "Temperature",
+                "Flattens with temperature 1.3, then draws from all tokens.",
+            ),
+            (
+                sampled(&[temperature(0.7), Filter::TopP(TopP { p: 0.9 })]),
+                "Top-p",
+                "Sharpens with temperature 0.7, then draws from the fewest tokens that hold 90 %.",
+            ),
+            (
+                sampled(&[repetition, Filter::MinP(MinP { p: 0.05 })]),
+                "Min-p",
+                "Holds back what was said already, then draws from those at least 5 % as likely as \
+                 the best.",
+            ),
+            (
+                sampled(&[Filter::TopK(TopK { k: 40 }), Filter::TopP(TopP { p: 0.95 })]),
+                "Top-k and top-p",
+                "Draws from the 40 most likely tokens only, and of these from the fewest tokens \
+                 that hold 95 %.",
+            ),
+        ] {
+            assert_eq!(name_of(&chain), name);
+            assert_eq!(describe(&chain), sentence);
+        }
+    }
+}

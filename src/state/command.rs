@@ -1,0 +1,148 @@
+//! What may be asked of the state, and what the state asks of the world outside.
+
+use std::path::PathBuf;
+
+use super::{PaneId, PictureFormat, Pin, Plot};
+use crate::decoding::ChainConfig;
+use crate::export::ExportFormat;
+use crate::worker::{ModelSource, Request};
+
+/// What the user asks for, and what came of it outside. Plain settings are edited in place instead.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Continue the prompt in all panes.
+    GenerateAll,
+    /// Continue the prompt in one pane.
+    Generate(PaneId),
+    /// End all writing.
+    StopAll,
+    /// End the writing of one pane.
+    Stop(PaneId),
+    /// The prompt was edited.
+    PromptEdited,
+
+    /// Choose in another way.
+    SetChain(PaneId, ChainConfig),
+    /// Go back to how the pane of this place chooses in a new window.
+    ResetSettings(PaneId),
+    /// One more pane like this one, beside it.
+    Duplicate(PaneId),
+    /// Take a pane away.
+    Remove(PaneId),
+    /// Put a pane's text on the clipboard.
+    CopyText(PaneId),
+
+    /// Hold on to a token; the one that is held already is let go.
+    Pin(Pin),
+    /// Let go of it.
+    Unpin,
+    /// Hold on to a neighbour of it.
+    MovePin(PinMove),
+
+    /// Load a model.
+    LoadModel(ModelSource),
+    /// A path is needed; ask for it.
+    AskPath(PathPurpose),
+    /// The path was given.
+    PathGiven(PathPurpose, PathBuf),
+    /// There is no native dialog to ask in.
+    NoDialog(PathPurpose),
+    /// The path field is not needed any more.
+    ClosePathField,
+    /// A file was written.
+    Saved(PathBuf),
+    /// A file could not be written.
+    SaveFailed {
+        /// What it should have held.
+        document: Document,
+        /// Where it should have been.
+        path: PathBuf,
+        /// Why it was not written.
+        error: String,
+    },
+
+    /// Start the engine's thread anew after it died.
+    RestartEngine,
+    /// The oldest notice was read.
+    CloseNotice,
+}
+
+/// What must be done outside the state.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the engine's thread.
+    Send(Request),
+    /// Replace a dead engine's thread by a new one.
+    RestartWorker,
+    /// Put this on the clipboard.
+    CopyText(String),
+    /// Ask the user for a path.
+    OpenDialog(PathPurpose),
+    /// Write a file.
+    Save(Document, PathBuf),
+}
+
+/// What a path is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathPurpose {
+    /// To read a model's file.
+    ModelFile,
+    /// To read a model's folder.
+    ModelFolder,
+    /// To write a file.
+    Save(Document),
+}
+
+impl PathPurpose {
+    /// What the user is asked.
+    pub fn title(self) -> String {
+        match self {
+            Self::ModelFile => "Open a model file".to_owned(),
+            Self::ModelFolder => "Open a model folder".to_owned(),
+            Self::Save(document) => format!("Save {}", document.name()),
+        }
+    }
+}
+
+/// What a file can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    /// All that was generated.
+    Run(ExportFormat),
+    /// One plot.
+    Picture(Plot, PictureFormat),
+}
+
+impl Document {
+    /// What it is called in a sentence.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Run(_) => "the run",
+            Self::Picture(..) => "the picture",
+        }
+    }
+
+    /// The file's name until the user gives another.
+    pub fn file_name(self) -> String {
+        match self {
+            Self::Run(format) => format!("quartet.{}", format.extension()),
+            Self::Picture(plot, format) => {
+                let plot = plot.name().to_lowercase().replace(' ', "-");
+                format!("quartet-{plot}.{}", format.extension())
+            }
+        }
+    }
+}
+
+/// Where the pin goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinMove {
+    /// One token back.
+    Earlier,
+    /// One token on.
+    Later,
+    /// The same step in the pane before.
+    PreviousPane,
+    /// The same step in the pane after.
+    NextPane,
+}

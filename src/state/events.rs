@@ -1,0 +1,155 @@
+//! What the engine's thread reports, as it changes the state.
+
+use std::sync::Arc;
+
+use super::{
+    AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, PromptCount, ReadyModel,
+};
+use crate::generation::{FinishReason, Generation, PromptRecord, Step};
+use crate::worker::{Event, GenerationId};
+
+impl AppState {
+    /// Takes in what happened, and says what must be done outside.
+    ///
+    /// Events of a generation that no pane waits for any more are passed over.
+    pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::ModelLoading { fraction } => self.on_loading(fraction),
+            Event::ModelLoaded { info, vocabulary } => {
+                return self.on_loaded(ReadyModel { info, vocabulary });
+            }
+            Event::ModelFailed { error } => self.on_load_failed(error),
+            Event::Tokenized { text, n_tokens } => self.on_tokenized(&text, n_tokens),
+            Event::Reading {
+                ids,
+                n_read,
+                n_tokens,
+            } => self.on_reading(&ids, n_read, n_tokens),
+            Event::Started { ids, prompt } => self.on_started(&ids, &prompt),
+            Event::Stepped { id, step } => self.on_stepped(id, *step),
+            Event::Finished { id, reason } => {
+                if let Some(pane) = self.running_pane(id) {
+                    pane.status.finish(reason);
+                }
+            }
+            Event::Panicked { message } => self.on_panicked(&message),
+        }
+        Vec::new()
+    }
+
+    fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
+        self.panes
+            .iter_mut()
+            .find(|pane| pane.status.running() == Some(id))
+    }
+
+    fn on_loading(&mut self, now: f32) {
+        if let ModelStatus::Loading { fraction, .. } = &mut self.model {
+            *fraction = now;
+        }
+    }
+
+    fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
+        if let Some(source) = self.asked_source.take() {
+            self.model_source = source;
+        }
+        self.model = ModelStatus::Ready(model);
+        self.prompt_count = PromptCount::Unknown;
+        self.count_prompt()
+    }
+
+    fn on_load_failed(&mut self, error: String) {
+        self.asked_source = None;
+        let before = match std::mem::replace(&mut self.model, ModelStatus::Lost) {
+            ModelStatus::Loading { before, .. } => before,
+            ModelStatus::Ready(model) => Some(model),
+            ModelStatus::Failed { .. } | ModelStatus::Lost => None,
+        };
+        let notice = Notice::error("The model was not loaded", error.clone()).with_action(
+            "Open another…",
+            Command::AskPath(super::PathPurpose::ModelFile),
+        );
+        self.notify(notice);
+        self.model = before.map_or(ModelStatus::Failed { error }, ModelStatus::Ready);
+    }
+
+    fn on_tokenized(&mut self, text: &str, answer: Result<usize, String>) {
+        if text == self.prompt {
+            let n_context = self.model.ready().map(|model| model.info.n_context);
+            self.prompt_count = PromptCount::of(answer, n_context);
+        }
+    }
+
+    fn on_reading(&mut self, ids: &[GenerationId], read: usize, total: usize) {
+        for id in ids {
+            let Some(pane) = self.running_pane(*id) else {
+                continue;
+            };
+            pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
+                PaneStatus::Waiting { asked } | PaneStatus::Reading { asked, .. } => {
+                    PaneStatus::Reading {
+                        asked,
+                        n_read: read,
+                        n_tokens: total,
+                    }
+                }
+                later => later,
+            };
+        }
+    }
+
+    fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
+        let Some(model) = self.model.writer().cloned() else {
+            return;
+        };
+        for id in ids {
+            let Some(pane) = self.running_pane(*id) else {
+                continue;
+            };
+            let pane_id = pane.id;
+            pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
+                PaneStatus::Waiting { asked } | PaneStatus::Reading { asked, .. } => {
+                    PaneStatus::Writing {
+                        id: asked.id,
+                        generation: Generation {
+                            name: asked.name,
+                            config: asked.config,
+                            model: Arc::clone(&model.info),
+                            vocabulary: Arc::clone(&model.vocabulary),
+                            prompt: Arc::clone(prompt),
+                            steps: Vec::new(),
+                            finish: None,
+                        },
+                    }
+                }
+                later => later,
+            };
+            // The pinned token is gone with the text that held it.
+            self.pin = self.pin.filter(|pin| pin.pane != pane_id);
+        }
+    }
+
+    fn on_stepped(&mut self, id: GenerationId, step: Step) {
+        if let Some(pane) = self.running_pane(id)
+            && let PaneStatus::Writing { generation, .. } = &mut pane.status
+        {
+            generation.steps.push(step);
+        }
+    }
+
+    fn on_panicked(&mut self, message: &str) {
+        for pane in &mut self.panes {
+            pane.status.finish(FinishReason::Failed {
+                error: "the engine stopped unexpectedly".to_owned(),
+            });
+        }
+        self.model = ModelStatus::Lost;
+        self.asked_source = None;
+        let notice = Notice::error(
+            "The engine stopped unexpectedly",
+            format!("Your texts are safe. It said: {message}"),
+        )
+        .with_action("Start it again", Command::RestartEngine);
+        self.notify(notice);
+    }
+}
