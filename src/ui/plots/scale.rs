@@ -16,6 +16,22 @@ pub(super) fn round_up(value: f64) -> f64 {
     step * power
 }
 
+/// The step between the marks of an axis from 0 on which `value` has room, and how many steps the
+/// axis is long: 1, 2, 2.5 or 5 times a power of ten, at most four times.
+pub(super) fn axis_steps(value: f64) -> (f64, u32) {
+    if !(value > 0.0 && value.is_finite()) {
+        return (0.5, 2);
+    }
+    let power = 10_f64.powf((value / 4.0).log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0]
+        .into_iter()
+        .find(|step| value <= step * power * 4.0 * (1.0 + 1e-9))
+        .unwrap_or(10.0)
+        * power;
+    let n_steps = (value / step * (1.0 - 1e-9)).ceil().max(1.0);
+    (step, n_steps as u32)
+}
+
 /// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
 /// nothing moves while a text is written.
 pub(super) fn axis_tokens(n_tokens: usize) -> usize {
@@ -82,6 +98,24 @@ mod tests {
         ];
         for (value, top) in cases {
             assert!((round_up(value) - top).abs() < 1e-9, "{value}");
+        }
+    }
+
+    #[test]
+    fn marks_stand_on_round_numbers_up_to_the_top() {
+        let cases = [
+            (0.0, 0.5, 2),
+            (535.0, 200.0, 3),
+            (600.0, 200.0, 3),
+            (0.6, 0.2, 3),
+            (1.0, 0.25, 4),
+            (0.09, 0.025, 4),
+            (12.0, 5.0, 3),
+        ];
+        for (value, step, n_steps) in cases {
+            let (found, n_found) = axis_steps(value);
+            assert!((found - step).abs() < 1e-9, "{value}: {found}");
+            assert_eq!(n_found, n_steps, "{value}");
         }
     }
 

@@ -9,7 +9,7 @@ pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, text, title_ui};
-use super::scale::{grouped, percent, round_up};
+use super::scale::{axis_steps, grouped, percent};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -62,10 +62,12 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     let bars = Bars {
         left: area.left() + WORDS,
         width: (area.width() - WORDS - FIGURES).max(24.0),
-        top: if place == Place::Picture {
-            round_up(largest)
-        } else {
-            largest
+        top: match place {
+            Place::Screen => largest,
+            Place::Picture => {
+                let (step, n_steps) = axis_steps(largest);
+                step * f64::from(n_steps)
+            }
         },
     };
     if place == Place::Picture {
@@ -98,7 +100,11 @@ impl Bars {
 }
 
 fn row_ui(ui: &mut Ui, row: &CandidateRow, rect: Rect, bars: &Bars, pane: usize) {
-    let response = ui.interact(rect, ui.scope_id().with(("candidate", row.rank)), Sense::hover());
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("candidate", row.rank)),
+        Sense::hover(),
+    );
     let words = spoken(row);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words.clone()));
     response.on_hover_text_at_pointer(words);
@@ -223,22 +229,23 @@ fn legend(ui: &mut Ui, pane: usize) {
 fn paint_axis(ui: &Ui, bars: &Bars, rows: std::ops::RangeInclusive<f32>) {
     let theme = Theme::of(ui);
     let bottom = *rows.end();
-    for index in 0_u8..=4 {
-        let share = f32::from(index) / 4.0;
-        let x = bars.left + bars.width * share;
+    let (step, n_steps) = axis_steps(bars.top);
+    for index in 0..=n_steps {
+        let value = f64::from(index) * step;
+        let x = bars.left + bars.length(value);
         let color = if index == 0 {
             theme.stroke_2
         } else {
             theme.stroke_1
         };
         ui.painter().vline(x, rows.clone(), Stroke::new(1.0, color));
-        let value = bars.top * f64::from(share) * 100.0;
-        let digits = usize::from(value.fract().abs() > 1e-6);
+        let percents = value * 100.0;
+        let digits = usize::from((percents - percents.round()).abs() > 1e-6);
         let at = (pos2(x, bottom + 10.0), Align2::CENTER_CENTER);
         text(
             ui,
             at,
-            &format!("{value:.digits$} %"),
+            &format!("{percents:.digits$} %"),
             Face::Micro,
             theme.text_3,
         );
