@@ -51,13 +51,18 @@ pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
     let steps = [1.0, 2.0, 5.0, 10.0].into_iter();
     let larger = (1..10).flat_map(|power| [2.5, 5.0, 10.0].map(|step| step * 10_f64.powi(power)));
     let mut steps = steps.chain(larger);
-    steps.find(|step| span / step <= n_most).unwrap_or(span)
+    steps
+        .find(|step| (span / step).floor() <= n_most)
+        .unwrap_or(span)
 }
 
-/// A probability as people read it: "42 %", "9.8 %", "< 0.1 %".
+/// A probability as people read it: "42 %", "9.8 %", "< 0.1 %"; 100 % is only what
+/// is certain.
 pub(super) fn percent(prob: f64) -> String {
     let percent = prob * 100.0;
-    if percent >= 9.95 {
+    if prob < 1.0 && percent > 99.9 {
+        "> 99.9 %".to_owned()
+    } else if (9.95..99.5).contains(&percent) || percent >= 100.0 {
         format!("{percent:.0} %")
     } else if percent >= 0.1 {
         format!("{percent:.1} %")
@@ -156,6 +161,9 @@ mod tests {
     fn probabilities_are_written_as_people_read_them() {
         let cases = [
             (1.0, "100 %"),
+            (0.999_9, "> 99.9 %"),
+            (0.998, "99.8 %"),
+            (0.98, "98 %"),
             (0.421, "42 %"),
             (0.0999, "10 %"),
             (0.098, "9.8 %"),

@@ -8,7 +8,7 @@ use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, 
 pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
-use super::frame::{empty_ui, text, title_ui};
+use super::frame::{empty_ui, row_rect, text, title_ui};
 use super::scale::{axis_steps, grouped, percent};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
@@ -19,9 +19,8 @@ const ROW: std::ops::RangeInclusive<f32> = 21.0..=26.0;
 /// The most rows that help; more are noise.
 const N_ROWS: usize = 12;
 
-/// Left of the bars for the words, right of them for the figures.
+/// The space left of the bars, for the words.
 const WORDS: f32 = 84.0;
-const FIGURES: f32 = 88.0;
 
 /// Shows the candidates of a step, as many as there is room for.
 pub fn next_token_plot_ui(ui: &mut Ui, data: Option<&NextTokenData>) {
@@ -61,7 +60,7 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
         .fold(0.0, f64::max);
     let bars = Bars {
         left: area.left() + WORDS,
-        width: (area.width() - WORDS - FIGURES).max(24.0),
+        width: (area.width() - WORDS - figures_width(ui, &rows)).max(24.0),
         top: match place {
             Place::Screen => largest,
             Place::Picture => {
@@ -182,6 +181,18 @@ fn figure(row: &CandidateRow) -> String {
     }
 }
 
+/// How much space the widest figure takes, with what is around it.
+fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
+    let width = |row: &&CandidateRow| {
+        let color = egui::Color32::PLACEHOLDER;
+        let galley = ui
+            .painter()
+            .layout_no_wrap(figure(row), Face::Micro.font(), color);
+        galley.size().x
+    };
+    7.0 + rows.iter().map(width).fold(0.0, f32::max) + 8.0
+}
+
 /// A row in words, for its tooltip and for a screen reader.
 fn spoken(row: &CandidateRow) -> String {
     let piece = row.piece.to_string();
@@ -201,7 +212,7 @@ fn spoken(row: &CandidateRow) -> String {
 /// What the bars stand for, in a picture.
 fn legend(ui: &mut Ui, pane: usize) {
     let theme = Theme::of(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
+    let (rect, _) = row_rect(ui, 24.0);
     let middle = rect.top() + 6.0;
     let mut x = rect.left();
     let entries = [

@@ -2,12 +2,12 @@
 
 mod data;
 
-use egui::{Align2, Rect, Role, Sense, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
 
 pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
-use super::frame::{axis, axis_title, empty_ui, text, title_ui};
+use super::frame::{axis, axis_title, empty_ui, row_rect, text, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
 use super::scale::label_step;
 use crate::ui::fonts::Face;
@@ -162,8 +162,7 @@ fn stripe_height(points_per_unit: f64) -> f64 {
 
 fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
     let theme = Theme::of(ui);
-    let size = vec2(ui.available_width(), LEGEND_ROW);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (rect, _) = row_rect(ui, LEGEND_ROW);
     let middle = rect.top() + SMALL_BADGE / 2.0;
     let room = rect.width() / data.lines.len().max(1) as f32;
     let mut x = rect.left() + if place == Place::Screen { 30.0 } else { 0.0 };
