@@ -99,9 +99,11 @@ impl Layout {
         script: &Script,
         y: Rangef,
     ) -> Vec<(&Chunk, Arc<Galley>)> {
+        let first = self.chunks.partition_point(|chunk| chunk.y.max < y.min);
         self.chunks
             .iter_mut()
-            .filter(|chunk| chunk.y.intersects(y))
+            .skip(first)
+            .take_while(|chunk| chunk.y.min <= y.max)
             .map(|chunk| {
                 let galley = chunk.galley(ui, script);
                 (&*chunk, galley)
@@ -143,12 +145,15 @@ impl Layout {
                 continue;
             }
             self.end = end;
-            if tail.rows.len() > max_rows {
-                self.freeze(ui, script, &tail);
-                let job = tail_job(ui, script, self.frozen_end()..end, width);
-                let tail = Chunk::new(ui, script, job, self.frozen_end(), self.height());
+            if tail.rows.len() <= max_rows {
                 self.chunks.push(tail);
-            } else {
+                return;
+            }
+            self.freeze(ui, script, &tail);
+            if at_end {
+                let from = self.frozen_end();
+                let job = tail_job(ui, script, from..end, width);
+                let tail = Chunk::new(ui, script, job, from, self.height());
                 self.chunks.push(tail);
             }
             return;
