@@ -17,7 +17,9 @@ pub fn tokenizer_of(content: &mut Content, path: &str) -> Result<Tokenizer, Engi
     };
     let kind = text(content, "tokenizer.ggml.model").unwrap_or("missing");
     if kind != "gpt2" {
-        return Err(refused(format!("it is of the kind {kind:?}, not byte-level BPE")));
+        return Err(refused(format!(
+            "it is of the kind {kind:?}, not byte-level BPE"
+        )));
     }
     let pre = text(content, "tokenizer.ggml.pre").unwrap_or("missing");
     let splitting = match pre {
@@ -25,7 +27,11 @@ pub fn tokenizer_of(content: &mut Content, path: &str) -> Result<Tokenizer, Engi
         "llama3" | "llama-v3" | "llama-bpe" => Splitting::Llama3,
         "qwen2" => Splitting::Qwen2,
         "smollm" => Splitting::SmolLm,
-        other => return Err(refused(format!("it splits text in an unknown way, {other:?}"))),
+        other => {
+            return Err(refused(format!(
+                "it splits text in an unknown way, {other:?}"
+            )));
+        }
     };
     splitting.rename(content);
     let mut tokenizer =
@@ -51,11 +57,17 @@ impl Splitting {
             Self::Llama3 => "llama3",
             Self::Qwen2 => "qwen2",
         };
-        metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String(name.to_owned()));
+        metadata.insert(
+            "tokenizer.ggml.pre".to_owned(),
+            Value::String(name.to_owned()),
+        );
         if matches!(self, Self::Llama3) {
             // Llama 3 takes words that are tokens whole and begins with its first token; both go
             // without saying in its GGUF files.
-            for key in ["tokenizer.ggml.ignore_merges", "tokenizer.ggml.add_bos_token"] {
+            for key in [
+                "tokenizer.ggml.ignore_merges",
+                "tokenizer.ggml.add_bos_token",
+            ] {
                 metadata.entry(key.to_owned()).or_insert(Value::Bool(true));
             }
         }

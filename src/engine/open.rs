@@ -88,7 +88,9 @@ pub(super) fn open_gguf<R: Read + Seek>(
         Some(tokenizer) => tokenizer,
         None => tokenizer_of(&mut header, path)?,
     };
-    gguf.reader.seek(SeekFrom::Start(0)).map_err(|source| unreadable("The model", source, path))?;
+    gguf.reader
+        .seek(SeekFrom::Start(0))
+        .map_err(|source| unreadable("The model", source, path))?;
     let source = Source {
         reader: &mut gguf.reader,
         n_bytes: gguf.n_bytes,

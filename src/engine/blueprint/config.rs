@@ -138,7 +138,10 @@ fn refuse_unsupported(config: &Config, path: &str) -> Result<(), EngineError> {
         .find(|kind| *kind != "default");
     let activation = config.hidden_act.as_deref().unwrap_or("silu");
     let is_mistral = config.model_type.as_deref() == Some("mistral")
-        || config.architectures.iter().any(|class| class.starts_with("Mistral"));
+        || config
+            .architectures
+            .iter()
+            .any(|class| class.starts_with("Mistral"));
     let windowed = config
         .sliding_window
         .is_some_and(|window| window < config.max_position_embeddings);
@@ -215,19 +218,40 @@ mod tests {
     #[test]
     fn what_the_decoder_lacks_is_refused_by_name() {
         for (changes, expected) in [
-            (json!({"rope_scaling": {"rope_type": "llama3", "type": "llama3"}}), "\"llama3\""),
-            (json!({"rope_parameters": {"rope_type": "yarn"}}), "\"yarn\""),
+            (
+                json!({"rope_scaling": {"rope_type": "llama3", "type": "llama3"}}),
+                "\"llama3\"",
+            ),
+            (
+                json!({"rope_parameters": {"rope_type": "yarn"}}),
+                "\"yarn\"",
+            ),
             (json!({"hidden_act": "gelu"}), "the activation \"gelu\""),
             (json!({"attention_bias": true}), "projections with a bias"),
-            (json!({"model_type": "mistral", "sliding_window": 64}), "sliding attention window"),
-            (json!({"model_type": "gpt2", "hidden_size": null}), "architecture \"gpt2\""),
+            (
+                json!({"model_type": "mistral", "sliding_window": 64}),
+                "sliding attention window",
+            ),
+            (
+                json!({"model_type": "gpt2", "hidden_size": null}),
+                "architecture \"gpt2\"",
+            ),
             (json!({"model_type": null}), "it names no architecture"),
             (json!({"hidden_size": null}), "could not be understood"),
-            (json!({"hidden_size": 0, "head_dim": 8}), "the hidden size is 0"),
-            (json!({"num_attention_heads": 0}), "the number of heads is 0"),
+            (
+                json!({"hidden_size": 0, "head_dim": 8}),
+                "the hidden size is 0",
+            ),
+            (
+                json!({"num_attention_heads": 0}),
+                "the number of heads is 0",
+            ),
             (json!({"num_key_value_heads": 3}), "4 heads can't share 3"),
             (json!({"head_dim": 15}), "the head size 15 is odd"),
-            (json!({"num_hidden_layers": 1u64 << 40}), "the number of layers is"),
+            (
+                json!({"num_hidden_layers": 1u64 << 40}),
+                "the number of layers is",
+            ),
             (json!({"rope_theta": 0.0}), "the rotary base is 0"),
         ] {
             let message = message(&changes);

@@ -98,7 +98,11 @@ impl<'a> Metadata<'a> {
             Some(size) => Ok(Some(size)),
             None => {
                 let reason = format!("{key} is not one whole number");
-                Err(EngineError::malformed("The model's metadata", reason, self.path))
+                Err(EngineError::malformed(
+                    "The model's metadata",
+                    reason,
+                    self.path,
+                ))
             }
         }
     }
@@ -109,7 +113,9 @@ impl<'a> Metadata<'a> {
             return Err(self.missing(format!("rotary scaling {scaling:?}")));
         }
         if self.content.tensor_infos.contains_key("rope_freqs.weight") {
-            return Err(self.missing("rotary scaling by the factors in rope_freqs.weight".to_owned()));
+            return Err(
+                self.missing("rotary scaling by the factors in rope_freqs.weight".to_owned())
+            );
         }
         if self.optional_size("llama.expert_count")?.unwrap_or(0) > 0 {
             return Err(self.missing("a mixture of experts".to_owned()));

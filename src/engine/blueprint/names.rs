@@ -43,10 +43,9 @@ impl Naming {
     pub fn name(self, role: TensorRole, layer: usize) -> String {
         let (gguf, transformers) = stems(role);
         match (self, role) {
-            (
-                Self::Gguf,
-                TensorRole::Embedding | TensorRole::FinalNorm | TensorRole::Head,
-            ) => format!("{gguf}.weight"),
+            (Self::Gguf, TensorRole::Embedding | TensorRole::FinalNorm | TensorRole::Head) => {
+                format!("{gguf}.weight")
+            }
             (
                 Self::Transformers,
                 TensorRole::Embedding | TensorRole::FinalNorm | TensorRole::Head,

@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 /// Keys and values of neighbouring tokens, for all layers.
-pub trait Run: Default {
-}
+pub trait Run: Default {}
 
 /// What one sequence has read.
 ///
@@ -165,7 +164,10 @@ mod tests {
             cache.fork();
             read(&mut cache, "f");
             cache.truncate(n);
-            assert_eq!(text(&cache, 9), "abcdef".chars().take(n).collect::<String>());
+            assert_eq!(
+                text(&cache, 9),
+                "abcdef".chars().take(n).collect::<String>()
+            );
             assert_eq!(cache.n_read(), n.min(6));
             read(&mut cache, "z");
             assert!(text(&cache, 9).ends_with('z'));

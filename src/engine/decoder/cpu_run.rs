@@ -62,11 +62,15 @@ impl KeysValues {
         let (block, lane) = (index / N_LANES, index % N_LANES);
         let n_blocks = block + 1;
         self.keys.resize(
-            self.keys.len().max(n_blocks * shape.n_kv_heads * shape.head_dim),
+            self.keys
+                .len()
+                .max(n_blocks * shape.n_kv_heads * shape.head_dim),
             [0.0; N_LANES],
         );
         self.values.resize(
-            self.values.len().max(n_blocks * shape.n_kv_heads * shape.n_head_values()),
+            self.values
+                .len()
+                .max(n_blocks * shape.n_kv_heads * shape.n_head_values()),
             [0.0; N_LANES],
         );
         let start = block * shape.n_kv_heads * shape.head_dim;
@@ -89,7 +93,11 @@ impl KeysValues {
 
     /// The keys of one head, block by block, each `[dim][lane]`.
     #[inline(always)]
-    pub fn keys(&self, shape: BlockShape, head: usize) -> impl Iterator<Item = &[[f32; N_LANES]]> + Clone {
+    pub fn keys(
+        &self,
+        shape: BlockShape,
+        head: usize,
+    ) -> impl Iterator<Item = &[[f32; N_LANES]]> + Clone {
         self.keys
             .chunks_exact(shape.head_dim)
             .skip(head)

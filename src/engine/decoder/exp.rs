@@ -15,7 +15,15 @@ pub fn exp(x: f32) -> f32 {
     let n = rounded - ROUNDER;
     let r = clamped - n * LN_2_HIGH - n * LN_2_LOW;
     let mut sum = 1.0 / 5040.0;
-    for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+    for coefficient in [
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
         sum = sum * r + coefficient;
     }
     let power_of_two = f32::from_bits((rounded.to_bits() << 23).wrapping_add(0x3F80_0000));

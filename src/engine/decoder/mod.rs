@@ -10,6 +10,7 @@ mod cpu_attention;
 mod cpu_run;
 mod cpu_tensor;
 mod exp;
+mod packed;
 mod projection;
 mod swiglu;
 mod tensor_attention;
@@ -172,7 +173,10 @@ impl<A: Attention> Decoder<A> {
         }
         let hidden = self.normed(&hidden, &self.weights.final_norm)?;
         let logits = self.weights.head.forward(&hidden)?;
-        Ok(Logits::new(logits.flatten_all()?.to_vec1()?, self.weights.n_vocab))
+        Ok(Logits::new(
+            logits.flatten_all()?.to_vec1()?,
+            self.weights.n_vocab,
+        ))
     }
 
     fn layer(
@@ -183,10 +187,14 @@ impl<A: Attention> Decoder<A> {
         batch: &Batch,
         caches: &mut [Cache<A::Run>],
     ) -> candle_core::Result<Tensor> {
-        let qkv = layer.qkv.forward(&self.normed(hidden, &layer.attention_norm)?)?;
+        let qkv = layer
+            .qkv
+            .forward(&self.normed(hidden, &layer.attention_norm)?)?;
         let mixed = self.attention.forward(index, &qkv, batch, caches)?;
         let hidden = (hidden + layer.attention_output.forward(&mixed)?)?;
-        let gate_up = layer.gate_up.forward(&self.normed(&hidden, &layer.ffn_norm)?)?;
+        let gate_up = layer
+            .gate_up
+            .forward(&self.normed(&hidden, &layer.ffn_norm)?)?;
         let gated = swiglu::swiglu(&gate_up)?;
         hidden + layer.ffn_down.forward(&gated)?
     }

@@ -45,9 +45,7 @@ impl TensorAttention {
     fn rotated(&self, heads: &Tensor, batch: &Batch) -> candle_core::Result<Tensor> {
         let heads = heads.unsqueeze(0)?;
         let rotated = match self.shape.rope.form {
-            RopeForm::Interleaved => {
-                candle_nn::rotary_emb::rope_i(&heads, &batch.cos, &batch.sin)
-            }
+            RopeForm::Interleaved => candle_nn::rotary_emb::rope_i(&heads, &batch.cos, &batch.sin),
             RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&heads, &batch.cos, &batch.sin),
         };
         rotated?.squeeze(0)
@@ -77,8 +75,11 @@ impl TensorAttention {
         let scores = scores
             .reshape((n_heads, n_rows, n_visible))?
             .broadcast_add(&mask(positions, n_visible, scores.device())?)?;
-        let probs = candle_nn::ops::softmax_last_dim(&scores)?
-            .reshape((n_kv_heads, self.shape.group() * n_rows, n_visible))?;
+        let probs = candle_nn::ops::softmax_last_dim(&scores)?.reshape((
+            n_kv_heads,
+            self.shape.group() * n_rows,
+            n_visible,
+        ))?;
         let mut mixed = queries.zeros_like()?;
         let mut start = 0;
         for values in values {
@@ -192,7 +193,13 @@ fn mask(positions: &[usize], n_visible: usize, device: &Device) -> candle_core::
     let values: Vec<f32> = positions
         .iter()
         .flat_map(|position| {
-            (0..n_visible).map(move |seen| if seen > *position { f32::NEG_INFINITY } else { 0.0 })
+            (0..n_visible).map(move |seen| {
+                if seen > *position {
+                    f32::NEG_INFINITY
+                } else {
+                    0.0
+                }
+            })
         })
         .collect();
     Tensor::from_vec(values, (positions.len(), n_visible), device)

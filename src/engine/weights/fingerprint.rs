@@ -25,11 +25,14 @@ impl Fingerprint {
             for bytes in receiver {
                 hasher.update(bytes.as_slice());
             }
-            hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-                // Writing to a string can't fail.
-                write!(text, "{byte:02x}").ok();
-                text
-            })
+            hasher
+                .finalize()
+                .iter()
+                .fold(String::new(), |mut text, byte| {
+                    // Writing to a string can't fail.
+                    write!(text, "{byte:02x}").ok();
+                    text
+                })
         })?;
         Ok(Self { sender, thread })
     }

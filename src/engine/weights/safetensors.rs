@@ -51,7 +51,11 @@ fn place(name: String, entry: Value, data_start: u64) -> Result<Place, String> {
         "F32" => GgmlDType::F32,
         "F16" => GgmlDType::F16,
         "BF16" => GgmlDType::BF16,
-        other => return Err(format!("{name} is stored as {other}, which Quartet does not read")),
+        other => {
+            return Err(format!(
+                "{name} is stored as {other}, which Quartet does not read"
+            ));
+        }
     };
     let (begin, end) = entry.data_offsets;
     let place = Place::new(name, dtype, entry.shape, data_start.saturating_add(begin))?;
