@@ -95,7 +95,8 @@ impl<'a> Number<'a> {
         row.inner
     }
 
-    fn slider_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
+    /// The slider alone, as wide as there is room, up to 160.
+    pub fn slider_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
         ui.scope(|ui| {
             ui.spacing_mut().slider_width = (ui.available_width() - 8.0).clamp(64.0, 160.0);
