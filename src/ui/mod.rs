@@ -4,4 +4,6 @@ pub mod fonts;
 pub mod icons;
 pub mod style;
 pub mod theme;
+pub mod token_text;
 pub mod widgets;
+pub mod words;

@@ -1,0 +1,94 @@
+//! The panes that are writing: one forward pass a step for all of them.
+
+use std::time::Instant;
+
+use super::lane::{Lane, Pass};
+use super::{LoadedModel, Progress, Row, SequenceId};
+use crate::generation::GenerationId;
+
+/// The panes that are writing, each with the sequence that the model reads for it.
+#[derive(Debug)]
+pub(super) struct Batch {
+    seats: Vec<Seat>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    lane: Lane,
+    sequence: SequenceId,
+}
+
+impl Batch {
+    /// Nobody writes.
+    pub const fn new() -> Self {
+        Self { seats: Vec::new() }
+    }
+
+    /// Whether nobody writes.
+    pub const fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
+    /// From the next step on, this pane writes too. The sequence holds all of its tokens but the
+    /// newest, and is closed when the pane ends.
+    pub fn join(&mut self, lane: Lane, sequence: SequenceId) {
+        self.seats.push(Seat { lane, sequence });
+    }
+
+    /// Takes a pane out. Gives whether it was there.
+    pub fn leave(&mut self, id: GenerationId, model: &mut LoadedModel) -> bool {
+        let n_seats = self.seats.len();
+        self.seats.retain(|seat| {
+            let stays = seat.lane.id() != id;
+            if !stays {
+                model.lm.close(seat.sequence);
+            }
+            stays
+        });
+        self.seats.len() < n_seats
+    }
+
+    /// Who writes, in the order in which they joined.
+    pub fn ids(&self) -> impl Iterator<Item = GenerationId> {
+        self.seats.iter().map(|seat| seat.lane.id())
+    }
+
+    /// Reads everyone's newest token, and draws everyone's next. Panes that end drop out.
+    pub fn step(&mut self, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
+        let rows: Vec<Row> = self.seats.iter().filter_map(Seat::row).collect();
+        let started_at = Instant::now();
+        let logits = match model.lm.forward(&rows) {
+            Ok(logits) => logits,
+            Err(error) => return self.fail(&error.to_string(), model, progress),
+        };
+        let pass = Pass {
+            forward_secs: started_at.elapsed().as_secs_f64(),
+            n_batch: rows.len(),
+        };
+        for (index, mut seat) in std::mem::take(&mut self.seats).into_iter().enumerate() {
+            let row = logits.row(index).unwrap_or_default();
+            if seat.lane.advance(row, pass, model, progress) {
+                self.seats.push(seat);
+            } else {
+                model.lm.close(seat.sequence);
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &str, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
+        for seat in self.seats.drain(..) {
+            model.lm.close(seat.sequence);
+            progress.push(Progress::failed(seat.lane.id(), error));
+        }
+    }
+}
+
+impl Seat {
+    fn row(&self) -> Option<Row> {
+        self.lane.newest().map(|token| Row {
+            sequence: self.sequence,
+            token,
+            logits_wanted: true,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The card beside a token: what it is, how likely it was, what else could have come.
+
+use egui::{Color32, Rect, Response, Tooltip, Ui, Vec2, vec2};
+
+use crate::decoding::{RankedCandidate, Trace};
+use crate::generation::{Generation, Step};
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+use crate::ui::words::{percent, token_word};
+
+/// Since when the pointer has been on a token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Hover {
+    step: usize,
+    since_secs: f64,
+}
+
+/// How many of the most likely tokens the card lists.
+const N_ALTERNATIVES: usize = 5;
+
+const BAR_WIDTH: f32 = 96.0;
+
+/// The step whose card is due, because the pointer has been on its token long enough.
+pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) -> Option<usize> {
+    let now = ui.input(|input| input.time);
+    let Some(step) = hovered else {
+        *hover = None;
+        return None;
+    };
+    let since_secs = match hover {
+        Some(hover) if hover.step == step => hover.since_secs,
+        _ => now,
+    };
+    *hover = Some(Hover { step, since_secs });
+    let left = f64::from(ui.style().interaction.tooltip_delay) - (now - since_secs);
+    if left > 0.0 {
+        let left = std::time::Duration::from_secs_f64(left);
+        ui.ctx().request_repaint_after(left);
+        return None;
+    }
+    Some(step)
+}
+
+/// Shows the card of a step beside its token.
+pub(super) fn show(
+    ui: &Ui,
+    response: &Response,
+    place: Rect,
+    generation: &Generation,
+    step: usize,
+) {
+    let Some(shown) = generation.steps.get(step) else {
+        return;
+    };
+    let id = response.id.with("card");
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
+        .gap(6.0)
+        .width(252.0)
+        .show(|ui| card_ui(ui, generation, shown, step));
+}
+
+fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
+    let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
+    ui.set_width(252.0);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 24.0;
+        let word = format!("‘{}’", token_word(&step.piece));
+        ui.label(Face::Read.text(word).color(theme.text_1));
+        let id = format!("token {} · id {}", index + 1, step.token);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.label(Face::Code.text(id).color(theme.text_3));
+        });
+    });
+    ui.label(Face::Small.text(chances(&step.trace)).color(theme.text_2));
+    ui.add_space(4.0);
+    for candidate in step.trace.raw.head.iter().take(N_ALTERNATIVES) {
+        let word = token_word(&generation.vocabulary.piece(candidate.token));
+        let chosen = candidate.token == step.token;
+        candidate_ui(ui, &word, candidate, chosen);
+    }
+}
+
+/// "5.9 % before, 4.3 % after the chain · 6th of 6,144"
+fn chances(trace: &Trace) -> String {
+    let before = percent(trace.raw_prob);
+    let after = percent(trace.draw.prob);
+    let rank = trace.raw_rank;
+    format!("{before} before, {after} after · rank {rank}")
+}
+
+fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bool) {
+    let theme = Theme::of(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::hover());
+    let painter = ui.painter();
+    if chosen {
+        painter.rect_filled(rect.expand2(vec2(4.0, 0.0)), 3, theme.surface_3);
+    }
+    let text = |at, align: egui::Align2, text: &str, face: Face, color: Color32| {
+        painter.text(at, align, text, face.font(), color);
+    };
+    let word_color = if chosen { theme.text_1 } else { theme.text_2 };
+    let word_room = rect.with_max_x(rect.right() - BAR_WIDTH - 52.0);
+    let clipped = painter.with_clip_rect(word_room);
+    clipped.text(
+        rect.left_center(),
+        egui::Align2::LEFT_CENTER,
+        word,
+        Face::Candidate.font(),
+        word_color,
+    );
+    let bar_left = rect.right() - BAR_WIDTH - 44.0;
+    let width = (BAR_WIDTH * candidate.prob as f32).max(1.0);
+    let bar = Rect::from_min_size(
+        egui::pos2(bar_left, rect.center().y - 4.0),
+        Vec2::new(width, 8.0),
+    );
+    let fill = if chosen {
+        theme.bar_after
+    } else {
+        theme.bar_before
+    };
+    painter.rect_filled(bar, 2, fill);
+    text(
+        rect.right_center(),
+        egui::Align2::RIGHT_CENTER,
+        &percent(candidate.prob),
+        Face::Micro,
+        theme.text_2,
+    );
+}

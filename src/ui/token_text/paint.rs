@@ -1,0 +1,185 @@
+//! What is painted under and over the text: tints, fills, rings, marks, the fork, the cursor.
+
+use std::sync::Arc;
+
+use egui::emath::Rangef;
+use egui::{Align2, Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+use super::TokenTextInput;
+use super::layout::Chunk;
+use super::rows::{Row, Span};
+use super::script::Look;
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+
+/// A token's fill is so high, in a row of 24.
+const TINT_HEIGHT: f32 = 20.0;
+
+/// All that is needed to paint what is seen of a text.
+pub(super) struct Painting<'a> {
+    pub(super) input: TokenTextInput<'a>,
+    pub(super) hovered: Option<usize>,
+    /// The text's top left corner on the screen.
+    pub(super) origin: Pos2,
+    pub(super) painter: &'a Painter,
+    pub(super) theme: &'a Theme,
+}
+
+impl Painting<'_> {
+    /// Paints chunks. What lies under the text is painted for all of them first, then the text,
+    /// then what lies over it, so that no row hides a part of its neighbour.
+    pub(super) fn paint(&self, chunks: &[(&Chunk, Arc<Galley>)]) {
+        for (chunk, _) in chunks {
+            self.each_span(chunk, |span, rect| self.under(span, rect));
+        }
+        for (chunk, galley) in chunks {
+            let at = self.origin + vec2(0.0, chunk.y.min);
+            self.painter
+                .galley(at, Arc::clone(galley), self.theme.token_text);
+        }
+        for (chunk, _) in chunks {
+            self.marks(chunk);
+            self.each_span(chunk, |span, rect| self.over(span, rect));
+        }
+        if let Some(rect) = self.place_of(chunks, self.input.fork_step) {
+            self.diamond(rect);
+        }
+    }
+
+    /// Where a step's token is on the screen, as far as it shows; its first row, if it has two.
+    pub(super) fn place_of(
+        &self,
+        chunks: &[(&Chunk, Arc<Galley>)],
+        step: Option<usize>,
+    ) -> Option<Rect> {
+        step?;
+        chunks.iter().find_map(|(chunk, _)| {
+            let mut rows = chunk.rows.iter();
+            rows.find_map(|row| {
+                let mut spans = row.spans.iter().filter(|span| span.step == step);
+                spans.find_map(|span| self.rect(chunk, row, span))
+            })
+        })
+    }
+
+    /// The block at the end of the text, while it is being written.
+    pub(super) fn cursor(&self, last: Option<&Chunk>) {
+        let Some((chunk, row)) = last.and_then(|chunk| Some((chunk, chunk.rows.last()?))) else {
+            return;
+        };
+        let y = self.origin.y + chunk.y.min + row.y.center();
+        let left = self.origin.x + row.end() + 3.0;
+        let block = Rect::from_min_size(pos2(left, y - 8.0), vec2(8.0, 16.0));
+        self.painter.rect_filled(block, 2, self.input.pane_color);
+    }
+
+    /// Calls `paint` with the generated tokens of a chunk and their rectangles on the screen.
+    fn each_span(&self, chunk: &Chunk, mut paint: impl FnMut(&Span, Rect)) {
+        for row in &chunk.rows {
+            for span in row.spans.iter().filter(|span| span.step.is_some()) {
+                if let Some(rect) = self.rect(chunk, row, span) {
+                    paint(span, rect);
+                }
+            }
+        }
+    }
+
+    fn rect(&self, chunk: &Chunk, row: &Row, span: &Span) -> Option<Rect> {
+        let ink = span.ink?;
+        let around = if span.look.is_chip() { 4.0 } else { 1.0 };
+        let x = Rangef::new(self.origin.x + ink.min, self.origin.x + ink.max).expand(around);
+        let height = TINT_HEIGHT.min(row.y.span());
+        let middle = self.origin.y + chunk.y.min + row.y.center();
+        Some(Rect::from_x_y_ranges(
+            x,
+            Rangef::new(middle - height / 2.0, middle + height / 2.0),
+        ))
+    }
+
+    fn under(&self, span: &Span, rect: Rect) {
+        let fill = if span.step == self.input.pinned {
+            self.theme.accent_bg
+        } else {
+            self.fill(span)
+        };
+        if fill != Color32::TRANSPARENT {
+            let rect = if span.look.is_chip() {
+                rect.shrink2(vec2(0.0, 1.0))
+            } else {
+                rect
+            };
+            self.painter.rect_filled(rect, 3, fill);
+        }
+    }
+
+    fn fill(&self, span: &Span) -> Color32 {
+        match span.look {
+            Look::Special => self.theme.special_bg,
+            Look::Bytes => self.theme.byte_bg,
+            Look::Prompt | Look::Text | Look::Newline => {
+                let steps = &self.input.generation.steps;
+                let step = span.step.and_then(|step| steps.get(step));
+                let tint = self.input.tint;
+                step.map_or(Color32::TRANSPARENT, |step| {
+                    self.theme.tint(tint, tint.step(step))
+                })
+            }
+        }
+    }
+
+    fn over(&self, span: &Span, rect: Rect) {
+        let ring = |width: f32, color, kind| {
+            self.painter
+                .rect_stroke(rect, 3, Stroke::new(width, color), kind);
+        };
+        if span.step == self.input.pinned {
+            ring(1.5, self.theme.accent, StrokeKind::Inside);
+        } else if span.step == self.hovered {
+            ring(1.0, self.theme.text_2, StrokeKind::Outside);
+        } else if span.step == self.input.same_step {
+            ring(1.0, self.theme.accent, StrokeKind::Inside);
+        }
+        if span.step == self.input.fork_step {
+            let stroke = Stroke::new(1.5, self.theme.text_2);
+            let y = rect.bottom() + 0.75;
+            let ends = [rect.left() + 1.0, rect.right() - 1.0];
+            self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
+        }
+    }
+
+    /// The sign of the first fork, above the gap before the token.
+    fn diamond(&self, rect: Rect) {
+        let (center, reach) = (pos2(rect.left() - 0.5, rect.top() + 1.0), 4.25);
+        let corners = [
+            vec2(0.0, -reach),
+            vec2(reach, 0.0),
+            vec2(0.0, reach),
+            vec2(-reach, 0.0),
+        ];
+        let points = corners.map(|corner| center + corner).to_vec();
+        let color = self.theme.text_1;
+        self.painter
+            .add(Shape::convex_polygon(points, color, Stroke::NONE));
+    }
+
+    /// The marks of white space: all of it where they are switched on, else only that of tokens
+    /// which could not be seen otherwise while they are pointed at or pinned.
+    fn marks(&self, chunk: &Chunk) {
+        let touched = [self.hovered, self.input.pinned, self.input.same_step];
+        for row in &chunk.rows {
+            let y = self.origin.y + chunk.y.min + row.y.center();
+            for white in &row.whites {
+                let alone = white.blank && white.step.is_some() && touched.contains(&white.step);
+                if alone || (self.input.show_marks && white.step.is_some()) {
+                    self.painter.text(
+                        pos2(self.origin.x + white.x, y),
+                        Align2::CENTER_CENTER,
+                        white.mark,
+                        Face::Read.font(),
+                        self.theme.text_3,
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How tokens and probabilities are written in sentences, tables and cards.
+
+use crate::generation::{Piece, PieceKind};
+
+/// A probability as people say it: "41 %", "5.9 %", "< 0.1 %".
+pub fn percent(prob: f64) -> String {
+    if prob >= 0.0995 {
+        format!("{:.0} %", prob * 100.0)
+    } else if prob >= 0.000_95 {
+        format!("{:.1} %", prob * 100.0)
+    } else {
+        "< 0.1 %".to_owned()
+    }
+}
+
+/// A token in a word: without the space before it, and white space alone by its marks.
+pub fn token_word(piece: &Piece) -> String {
+    match (piece.as_str(), piece.kind) {
+        (Some(text), PieceKind::Text) if text.trim().is_empty() => text.chars().map(mark).collect(),
+        (Some(text), PieceKind::Text) => text.trim_start_matches(' ').replace('\n', "↵"),
+        _ => piece.to_string(),
+    }
+}
+
+/// The mark that stands for a character of white space.
+pub const fn mark(white: char) -> char {
+    match white {
+        '\n' => '↵',
+        '\t' => '⇥',
+        _ => '·',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_has_as_many_digits_as_matter() {
+        for (prob, expected) in [
+            (1.0, "100 %"),
+            (0.412, "41 %"),
+            (0.0996, "10 %"),
+            (0.0594, "5.9 %"),
+            (0.001, "0.1 %"),
+            (0.000_04, "< 0.1 %"),
+        ] {
+            assert_eq!(percent(prob), expected);
+        }
+    }
+
+    #[test]
+    fn a_token_is_named_without_its_space_and_white_space_by_its_marks() {
+        for (piece, expected) in [
+            (Piece::text(" beside"), "beside"),
+            (Piece::text("\n\n"), "↵↵"),
+            (Piece::text(" "), "·"),
+            (Piece::special("</s>"), "</s>"),
+            (Piece::text([0xE2, 0x82]), "E2 82"),
+        ] {
+            assert_eq!(token_word(&piece), expected);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The window's end of the border: sends requests, takes events, ends the thread.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use super::thread::{Asked, Engine, Outbox};
+use super::{Event, ModelSource, Request};
+use crate::engine::{EngineError, LoadedModel};
+
+/// How many events wait before the engine does. A step with its evidence is a few kilobytes.
+const N_EVENTS: usize = 512;
+
+/// How many requests wait in the channel. The engine takes them out between two forward passes.
+const N_REQUESTS: usize = 256;
+
+/// The engine's thread. Dropped, it ends the thread after the pass that is running.
+#[derive(Debug)]
+pub struct Worker {
+    requests: Option<SyncSender<Asked>>,
+    unsent: VecDeque<Asked>,
+    events: Option<Receiver<Event>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    /// Starts the engine's thread, with no model yet. It calls `wake` after each event.
+    pub fn start(wake: impl Fn() + Send + 'static) -> Self {
+        Self::with_loader(super::open, wake)
+    }
+
+    /// The same with another way to come by a model. `loader` is given a place to report the part
+    /// that is done, between 0 and 1.
+    pub fn with_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    where
+        L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+            + Send
+            + 'static,
+    {
+        let (requests, asked) = sync_channel(N_REQUESTS);
+        let (reports, events) = sync_channel(N_EVENTS);
+        let outbox = Outbox::new(reports.clone(), wake);
+        let spawned = thread::Builder::new()
+            .name("engine".to_owned())
+            .spawn(move || Engine::new(loader, asked, outbox).run());
+        let thread = match spawned {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let message = format!("the engine's thread could not be started: {error}");
+                // The channel is new and has room.
+                reports.try_send(Event::Panicked { message }).ok();
+                None
+            }
+        };
+        Self {
+            requests: Some(requests),
+            unsent: VecDeque::new(),
+            events: Some(events),
+            thread,
+        }
+    }
+
+    /// Asks for something. Never waits; requests are served in the order in which they were sent.
+    /// The times of a generation count from here.
+    pub fn send(&mut self, request: Request) {
+        let asked_at = Instant::now();
+        self.unsent.push_back(Asked { request, asked_at });
+        self.flush();
+    }
+
+    /// The events that have come, at most `n_max` of them.
+    pub fn drain(&mut self, n_max: usize) -> Vec<Event> {
+        self.flush();
+        let events = self.events.iter().flat_map(Receiver::try_iter);
+        events.take(n_max).collect()
+    }
+
+    /// Waits for the next event; nothing when the thread has ended.
+    pub fn wait(&mut self) -> Option<Event> {
+        self.flush();
+        self.events.as_ref()?.recv().ok()
+    }
+
+    /// Sends as much as there is room for; the rest goes with the next call.
+    fn flush(&mut self) {
+        while let (Some(requests), Some(asked)) = (&self.requests, self.unsent.pop_front()) {
+            if let Err(TrySendError::Full(asked)) = requests.try_send(asked) {
+                self.unsent.push_front(asked);
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Both channels are closed first: a thread that waits at either of them goes on and ends.
+        self.requests = None;
+        self.events = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic has been reported as an event.
+            thread.join().ok();
+        }
+    }
+}
