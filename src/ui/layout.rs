@@ -41,7 +41,8 @@ impl Room {
         }
     }
 
-    const fn run_column(self) -> f32 {
+    /// The width of the column with Generate.
+    pub const fn run_column(self) -> f32 {
         match self {
             Self::Tight | Self::Small => 268.0,
             Self::Normal | Self::Wide => 300.0,

@@ -43,7 +43,11 @@ fn spacing() -> Spacing {
     let mut scroll = ScrollStyle::floating();
     scroll.floating_width = 4.0;
     scroll.bar_width = 8.0;
-    scroll.dormant_handle_opacity = 1.0;
+    scroll.bar_outer_margin = 2.0;
+    // The bar is drawn in the colour of second text; at this opacity it looks like `surface_4`.
+    scroll.dormant_handle_opacity = 0.19;
+    scroll.active_handle_opacity = 0.4;
+    scroll.interact_handle_opacity = 0.6;
     scroll.fade.strength = 1.0;
     scroll.fade.size = 20.0;
     Spacing {

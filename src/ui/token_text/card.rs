@@ -1,6 +1,6 @@
 //! The card beside a token: what it is, how likely it was, what else could have come.
 
-use egui::{Color32, Rect, Response, Tooltip, Ui, Vec2, vec2};
+use egui::{Color32, Frame, Margin, Rect, Response, Tooltip, Ui, Vec2, vec2};
 
 use crate::decoding::{RankedCandidate, Trace};
 use crate::generation::{Generation, Step};
@@ -18,6 +18,7 @@ pub(super) struct Hover {
 /// How many of the most likely tokens the card lists.
 const N_ALTERNATIVES: usize = 5;
 
+const WIDTH: f32 = 252.0;
 const BAR_WIDTH: f32 = 96.0;
 
 /// The step whose card is due, because the pointer has been on its token long enough.
@@ -55,14 +56,18 @@ pub(super) fn show(
     let id = response.id.with("card");
     Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
         .gap(6.0)
-        .width(252.0)
-        .show(|ui| card_ui(ui, generation, shown, step));
+        .width(WIDTH)
+        .show(|ui| {
+            Frame::new()
+                .inner_margin(Margin::symmetric(8, 4))
+                .show(ui, |ui| card_ui(ui, generation, shown, step));
+        });
 }
 
 fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
-    ui.set_width(252.0);
+    ui.set_width(WIDTH);
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 24.0;
         let word = format!("‘{}’", token_word(&step.piece));
@@ -81,7 +86,7 @@ fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
     }
 }
 
-/// "5.9 % before, 4.3 % after the chain · 6th of 6,144"
+/// "5.9 % before, 4.3 % after · rank 6"
 fn chances(trace: &Trace) -> String {
     let before = percent(trace.raw_prob);
     let after = percent(trace.draw.prob);

@@ -143,12 +143,15 @@ impl Layout {
                 continue;
             }
             self.end = end;
-            if tail.rows.len() > max_rows {
-                self.freeze(ui, script, &tail);
-                let job = tail_job(ui, script, self.frozen_end()..end, width);
-                let tail = Chunk::new(ui, script, job, self.frozen_end(), self.height());
+            if tail.rows.len() <= max_rows {
                 self.chunks.push(tail);
-            } else {
+                return;
+            }
+            self.freeze(ui, script, &tail);
+            if at_end {
+                let from = self.frozen_end();
+                let job = tail_job(ui, script, from..end, width);
+                let tail = Chunk::new(ui, script, job, from, self.height());
                 self.chunks.push(tail);
             }
             return;

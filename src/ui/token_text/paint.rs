@@ -149,7 +149,7 @@ impl Painting<'_> {
 
     /// The sign of the first fork, above the gap before the token.
     fn diamond(&self, rect: Rect) {
-        let (center, reach) = (pos2(rect.left() - 0.5, rect.top() + 1.0), 4.25);
+        let (center, reach) = (pos2(rect.left() + 0.5, rect.top() + 1.0), 4.25);
         let corners = [
             vec2(0.0, -reach),
             vec2(reach, 0.0),
@@ -168,6 +168,8 @@ impl Painting<'_> {
         let touched = [self.hovered, self.input.pinned, self.input.same_step];
         for row in &chunk.rows {
             let y = self.origin.y + chunk.y.min + row.y.center();
+            let mut font = Face::Read.font();
+            font.size = font.size.min(row.y.span());
             for white in &row.whites {
                 let alone = white.blank && white.step.is_some() && touched.contains(&white.step);
                 if alone || (self.input.show_marks && white.step.is_some()) {
@@ -175,7 +177,7 @@ impl Painting<'_> {
                         pos2(self.origin.x + white.x, y),
                         Align2::CENTER_CENTER,
                         white.mark,
-                        Face::Read.font(),
+                        font.clone(),
                         self.theme.text_3,
                     );
                 }

@@ -91,8 +91,9 @@ pub(super) fn rows_of(galley: &Galley, script: &Script, from: usize) -> Vec<Row>
             }
         }
         if let Some(run) = reader.next_newline() {
-            let left = row.spans.last().map_or(0.0, |span| span.x.max);
-            row.add(run, '\n', Rangef::new(left, left + NEWLINE_WIDTH));
+            row.end_line(run, reader.last_newline.replace(run.step) == Some(run.step));
+        } else {
+            reader.last_newline = None;
         }
         row.bytes.end = reader.at;
         rows.push(row);
@@ -101,6 +102,18 @@ pub(super) fn rows_of(galley: &Galley, script: &Script, from: usize) -> Vec<Row>
 }
 
 impl Row {
+    /// Adds the newline that ends the row. Of several in one token only the first has ink, so that
+    /// blank lines stay blank.
+    fn end_line(&mut self, run: Run, goes_on: bool) {
+        let left = self.spans.last().map_or(0.0, |span| span.x.max);
+        let x = Rangef::new(left, left + NEWLINE_WIDTH);
+        self.add(run, '\n', x);
+        if let Some(span) = self.spans.last_mut() {
+            let ink = Rangef::new(x.min + 2.0, x.max - 1.0);
+            span.ink = (!goes_on).then_some(ink);
+        }
+    }
+
     fn add(&mut self, run: Run, c: char, x: Rangef) {
         let white = c.is_whitespace();
         if white && !run.look.is_chip() {
@@ -134,6 +147,8 @@ impl Row {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// The step of the newline that ended the row before, if one did.
+    last_newline: Option<Option<usize>>,
     runs: Box<dyn Iterator<Item = (Run, usize)> + 'a>,
     run: Option<(Run, usize)>,
 }
@@ -141,9 +156,13 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(script: &'a Script, from: usize) -> Self {
         let mut runs = Box::new(script.runs_from(from));
+        let text = script.text();
+        let after_newline = text.get(..from).is_some_and(|text| text.ends_with('\n'));
+        let before = after_newline.then(|| script.runs_from(from - 1).next());
         Self {
-            text: script.text(),
+            text,
             at: from,
+            last_newline: before.flatten().map(|(run, _)| run.step),
             run: runs.next(),
             runs,
         }

@@ -11,6 +11,7 @@ mod legend;
 mod menu_item;
 mod notice;
 mod number;
+mod slider;
 
 pub use badge::{BADGE, SMALL_BADGE, badge, letter, paint_badge};
 pub use button::Button;

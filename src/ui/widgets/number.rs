@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{DragValue, Response, Slider, Stroke, StrokeKind, Ui, vec2};
+use egui::{DragValue, Response, Stroke, StrokeKind, Ui, vec2};
 
 use super::fill::focus_ring;
+use super::slider::{Scale, slider_ui};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -14,9 +15,7 @@ use crate::ui::theme::Theme;
 #[must_use = "show it in a Ui"]
 pub struct Number<'a> {
     name: &'a str,
-    range: RangeInclusive<f64>,
-    decimals: usize,
-    logarithmic: bool,
+    scale: Scale,
     complaint: Option<&'a str>,
 }
 
@@ -25,16 +24,18 @@ impl<'a> Number<'a> {
     pub const fn new(name: &'a str, range: RangeInclusive<f64>, decimals: usize) -> Self {
         Self {
             name,
-            range,
-            decimals,
-            logarithmic: false,
+            scale: Scale {
+                range,
+                logarithmic: false,
+                decimals,
+            },
             complaint: None,
         }
     }
 
     /// The slider moves by factors; for ranges over several powers of ten.
     pub const fn logarithmic(mut self) -> Self {
-        self.logarithmic = true;
+        self.scale.logarithmic = true;
         self
     }
 
@@ -60,10 +61,13 @@ impl<'a> Number<'a> {
                     state.fg_stroke.color = text;
                     state.weak_bg_fill = theme.surface_2;
                 }
-                let speed = (self.range.end() - self.range.start()) / 300.0;
+                let Scale {
+                    range, decimals, ..
+                } = &self.scale;
+                let speed = (range.end() - range.start()) / 300.0;
                 let drag = DragValue::new(value)
-                    .speed(speed.max(0.1_f64.powi(self.decimals as i32)))
-                    .fixed_decimals(self.decimals)
+                    .speed(speed.max(0.1_f64.powi(*decimals as i32)))
+                    .fixed_decimals(*decimals)
                     .update_while_editing(false);
                 ui.add_sized(vec2(56.0, 28.0), drag)
             })
@@ -85,7 +89,9 @@ impl<'a> Number<'a> {
             ui.label(Face::Body.text(self.name).color(theme.text_2));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let field = self.field_ui(ui, value);
-                field.union(self.slider_ui(ui, value))
+                let width = (ui.available_width() - 8.0).clamp(64.0, 160.0);
+                let slider = slider_ui(ui, self.name, &self.scale, width, value);
+                field.union(slider)
             })
             .inner
         });
@@ -93,30 +99,5 @@ impl<'a> Number<'a> {
             ui.label(Face::Small.text(complaint).color(theme.error));
         }
         row.inner
-    }
-
-    /// The slider alone, as wide as there is room, up to 160.
-    pub fn slider_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
-        let theme = Theme::of(ui);
-        ui.scope(|ui| {
-            ui.spacing_mut().slider_width = (ui.available_width() - 8.0).clamp(64.0, 160.0);
-            let visuals = ui.visuals_mut();
-            visuals.selection.bg_fill = theme.text_2;
-            for state in [
-                &mut visuals.widgets.inactive,
-                &mut visuals.widgets.hovered,
-                &mut visuals.widgets.active,
-            ] {
-                state.bg_fill = theme.text_1;
-            }
-            let slider = Slider::new(value, self.range.clone())
-                .logarithmic(self.logarithmic)
-                .clamping(egui::SliderClamping::Edits)
-                .show_value(false);
-            let response = ui.add(slider);
-            focus_ring(ui, &response, 6);
-            response.accessible_name(self.name)
-        })
-        .inner
     }
 }

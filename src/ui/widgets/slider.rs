@@ -1,0 +1,137 @@
+//! A slider: a rail of 4, filled as far as the handle of 14.
+
+use std::ops::RangeInclusive;
+
+use egui::{Key, Rect, Response, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2, vec2};
+
+use super::fill::focus_ring;
+use crate::ui::theme::Theme;
+
+const RAIL: f32 = 4.0;
+const HANDLE_RADIUS: f32 = 7.0;
+
+/// How far an arrow key moves the handle, as a share of the rail.
+const KEY_STEP: f64 = 0.01;
+
+/// Slides a value within a range, linearly or by factors; 28 high.
+pub(super) fn slider_ui(
+    ui: &mut Ui,
+    name: &str,
+    scale: &Scale,
+    width: f32,
+    value: &mut f64,
+) -> Response {
+    let (rect, mut response) = ui.allocate_exact_size(vec2(width, 28.0), Sense::click_and_drag());
+    let rail = rect.shrink2(vec2(HANDLE_RADIUS, (rect.height() - RAIL) / 2.0));
+    let mut share = scale.share(*value);
+    if let Some(pointer) = response.interact_pointer_pos() {
+        share = remap_clamp(pointer.x, rail.x_range(), 0.0..=1.0).into();
+    }
+    share = (share + key_steps(ui, &response) * KEY_STEP).clamp(0.0, 1.0);
+    let moved = (share - scale.share(*value)).abs() > f64::EPSILON;
+    if moved {
+        *value = scale.value(share);
+        response.mark_changed();
+    }
+    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), *value, name));
+    if ui.is_rect_visible(rect) {
+        let theme = Theme::of(ui);
+        let x = rail.left() + rail.width() * share as f32;
+        let painter = ui.painter();
+        painter.rect_filled(rail, RAIL / 2.0, theme.surface_4);
+        let filled = Rect::from_min_max(rail.min, pos2(x, rail.bottom()));
+        painter.rect_filled(filled, RAIL / 2.0, theme.text_2);
+        painter.circle_filled(pos2(x, rail.center().y), HANDLE_RADIUS, theme.text_1);
+        focus_ring(ui, &response, 6);
+    }
+    response
+}
+
+/// How values are spread along a slider.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    /// From the left end to the right.
+    pub(super) range: RangeInclusive<f64>,
+    /// Whether equal ways are equal factors.
+    pub(super) logarithmic: bool,
+    /// To how many digits after the point a value is rounded.
+    pub(super) decimals: usize,
+}
+
+impl Scale {
+    fn share(&self, value: f64) -> f64 {
+        let (from, to) = self.ends();
+        ((self.bend(value) - from) / (to - from)).clamp(0.0, 1.0)
+    }
+
+    fn value(&self, share: f64) -> f64 {
+        let (from, to) = self.ends();
+        let bent = from + (to - from) * share;
+        let value = if self.logarithmic { bent.exp() } else { bent };
+        let unit = 10_f64.powi(self.decimals as i32);
+        let rounded = (value * unit).round() / unit;
+        rounded.clamp(*self.range.start(), *self.range.end())
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        (self.bend(*self.range.start()), self.bend(*self.range.end()))
+    }
+
+    fn bend(&self, value: f64) -> f64 {
+        if self.logarithmic {
+            value.max(f64::MIN_POSITIVE).ln()
+        } else {
+            value
+        }
+    }
+}
+
+/// How often the arrow keys ask for more, less how often for less.
+fn key_steps(ui: &Ui, response: &Response) -> f64 {
+    if !response.has_focus() {
+        return 0.0;
+    }
+    let filter = egui::EventFilter {
+        horizontal_arrows: true,
+        ..egui::EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    ui.input(|input| {
+        let more = input.num_presses(Key::ArrowRight);
+        let less = input.num_presses(Key::ArrowLeft);
+        more as f64 - less as f64
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_slid_to_is_read_back_at_the_same_place() {
+        for (range, logarithmic, share, value) in [
+            (0.0..=2.0, false, 0.35, 0.7),
+            (0.0..=1.0, false, 1.0, 1.0),
+            (1.0..=1000.0, true, 1.0 / 3.0, 10.0),
+        ] {
+            let scale = Scale {
+                range,
+                logarithmic,
+                decimals: 2,
+            };
+            assert!((scale.value(share) - value).abs() < 1e-9);
+            assert!((scale.share(value) - share).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_stands_at_the_end() {
+        let scale = Scale {
+            range: 0.0..=1.0,
+            logarithmic: false,
+            decimals: 2,
+        };
+        assert!((scale.share(1.7) - 1.0).abs() < f64::EPSILON);
+        assert!(scale.share(-1.0).abs() < f64::EPSILON);
+    }
+}
