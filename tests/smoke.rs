@@ -89,7 +89,15 @@ impl Display {
     fn start() -> Self {
         let screen = format!("{WIDTH}x{HEIGHT}x24");
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", &screen, "-nolisten", "tcp"])
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                &screen,
+                "-nolisten",
+                "tcp",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -123,7 +131,12 @@ impl Display {
     }
 
     fn window_titled(&self, title: &str) -> Option<Window> {
-        let windows = self.connection.query_tree(self.root).unwrap().reply().ok()?;
+        let windows = self
+            .connection
+            .query_tree(self.root)
+            .unwrap()
+            .reply()
+            .ok()?;
         windows.children.into_iter().find(|window| {
             let name = self.connection.get_property(
                 false,
@@ -202,7 +215,11 @@ impl Picture {
 
     fn brightness(&self, x: usize, y: usize) -> i32 {
         let start = (y * usize::from(WIDTH) + x) * 4;
-        let sum: u32 = self.0[start..start + 3].iter().copied().map(u32::from).sum();
+        let sum: u32 = self.0[start..start + 3]
+            .iter()
+            .copied()
+            .map(u32::from)
+            .sum();
         i32::try_from(sum / 3).unwrap()
     }
 

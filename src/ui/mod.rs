@@ -2,6 +2,7 @@
 
 pub mod fonts;
 pub mod icons;
+pub mod plots;
 pub mod style;
 pub mod theme;
 pub mod token_text;

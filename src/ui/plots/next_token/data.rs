@@ -1,0 +1,176 @@
+//! What the next-token plot shows: the candidates of one step, before the chain and after it.
+
+use crate::generation::{Generation, Piece, Step};
+
+/// The candidates of one step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NextTokenData {
+    /// The pane, by its place among the panes.
+    pub pane: usize,
+    /// The pane's name.
+    pub name: String,
+    /// How the pane chooses, in one line.
+    pub settings: String,
+    /// Which token of the text it is, counted from 1.
+    pub token_number: usize,
+    /// The most likely before the chain, best first; the chosen one stands at the end where it is
+    /// not among them.
+    pub rows: Vec<CandidateRow>,
+}
+
+/// One candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateRow {
+    /// What it stands for.
+    pub piece: Piece,
+    /// Its place before the chain, from 1.
+    pub rank: u32,
+    /// Its probability before the chain.
+    pub raw_prob: f64,
+    /// Its probability after the chain; nothing where it was cut.
+    pub final_prob: Option<f64>,
+    /// Whether it was drawn.
+    pub chosen: bool,
+}
+
+impl NextTokenData {
+    /// The candidates of a pane's step, if it has come that far.
+    pub fn of(pane: usize, generation: &Generation, step_index: usize) -> Option<Self> {
+        let step = generation.steps.get(step_index)?;
+        let head = &step.trace.raw.head;
+        let mut rows: Vec<CandidateRow> = head
+            .iter()
+            .enumerate()
+            .map(|(index, candidate)| CandidateRow {
+                piece: generation.vocabulary.piece(candidate.token),
+                rank: index as u32 + 1,
+                raw_prob: candidate.prob,
+                final_prob: step.trace.head_final_prob(index),
+                chosen: candidate.token == step.token,
+            })
+            .collect();
+        if !rows.iter().any(|row| row.chosen) {
+            rows.push(CandidateRow::chosen(step));
+        }
+        Some(Self {
+            pane,
+            name: generation.name.clone(),
+            settings: generation.config.chain.to_string(),
+            token_number: step_index + 1,
+            rows,
+        })
+    }
+
+    /// The first `n_rows`, the last of them given up for the chosen one where it lies further down.
+    pub(super) fn first_rows(&self, n_rows: usize) -> Vec<&CandidateRow> {
+        let mut rows: Vec<&CandidateRow> = self.rows.iter().take(n_rows.max(1)).collect();
+        let chosen = self.rows.iter().find(|row| row.chosen);
+        if !rows.iter().any(|row| row.chosen)
+            && let (Some(last), Some(chosen)) = (rows.last_mut(), chosen)
+        {
+            *last = chosen;
+        }
+        rows
+    }
+}
+
+impl CandidateRow {
+    fn chosen(step: &Step) -> Self {
+        Self {
+            piece: step.piece.clone(),
+            rank: step.trace.raw_rank,
+            raw_prob: step.trace.raw_prob,
+            final_prob: Some(step.trace.draw.prob),
+            chosen: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoding::ChainConfig;
+    use crate::decoding::filters::TopK;
+    use crate::decoding::{Coins, Filter, History, SamplerChain};
+    use crate::generation::testing::generation;
+
+    fn row(rank: u32, chosen: bool) -> CandidateRow {
+        CandidateRow {
+            piece: Piece::text(" fox"),
+            rank,
+            raw_prob: 0.1,
+            final_prob: None,
+            chosen,
+        }
+    }
+
+    fn data(chosen: u32, n_rows: u32) -> NextTokenData {
+        NextTokenData {
+            pane: 0,
+            name: "Top-p".to_owned(),
+            settings: "top-p 0.9".to_owned(),
+            token_number: 1,
+            rows: (1..=n_rows).map(|rank| row(rank, rank == chosen)).collect(),
+        }
+    }
+
+    #[test]
+    fn the_chosen_token_is_always_among_the_rows() {
+        let cases = [
+            (1, 3, vec![1, 2, 3]),
+            (3, 3, vec![1, 2, 3]),
+            (7, 3, vec![1, 2, 7]),
+            (7, 0, vec![7]),
+            (2, 40, (1..=9).collect()),
+        ];
+        for (chosen, n_rows, ranks) in cases {
+            let data = data(chosen, 9);
+            let shown: Vec<u32> = data.first_rows(n_rows).iter().map(|row| row.rank).collect();
+            assert_eq!(shown, ranks);
+        }
+    }
+
+    #[test]
+    fn what_a_stage_cut_has_no_probability_after_it() {
+        let mut written = generation(&[(" fox", 0.4), ("</s>", 0.5)]);
+        let chain = ChainConfig::sampled([Filter::TopK(TopK { k: 2 })]);
+        let logits = [0.0, 1.0, 4.0, 0.5, 2.0, 3.0];
+        let coins = Coins {
+            seed: 1,
+            position: 0,
+        };
+        let sampled = SamplerChain::new(chain)
+            .sample(&logits, History::empty(), coins)
+            .unwrap();
+        written.steps[1].token = sampled.token;
+        written.steps[1].trace = sampled.trace;
+
+        let data = NextTokenData::of(2, &written, 1).unwrap();
+        assert_eq!(data.token_number, 2);
+        let kept: Vec<bool> = data
+            .rows
+            .iter()
+            .map(|row| row.final_prob.is_some())
+            .collect();
+        assert_eq!(kept, [true, true, false, false, false, false]);
+        let after: f64 = data.rows.iter().filter_map(|row| row.final_prob).sum();
+        assert!((after - 1.0).abs() < 1e-9);
+        assert_eq!(data.rows.iter().filter(|row| row.chosen).count(), 1);
+        assert_eq!(NextTokenData::of(2, &written, 2), None);
+    }
+
+    #[test]
+    fn a_token_from_far_below_stands_at_the_end_with_its_rank() {
+        let mut written = generation(&[(" fox", 0.4)]);
+        let step = &mut written.steps[0];
+        step.trace
+            .raw
+            .head
+            .retain(|candidate| candidate.token != step.token);
+        step.trace.raw_rank = 812;
+        let data = NextTokenData::of(0, &written, 0).unwrap();
+        let last = data.rows.last().unwrap();
+        assert!(last.chosen);
+        assert_eq!(last.rank, 812);
+    }
+}

@@ -1,0 +1,193 @@
+//! A plot as a picture of its own: drawn by the function that draws it on the screen, in a window
+//! that nobody sees, whose shapes become SVG, and from that PNG.
+
+mod caption;
+mod png;
+mod shapes;
+mod text;
+
+use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
+
+pub use self::caption::caption;
+pub use self::png::{PictureError, png};
+use super::next_token::NextTokenData;
+use super::score::ScoreData;
+use super::speed::SpeedData;
+use super::{Place, next_token, score, speed};
+use crate::ui::fonts::Face;
+use crate::ui::style;
+use crate::ui::theme::Theme;
+
+/// What is in a picture.
+#[derive(Debug, Clone, Copy)]
+pub enum PicturePlot<'a> {
+    /// The score.
+    Score(&'a ScoreData<'a>),
+    /// The candidates of one step; nothing where none is chosen.
+    NextToken(Option<&'a NextTokenData>),
+    /// The speed.
+    Speed(&'a SpeedData),
+}
+
+/// A picture that stands alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    /// What it shows.
+    pub plot: PicturePlot<'a>,
+    /// The line below it: where the numbers come from.
+    pub caption: &'a str,
+    /// Width and height, in points.
+    pub size: [f32; 2],
+    /// Whether it is drawn in the dark theme; else in the light one, on white.
+    pub dark: bool,
+}
+
+impl PicturePlot<'_> {
+    /// A size at which it can be read in an article, in points.
+    pub const fn usual_size(&self) -> [f32; 2] {
+        match self {
+            Self::Score(_) => [960.0, 420.0],
+            Self::NextToken(_) => [560.0, 440.0],
+            Self::Speed(_) => [720.0, 420.0],
+        }
+    }
+}
+
+/// Between the plot and the edge.
+const MARGIN: f32 = 20.0;
+
+/// Plots learn in one frame how much room their axes take, and use it in the next.
+const N_FRAMES: usize = 3;
+
+/// Fine enough that the places of letters are not rounded to whole points.
+const PIXELS_PER_POINT: f32 = 4.0;
+
+/// The picture as SVG. Its words are text, set in the faces of the window.
+pub fn svg(picture: &Picture<'_>) -> String {
+    let size = Vec2::from(picture.size).max(vec2(160.0, 120.0));
+    let ctx = egui::Context::default();
+    style::install(&ctx);
+    ctx.set_theme(if picture.dark {
+        egui::Theme::Dark
+    } else {
+        egui::Theme::Light
+    });
+    let mut clipped_shapes = Vec::new();
+    for _ in 0..N_FRAMES {
+        let mut output = ctx.run_ui(input(size), |ui| draw(ui, picture, size));
+        // Nothing here is drawn from the font texture.
+        output.textures_delta.clear();
+        clipped_shapes = std::mem::take(&mut output.shapes);
+    }
+    shapes::document(size, picture.plot.name(), picture.caption, &clipped_shapes)
+}
+
+impl PicturePlot<'_> {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Score(_) => "The score",
+            Self::NextToken(_) => "Next token",
+            Self::Speed(_) => "Speed",
+        }
+    }
+}
+
+fn input(size: Vec2) -> egui::RawInput {
+    let mut input = egui::RawInput {
+        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+        ..egui::RawInput::default()
+    };
+    let viewport = ViewportInfo {
+        native_pixels_per_point: Some(PIXELS_PER_POINT),
+        ..ViewportInfo::default()
+    };
+    input.viewports.insert(ViewportId::ROOT, viewport);
+    input
+}
+
+fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
+    let theme = Theme::dark_or_light(picture.dark);
+    let page = Rect::from_min_size(pos2(0.0, 0.0), size);
+    // In the light theme popups are pure white, the paper of an article.
+    let paper = if picture.dark {
+        theme.surface_1
+    } else {
+        theme.popup
+    };
+    ui.painter().rect_filled(page, 0, paper);
+
+    let mut area = page.shrink(MARGIN);
+    if !picture.caption.is_empty() {
+        let caption = ui.painter().layout(
+            picture.caption.to_owned(),
+            Face::Micro.font(),
+            theme.text_3,
+            area.width(),
+        );
+        let top = area.bottom() - caption.size().y;
+        ui.painter()
+            .galley(pos2(area.left(), top), caption, theme.text_3);
+        area.max.y = top - 12.0;
+    }
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
+    match picture.plot {
+        PicturePlot::Score(data) => {
+            score::draw(&mut inner, data, Place::Picture);
+        }
+        PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Place::Picture),
+        PicturePlot::Speed(data) => speed::draw(&mut inner, data, Place::Picture),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generation::Generation;
+    use crate::generation::testing::generation;
+    use crate::state::ScoreMeasure;
+
+    fn story(n_tokens: usize, name: &str) -> Generation {
+        let words = [
+            (" fox", 0.62), (" lived", 0.9), (" in", 0.97), (" a", 0.4), (" little", 0.08),
+            (" house", 0.3), ("\n\n", 0.7), (" beside", 0.02), (" the", 0.8), (" <mill>", 0.004),
+        ];
+        let pieces: Vec<(&str, f64)> = (0..n_tokens).map(|index| words[(index * 7 + name.len()) % 10]).collect();
+        let mut generation = generation(&pieces);
+        name.clone_into(&mut generation.name);
+        for (index, step) in generation.steps.iter_mut().enumerate() {
+            step.time.forward_secs = 0.002 + index as f64 * 1e-7;
+            step.time.at_secs = 0.021 + index as f64 * 0.0021 + (index as f64 / 9.0).sin() * 3e-4;
+        }
+        generation
+    }
+
+    #[test]
+    fn look() {
+        let panes = [story(167, "Greedy"), story(179, "Pure sampling"), story(177, "Top-k & <b>"), story(187, "Top-p")];
+        let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
+        let caption = caption(&panes);
+        for dark in [false, true] {
+            for measure in ScoreMeasure::ALL {
+                let mut score = ScoreData::of(&panes, measure);
+                score.pinned = Some(crate::ui::plots::StepAt { pane: 1, step: 83 });
+                out(&format!("score-{}", measure.name()), PicturePlot::Score(&score), &caption, dark);
+            }
+            let next = NextTokenData::of(3, panes[3].unwrap(), 117);
+            out("next", PicturePlot::NextToken(next.as_ref()), &caption, dark);
+            let speed = SpeedData::of(&panes);
+            out("speed", PicturePlot::Speed(&speed), &caption, dark);
+        }
+    }
+
+    fn out(name: &str, plot: PicturePlot<'_>, caption: &str, dark: bool) {
+        let size = plot.usual_size();
+        let start = std::time::Instant::now();
+        let svg = svg(&Picture { plot, caption, size, dark });
+        let took = start.elapsed();
+        let name = format!("/tmp/plots/{name}-{}", if dark { "dark" } else { "light" });
+        std::fs::write(format!("{name}.svg"), &svg).unwrap();
+        let png = png(&svg, 2.0).unwrap();
+        println!("{name} svg {took:?} png {:?}", start.elapsed());
+        std::fs::write(format!("{name}.png"), png).unwrap();
+    }
+}

@@ -1,0 +1,83 @@
+//! SVG to PNG, in the bundled faces, so that it looks the same on every machine.
+
+use std::sync::Arc;
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{self, fontdb};
+
+use crate::ui::fonts;
+
+/// Why a picture could not be made. Every message is fit to be shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PictureError {
+    /// The SVG is none.
+    #[error("the drawing could not be read: {message}")]
+    Unreadable {
+        /// What the reader says.
+        message: String,
+    },
+
+    /// There is no memory for so many pixels.
+    #[error("a picture of {width} × {height} pixels is too large")]
+    TooLarge {
+        /// In pixels.
+        width: u32,
+        /// In pixels.
+        height: u32,
+    },
+
+    /// The pixels could not be packed.
+    #[error("the picture could not be packed as PNG: {message}")]
+    Unpackable {
+        /// What the packer says.
+        message: String,
+    },
+}
+
+/// The most pixels on a side.
+const MOST_PIXELS: f32 = 16_384.0;
+
+/// The drawing as PNG, with `scale` pixels for each of its points; 2 or 3 are sharp in print.
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
+    let options = usvg::Options {
+        fontdb: Arc::new(faces()),
+        ..usvg::Options::default()
+    };
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| PictureError::Unreadable {
+        message: error.to_string(),
+    })?;
+    let side = |points: f32| (points * scale).round().max(1.0);
+    let (width, height) = (side(tree.size().width()), side(tree.size().height()));
+    let fits = width <= MOST_PIXELS && height <= MOST_PIXELS;
+    let pixmap = fits
+        .then(|| Pixmap::new(width as u32, height as u32))
+        .flatten();
+    let Some(mut pixmap) = pixmap else {
+        return Err(PictureError::TooLarge {
+            width: width as u32,
+            height: height as u32,
+        });
+    };
+    resvg::render(
+        &tree,
+        Transform::from_scale(scale, scale),
+        &mut pixmap.as_mut(),
+    );
+    pixmap
+        .encode_png()
+        .map_err(|error| PictureError::Unpackable {
+            message: error.to_string(),
+        })
+}
+
+/// The faces of the window, each once; their weights are asked for by the text itself.
+fn faces() -> fontdb::Database {
+    let mut database = fontdb::Database::new();
+    let faces = fonts::definitions().font_data;
+    for name in ["inter", "literata", "mono"] {
+        if let Some(face) = faces.get(name) {
+            database.load_font_source(fontdb::Source::Binary(face.font.clone()));
+        }
+    }
+    database
+}

@@ -1,0 +1,127 @@
+//! Text as SVG text: each run in its face, size, weight and place.
+
+use std::fmt::Write as _;
+
+use egui::epaint::TextShape;
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, FontFamily, Pos2};
+
+use super::shapes::{Number, color_attributes, escaped};
+
+/// Neighbouring characters of one row that are set alike.
+struct Run<'a> {
+    format: &'a TextFormat,
+    text: String,
+    /// The left end of the baseline, in the text's own space.
+    start: Pos2,
+    /// The right end.
+    end: f32,
+}
+
+/// Writes a text, row by row and run by run.
+pub(super) fn push_text(svg: &mut String, shape: &TextShape) {
+    for run in runs(shape) {
+        if !run.text.trim().is_empty() {
+            push_run(svg, shape, &run);
+        }
+    }
+}
+
+fn push_run(svg: &mut String, shape: &TextShape, run: &Run<'_>) {
+    let (family, weight) = family_and_weight(&run.format.font_id.family);
+    let own_color = if run.format.color == Color32::PLACEHOLDER {
+        shape.fallback_color
+    } else {
+        run.format.color
+    };
+    let color = shape
+        .override_text_color
+        .unwrap_or(own_color)
+        .gamma_multiply(shape.opacity_factor);
+    let _ = write!(
+        svg,
+        "<text x=\"{}\" y=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\" \
+         font-family=\"{family}\" font-size=\"{}\" font-weight=\"{weight}\"{}",
+        Number(shape.pos.x + run.start.x),
+        Number(shape.pos.y + run.start.y),
+        Number(run.end - run.start.x),
+        Number(run.format.font_id.size),
+        color_attributes("fill", color)
+    );
+    if run.format.strikethrough.width > 0.0 {
+        svg.push_str(" text-decoration=\"line-through\"");
+    }
+    if shape.angle.abs() > f32::EPSILON {
+        let (x, y) = (Number(shape.pos.x), Number(shape.pos.y));
+        let degrees = Number(shape.angle.to_degrees());
+        let _ = write!(svg, " transform=\"rotate({degrees} {x} {y})\"");
+    }
+    let _ = writeln!(svg, " xml:space=\"preserve\">{}</text>", escaped(&run.text));
+}
+
+fn runs(shape: &TextShape) -> Vec<Run<'_>> {
+    let job = &*shape.galley.job;
+    let mut characters = job.text.char_indices().peekable();
+    let mut section = 0;
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for row in &shape.galley.rows {
+        let mut fresh = true;
+        for glyph in &row.glyphs {
+            // The "…" of a shortened text is a glyph without a character of its own.
+            if let Some(&(byte, character)) = characters.peek()
+                && character == glyph.chr
+            {
+                characters.next();
+                let old = section;
+                section = section_at(job, byte, section);
+                fresh |= section != old;
+            }
+            let Some(format) = job.sections.get(section).map(|section| &section.format) else {
+                continue;
+            };
+            let start = row.pos + glyph.pos.to_vec2();
+            let end = start.x + glyph.advance_width;
+            match runs.last_mut().filter(|_| !fresh) {
+                Some(run) => {
+                    run.text.push(glyph.chr);
+                    run.end = end;
+                }
+                None => runs.push(Run {
+                    format,
+                    text: glyph.chr.to_string(),
+                    start,
+                    end,
+                }),
+            }
+            fresh = false;
+        }
+        if row.ends_with_newline {
+            characters.next();
+        }
+    }
+    runs
+}
+
+/// The section that holds this byte, looked for from the one before.
+fn section_at(job: &LayoutJob, byte: usize, from: usize) -> usize {
+    let sections = job.sections.iter().enumerate().skip(from);
+    sections
+        .filter(|(_, section)| section.byte_range.end.0 > byte)
+        .map(|(index, _)| index)
+        .next()
+        .unwrap_or(from)
+}
+
+/// The face behind one of our families, what to take where it lacks a character, and the weight.
+fn family_and_weight(family: &FontFamily) -> (&'static str, u16) {
+    const SANS: &str = "Inter, 'JetBrains Mono', Literata, sans-serif";
+    match family {
+        FontFamily::Monospace => ("'JetBrains Mono', Inter, Literata, monospace", 400),
+        FontFamily::Proportional => (SANS, 400),
+        FontFamily::Name(name) => match &**name {
+            "serif" => ("Literata, Inter, 'JetBrains Mono', serif", 400),
+            "strong" => (SANS, 600),
+            _ => (SANS, 500),
+        },
+    }
+}

@@ -1,0 +1,148 @@
+//! Round numbers for axes, and how numbers are written there.
+
+/// The smallest number of the form 1, 1.5, 2, 3, 4, 5, 7 times a power of ten that is not below
+/// `value`; 1 where there is nothing above zero to show.
+pub(super) fn round_up(value: f64) -> f64 {
+    if !(value > 0.0 && value.is_finite()) {
+        return 1.0;
+    }
+    let power = 10_f64.powf(value.log10().floor());
+    let share = value / power;
+    // A hair of rounding must not double an axis.
+    let step = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]
+        .into_iter()
+        .find(|step| share <= step * (1.0 + 1e-9))
+        .unwrap_or(10.0);
+    step * power
+}
+
+/// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
+/// nothing moves while a text is written.
+pub(super) fn axis_tokens(n_tokens: usize) -> usize {
+    let powers = (0..).map(|power| 10_usize.saturating_pow(power));
+    let lengths =
+        powers.flat_map(|power| [25, 50, 100, 200].map(|n: usize| n.saturating_mul(power)));
+    lengths
+        .into_iter()
+        .find(|n| n_tokens <= *n)
+        .unwrap_or(n_tokens)
+}
+
+/// The step between labels: the smallest of 1, 2, 5, 10, 25, 50, 100, 250 … at which neighbours
+/// are at least `min_gap` apart, when the axis is `length` long and shows `span`.
+pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
+    let n_most = f64::from((length / min_gap).floor().max(1.0));
+    let steps = [1.0, 2.0, 5.0, 10.0].into_iter();
+    let larger = (1..10).flat_map(|power| [2.5, 5.0, 10.0].map(|step| step * 10_f64.powi(power)));
+    let mut steps = steps.chain(larger);
+    steps.find(|step| span / step <= n_most).unwrap_or(span)
+}
+
+/// A probability as people read it: "42 %", "9.8 %", "< 0.1 %".
+pub(super) fn percent(prob: f64) -> String {
+    let percent = prob * 100.0;
+    if percent >= 9.95 {
+        format!("{percent:.0} %")
+    } else if percent >= 0.1 {
+        format!("{percent:.1} %")
+    } else {
+        "< 0.1 %".to_owned()
+    }
+}
+
+/// A whole number in groups of three: "6,144".
+pub(super) fn grouped(n: f64) -> String {
+    let digits = format!("{n:.0}");
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_on_round_numbers() {
+        let cases = [
+            (0.0, 1.0),
+            (f64::NAN, 1.0),
+            (0.31, 0.4),
+            (1.0, 1.0),
+            (6.3, 7.0),
+            (7.2, 10.0),
+            (486.0, 500.0),
+            (500.0000001, 500.0),
+            (512.0, 700.0),
+        ];
+        for (value, top) in cases {
+            assert!((round_up(value) - top).abs() < 1e-9, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_token_axis_grows_in_few_jumps() {
+        let cases = [
+            (0, 25),
+            (25, 25),
+            (26, 50),
+            (83, 100),
+            (187, 200),
+            (201, 250),
+            (251, 500),
+            (501, 1000),
+            (1001, 2000),
+            (2001, 2500),
+        ];
+        for (n_tokens, n_axis) in cases {
+            assert_eq!(axis_tokens(n_tokens), n_axis, "{n_tokens}");
+        }
+    }
+
+    #[test]
+    fn labels_never_crowd_and_never_split_a_token() {
+        let cases = [
+            (10.0, 600.0, 2.0),
+            (100.0, 600.0, 25.0),
+            (200.0, 600.0, 25.0),
+            (200.0, 240.0, 100.0),
+            (2000.0, 600.0, 250.0),
+        ];
+        for (span, length, step) in cases {
+            assert_eq!(label_step(span, length, 72.0), step, "{span} on {length}");
+        }
+    }
+
+    #[test]
+    fn probabilities_are_written_as_people_read_them() {
+        let cases = [
+            (1.0, "100 %"),
+            (0.421, "42 %"),
+            (0.0999, "10 %"),
+            (0.098, "9.8 %"),
+            (0.001, "0.1 %"),
+            (0.000_4, "< 0.1 %"),
+            (0.0, "< 0.1 %"),
+        ];
+        for (prob, text) in cases {
+            assert_eq!(percent(prob), text);
+        }
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (n, text) in [
+            (0.0, "0"),
+            (999.0, "999"),
+            (6144.0, "6,144"),
+            (1e6, "1,000,000"),
+        ] {
+            assert_eq!(grouped(n), text);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The choice of what the score measures: each measure is one press away.
+
+use egui::Ui;
+
+use crate::state::ScoreMeasure;
+use crate::ui::widgets::Chip;
+
+/// Shows the measures side by side, the chosen one filled. Returns whether another was chosen.
+pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
+    let before = *measure;
+    let mut choices = ScoreMeasure::ALL;
+    if ui.layout().prefer_right_to_left() {
+        choices.reverse();
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for choice in choices {
+            let chip = Chip::new(choice.name()).name(spoken(choice)).quiet();
+            if ui.add(chip.open(*measure == choice)).clicked() {
+                *measure = choice;
+            }
+        }
+    });
+    *measure != before
+}
+
+const fn spoken(measure: ScoreMeasure) -> &'static str {
+    match measure {
+        ScoreMeasure::Surprise => "Score shows surprise",
+        ScoreMeasure::Probability => "Score shows probability",
+        ScoreMeasure::Entropy => "Score shows entropy",
+        ScoreMeasure::Rank => "Score shows rank",
+        ScoreMeasure::Kept => "Score shows tokens kept",
+    }
+}

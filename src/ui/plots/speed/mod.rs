@@ -1,0 +1,239 @@
+//! The speed: tokens a second at each token. Reading the prompt is never in the line.
+
+mod data;
+
+use egui::{Align2, Rect, Role, Sense, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui_plot::{AxisHints, GridMark, Line, Plot, PlotPoints, PlotUi};
+
+pub use self::data::{SpeedData, SpeedLine};
+use super::Place;
+use super::frame::{axis, axis_title, empty_ui, text, title_ui};
+use super::mark::{dash, paint_mark, paint_sample};
+use super::scale::label_step;
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+
+/// From stripe to stripe in a band, in points.
+const STRIPE: f64 = 2.5;
+
+const LEGEND_ROW: f32 = 22.0;
+
+/// Shows tokens a second of all panes.
+pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData) {
+    draw(ui, data, Place::Screen);
+}
+
+/// Draws the speed into the space that is left.
+pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
+    if data.lines.is_empty() {
+        return empty(ui);
+    }
+    let theme = Theme::of(ui);
+    title_ui(ui, "Speed", None, &data.subtitles());
+    legend_ui(ui, data, place);
+    let whole = ui.available_rect_before_wrap();
+    let mut area = whole;
+    area.max.x -= 12.0;
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
+    let shown = plot(data, theme, place).show(&mut inner, |plot| add_lines(plot, data, theme));
+    ui.advance_cursor_after_rect(whole);
+
+    let painter = ui
+        .painter()
+        .with_clip_rect(shown.transform.frame().expand(6.0));
+    let stripe = stripe_height(shown.transform.dpos_dvalue_y());
+    for line in &data.lines {
+        if let Some(end) = line.points.last() {
+            let value = end.per_sec + end.stripe * stripe;
+            let at = pos2(
+                shown
+                    .transform
+                    .position_from_point_x(end.token_number as f64),
+                shown.transform.position_from_point_y(value),
+            );
+            paint_mark(&painter, line.pane, at, theme.pane(line.pane));
+        }
+    }
+    respond(data, &shown.response, &shown.transform);
+}
+
+fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
+    let number = |mark: GridMark| format!("{:.0}", mark.value);
+    let mut x_axis = axis(AxisHints::new_x(), theme)
+        .min_thickness(20.0)
+        .formatter(move |mark, _| {
+            if mark.value < 0.5 {
+                String::new()
+            } else {
+                number(mark)
+            }
+        });
+    let mut y_axis = axis(AxisHints::new_y(), theme)
+        .min_thickness(30.0)
+        .formatter(move |mark, _| {
+            if mark.step_size < 1.0 {
+                format!("{:.1}", mark.value)
+            } else {
+                number(mark)
+            }
+        });
+    if place == Place::Picture {
+        x_axis = x_axis.label(axis_title("Token", theme));
+        y_axis = y_axis.label(axis_title("Tokens a second", theme));
+    }
+    let n_axis = data.n_axis as f64;
+    let top = data.top;
+    Plot::new("speed")
+        .custom_x_axes(vec![x_axis])
+        .custom_y_axes(vec![y_axis])
+        .x_grid_spacer(move |input| {
+            let length = (input.bounds.1 - input.bounds.0) / input.base_step_size * 8.0;
+            marks(label_step(n_axis, length as f32, 48.0), n_axis)
+        })
+        .y_grid_spacer(move |_| marks(top_step(top), top))
+        .show_grid([false, true])
+        .grid_spacing(8.0..=8.01)
+        .grid_color(theme.stroke_1)
+        .set_margin_fraction(Vec2::ZERO)
+        .include_x(0.0)
+        .include_x(n_axis)
+        .include_y(0.0)
+        .include_y(data.top)
+        .show_background(false)
+        .show_x(false)
+        .show_y(false)
+        .allow_zoom(false)
+        .allow_drag(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+}
+
+fn marks(step: f64, last: f64) -> Vec<GridMark> {
+    let n_marks = (last / step + 1e-6).floor() as u32;
+    (0..=n_marks)
+        .map(|index| GridMark {
+            value: f64::from(index) * step,
+            step_size: step,
+        })
+        .collect()
+}
+
+/// A third, a quarter or a fifth of the axis, so that its top is a mark.
+fn top_step(top: f64) -> f64 {
+    let power = 10_f64.powf(top.log10().floor());
+    match (top / power).round() as u32 {
+        1 if top / power > 1.2 => top / 3.0,
+        3 => top / 3.0,
+        4 | 2 => top / 4.0,
+        7 => top / 7.0 * 3.5,
+        _ => top / 5.0,
+    }
+}
+
+fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
+    let stripe = stripe_height(plot.transform().dpos_dvalue_y());
+    // The first pane is painted last, so that it lies on top where lines meet.
+    for line in data.lines.iter().rev() {
+        let points: PlotPoints<'_> = line
+            .points
+            .iter()
+            .map(|point| {
+                [
+                    point.token_number as f64,
+                    point.per_sec + point.stripe * stripe,
+                ]
+            })
+            .collect();
+        plot.line(
+            Line::new(line.name.clone(), points)
+                .style(dash(line.pane))
+                .color(theme.pane(line.pane))
+                .width(1.5)
+                .allow_hover(false),
+        );
+    }
+}
+
+/// How many tokens a second one stripe of a band is worth, at so many points for each.
+fn stripe_height(points_per_unit: f64) -> f64 {
+    if points_per_unit.abs() > 1e-9 {
+        STRIPE / points_per_unit.abs()
+    } else {
+        0.0
+    }
+}
+
+fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
+    let theme = Theme::of(ui);
+    let size = vec2(ui.available_width(), LEGEND_ROW);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let middle = rect.top() + SMALL_BADGE / 2.0;
+    let room = rect.width() / data.lines.len().max(1) as f32;
+    let mut x = rect.left() + if place == Place::Screen { 30.0 } else { 0.0 };
+    for line in &data.lines {
+        let color = theme.pane(line.pane);
+        let side = SMALL_BADGE;
+        let badge = Rect::from_min_size(pos2(x, middle - side / 2.0), vec2(side, side));
+        paint_badge(ui.painter(), theme, badge, line.pane);
+        x = badge.right() + 4.0;
+        if room >= 44.0 || place == Place::Picture {
+            let start = pos2(x, middle);
+            paint_sample(ui.painter(), line.pane, start, 22.0, color);
+            paint_mark(ui.painter(), line.pane, start + vec2(11.0, 0.0), color);
+            x += 22.0;
+        }
+        if place == Place::Picture {
+            let at = (pos2(x + 6.0, middle), Align2::LEFT_CENTER);
+            x = text(ui, at, &line.name, Face::Small, theme.text_2).right() + 8.0;
+        }
+        x += 10.0;
+    }
+}
+
+/// Tells the speeds at the token under the pointer.
+fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::PlotTransform) {
+    response.widget_info(|| {
+        let subtitles = data.subtitles();
+        let subtitle = subtitles.first().map_or("", String::as_str);
+        WidgetInfo::labeled(Role::Image, true, format!("Speed, {subtitle}"))
+    });
+    let Some(pointer) = response.hover_pos() else {
+        return;
+    };
+    let number = transform.value_from_position(pointer).x.round().max(0.0) as usize;
+    let speeds: Vec<String> = data
+        .lines
+        .iter()
+        .filter_map(|line| {
+            let after = line
+                .points
+                .partition_point(|point| point.token_number < number);
+            let point = line.points.get(after)?;
+            Some(format!("{} {:.0}", letter(line.pane), point.per_sec))
+        })
+        .collect();
+    if !speeds.is_empty() {
+        let words = format!("token {number} · {} tok/s", speeds.join(", "));
+        response.clone().on_hover_text_at_pointer(words);
+    }
+}
+
+fn empty(ui: &mut Ui) {
+    let theme = Theme::of(ui);
+    let words = "Tokens a second, pane by pane. Reading the prompt is timed apart.";
+    let space = empty_ui(ui, "Speed", words);
+    let gap = (space.height() / 4.0).min(32.0);
+    for index in 0_u8..4 {
+        let y = (space.top() + 10.0 + gap * f32::from(index)).round() + 0.5;
+        let color = if index == 3 {
+            theme.stroke_2
+        } else {
+            theme.stroke_1
+        };
+        ui.painter()
+            .hline(space.x_range(), y, Stroke::new(1.0, color));
+    }
+    ui.advance_cursor_after_rect(space);
+}
