@@ -52,7 +52,9 @@ pub(super) fn open(
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
         PathPurpose::ModelFolder => Box::pin(dialog.pick_folder()),
-        PathPurpose::Save(document) => Box::pin(dialog.set_file_name(document.file_name()).save_file()),
+        PathPurpose::Save(document) => {
+            Box::pin(dialog.set_file_name(document.file_name()).save_file())
+        }
     };
     let asked = Instant::now();
     let spawned = thread::Builder::new()

@@ -32,7 +32,9 @@ fn color_at(theme: &Theme, x: usize, y: usize) -> Color32 {
         return Color32::TRANSPARENT;
     }
     BARS.iter()
-        .position(|&(left, top, bottom)| in_round_rect(x, y, (left, top, left + WIDTH, bottom), RADIUS))
+        .position(|&(left, top, bottom)| {
+            in_round_rect(x, y, (left, top, left + WIDTH, bottom), RADIUS)
+        })
         .map_or(theme.surface_1, |place| theme.pane(place))
 }
 
@@ -45,7 +47,9 @@ fn in_round_rect(
 ) -> bool {
     let outside = |at: usize, from: usize, to: usize| {
         let at = at as f32 + 0.5;
-        (from as f32 + radius - at).max(at - (to as f32 - radius)).max(0.0)
+        (from as f32 + radius - at)
+            .max(at - (to as f32 - radius))
+            .max(0.0)
     };
     let (dx, dy) = (outside(x, left, right), outside(y, top, bottom));
     dx.hypot(dy) <= radius

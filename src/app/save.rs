@@ -53,15 +53,17 @@ impl Job {
         };
         let report = answers.clone();
         let failed_there = failed.clone();
-        let spawned = thread::Builder::new().name("save".to_owned()).spawn(move || {
-            let answer = match self.write() {
-                Ok(()) => Command::Saved(self.path),
-                Err(error) => failed_there(error),
-            };
-            // An app that is gone needs no answer.
-            report.send(answer).ok();
-            ctx.request_repaint();
-        });
+        let spawned = thread::Builder::new()
+            .name("save".to_owned())
+            .spawn(move || {
+                let answer = match self.write() {
+                    Ok(()) => Command::Saved(self.path),
+                    Err(error) => failed_there(error),
+                };
+                // An app that is gone needs no answer.
+                report.send(answer).ok();
+                ctx.request_repaint();
+            });
         if let Err(error) = spawned {
             // The channel has room, or the answer is lost with many others that say the same.
             answers.try_send(failed(error.to_string())).ok();
@@ -139,6 +141,8 @@ fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
 }

@@ -151,7 +151,12 @@ fn stages_ui(ui: &mut Ui, chain: &mut ChainConfig, trace: Option<&Trace>) -> boo
 fn add_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let lacking: Vec<Filter> = usual()
         .into_iter()
-        .filter(|filter| chain.stages.iter().all(|stage| !same_kind(&stage.filter, filter)))
+        .filter(|filter| {
+            chain
+                .stages
+                .iter()
+                .all(|stage| !same_kind(&stage.filter, filter))
+        })
         .collect();
     if lacking.is_empty() {
         return false;

@@ -1,12 +1,14 @@
 //! The foot of the window: tabs, and below them pictures or figures.
 
-use egui::{Align, CursorIcon, Layout, Popup, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, CursorIcon, Layout, Popup, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
+    vec2,
+};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::{GAP, Room, TABS};
 use super::numbers::numbers_ui;
-use super::window::part;
 use super::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
     score_measure_ui, score_plot_ui, speed_plot_ui,
@@ -14,6 +16,7 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
+use super::window::part;
 use crate::state::{AppState, Command, DockTab, Pin, PinMove};
 
 /// Where the dock stands.
@@ -50,7 +53,8 @@ pub(super) fn dock_ui(
     if !frame.open {
         return None;
     }
-    ui.painter().hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
+    ui.painter()
+        .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
     match state.view.dock_tab {
         DockTab::Plots => plots_ui(ui, body, state, hovered, commands),
         DockTab::Numbers => {
@@ -68,7 +72,7 @@ fn resize_ui(ui: &Ui, rect: Rect, state: &mut AppState) {
         pos2(rect.right(), rect.top() + 2.0),
     );
     let response = ui
-        .interact(gap, ui.id().with("dock edge"), Sense::drag())
+        .interact(gap, ui.scope_id().with("dock edge"), Sense::drag())
         .on_hover_cursor(CursorIcon::ResizeVertical);
     response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, "Height of the dock"));
     if response.dragged() {
@@ -114,9 +118,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
 
 fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
     let theme = Theme::of(ui);
-    let galley =
-        ui.painter()
-            .layout_no_wrap(name.to_owned(), Face::Medium.font(), theme.text_1);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(name.to_owned(), Face::Medium.font(), theme.text_1);
     let size = vec2(galley.size().x + 20.0, TABS);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, name));
@@ -126,7 +130,8 @@ fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
         theme.text_2
     };
     let at = egui::Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
-    ui.painter().galley_with_override_text_color(at.min, galley, color);
+    ui.painter()
+        .galley_with_override_text_color(at.min, galley, color);
     if chosen {
         let line = Rect::from_min_max(
             pos2(at.left(), rect.bottom() - 1.0),
@@ -134,14 +139,20 @@ fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
         );
         ui.painter().rect_filled(line, 1.0, theme.text_1);
     }
-    focus_ring(ui, &response.clone().with_new_rect(rect.shrink2(vec2(2.0, 6.0))), 6);
+    focus_ring(
+        ui,
+        &response.clone().with_new_rect(rect.shrink2(vec2(2.0, 6.0))),
+        6,
+    );
     response.clicked()
 }
 
 fn pictures_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let response = ui
-        .add_enabled_ui(has_text, |ui| icon_button(ui, Icon::Export, "Export a picture"))
+        .add_enabled_ui(has_text, |ui| {
+            icon_button(ui, Icon::Export, "Export a picture")
+        })
         .inner;
     Popup::menu(&response)
         .width(200.0)
@@ -204,7 +215,8 @@ fn plots_ui(
     let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
     for column in [next_token, speed] {
         let x = column.left() - 14.0;
-        ui.painter().vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
+        ui.painter()
+            .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
     }
     pin_from_plot(response, state, commands);
     response.hovered
@@ -214,7 +226,10 @@ fn pin_from_plot(response: PlotResponse, state: &AppState, commands: &mut Vec<Co
     let clicked = response.clicked;
     if let Some((at, pane)) = clicked.and_then(|at| Some((at, state.panes.get(at.pane)?))) {
         let step = at.step;
-        commands.push(Command::Pin(Pin { pane: pane.id, step }));
+        commands.push(Command::Pin(Pin {
+            pane: pane.id,
+            step,
+        }));
     }
 }
 
@@ -224,7 +239,10 @@ fn columns(body: Rect) -> [Rect; 3] {
     let speed = (width * 0.24).clamp(220.0, 320.0).round();
     let next_token = (width * 0.22).clamp(200.0, 300.0).round();
     let at = |left: f32, right: f32| {
-        Rect::from_min_max(pos2(left + 14.0, body.top() + 10.0), pos2(right - 14.0, body.bottom() - 8.0))
+        Rect::from_min_max(
+            pos2(left + 14.0, body.top() + 10.0),
+            pos2(right - 14.0, body.bottom() - 8.0),
+        )
     };
     let (a, b) = (body.right() - speed - next_token, body.right() - speed);
     [at(body.left(), a), at(a, b), at(b, body.right())]

@@ -3,8 +3,8 @@
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::fonts::Face;
-use super::window::part;
 use super::theme::Theme;
+use super::window::part;
 use crate::decoding::{Candidates, ChainConfig, Filter, History, Selector};
 use crate::state::describe;
 
@@ -18,7 +18,13 @@ const STRIDE: usize = 5;
 const DECAY: f32 = 0.066;
 
 /// Draws the prompt as the text will begin, and how it would go on.
-pub(super) fn empty_pane_ui(ui: &mut Ui, rect: Rect, prompt: &str, chain: &ChainConfig, place: usize) {
+pub(super) fn empty_pane_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    prompt: &str,
+    chain: &ChainConfig,
+    place: usize,
+) {
     let theme = Theme::of(ui);
     let text = rect.shrink2(vec2(14.0, 2.0));
     let mut child = part(ui, text, "prompt");
@@ -110,7 +116,12 @@ mod tests {
     fn the_picture_shows_how_much_each_classic_leaves() {
         let n_possible: Vec<usize> = PaneSettings::classics()
             .iter()
-            .map(|pane| shares(&pane.chain).iter().filter(|bar| bar.possible).count())
+            .map(|pane| {
+                shares(&pane.chain)
+                    .iter()
+                    .filter(|bar| bar.possible)
+                    .count()
+            })
             .collect();
         assert_eq!(n_possible, [1, 12, 8, 5]);
     }

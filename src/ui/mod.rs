@@ -9,8 +9,6 @@ pub mod token_text;
 pub mod widgets;
 pub mod words;
 
-pub mod plots;
-
 mod chain_editor;
 mod dock;
 mod empty_pane;

@@ -127,7 +127,10 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
         generation.steps.len(),
         draw_words(step)
     );
-    cell(ui, Face::SmallMedium.text(title).color(Theme::of(ui).text_1));
+    cell(
+        ui,
+        Face::SmallMedium.text(title).color(Theme::of(ui).text_1),
+    );
     ui.add_space(4.0);
     Grid::new("candidates").spacing([20.0, 4.0]).show(ui, |ui| {
         for column in ["Rank", "Token", "Id", "Before", "After"] {
@@ -143,9 +146,17 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
             } else {
                 Face::Small
             };
-            let words = piece.replace('\n', "↵").replace('\t', "⇥").replace(' ', "·");
+            let words = piece
+                .replace('\n', "↵")
+                .replace('\t', "⇥")
+                .replace(' ', "·");
             cell(ui, face.text(words).color(Theme::of(ui).text_1));
-            cell(ui, Face::Code.text(candidate.token.to_string()).color(Theme::of(ui).text_2));
+            cell(
+                ui,
+                Face::Code
+                    .text(candidate.token.to_string())
+                    .color(Theme::of(ui).text_2),
+            );
             figure_ui(ui, percent(candidate.prob));
             figure_ui(ui, after.map_or_else(|| "cut".to_owned(), percent));
             ui.end_row();

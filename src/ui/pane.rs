@@ -7,10 +7,10 @@ use super::fonts::Face;
 use super::icons::Icon;
 use super::layout::Room;
 use super::pane_header::header_ui;
-use super::window::part;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenView};
 use super::widgets::{Notice, NoticeKind};
+use super::window::part;
 use crate::generation::{FinishReason, Generation, Metrics};
 use crate::state::{AppState, Command, Pane, PaneStatus, Pin};
 
@@ -47,8 +47,26 @@ pub(super) fn pane_ui(
     let footer = Rect::from_min_max(pos2(rect.left(), rect.bottom() - FOOTER), rect.max);
     let body = Rect::from_min_max(header.left_bottom(), footer.right_top());
 
-    header_ui(ui, PaneFrame { rect: header, ..frame }, rect, state, commands);
-    let hovered = body_ui(ui, PaneFrame { rect: body, ..frame }, state, view, commands);
+    header_ui(
+        ui,
+        PaneFrame {
+            rect: header,
+            ..frame
+        },
+        rect,
+        state,
+        commands,
+    );
+    let hovered = body_ui(
+        ui,
+        PaneFrame {
+            rect: body,
+            ..frame
+        },
+        state,
+        view,
+        commands,
+    );
     if let Some(pane) = state.panes.get(frame.place) {
         let inside = footer.shrink2(vec2(12.0, 0.0));
         footer_ui(&mut part(ui, inside, "footer"), frame.room, pane);
@@ -135,7 +153,9 @@ fn notice_ui(
 
 fn capital(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
 }
 

@@ -7,9 +7,9 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Room;
 use super::pane::PaneFrame;
-use super::window::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
+use super::window::part;
 use crate::state::{AppState, Command, MAX_PANES};
 
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
@@ -23,7 +23,7 @@ pub(super) fn header_ui(
     let PaneFrame {
         rect, place, room, ..
     } = frame;
-    let area = ui.interact(rect, ui.id().with("head"), Sense::click());
+    let area = ui.interact(rect, ui.scope_id().with("head"), Sense::click());
     area.context_menu(|ui| menu_ui(ui, state, place, commands));
     let running = state
         .panes
@@ -34,7 +34,11 @@ pub(super) fn header_ui(
     let mut ui = part(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
-        let button = if running || room >= Room::Normal { 30.0 } else { 0.0 };
+        let button = if running || room >= Room::Normal {
+            30.0
+        } else {
+            0.0
+        };
         let available = ui.available_width() - button;
         name_ui(ui, place, state, available * 0.6);
         chain_ui(ui, place, card, state, commands);
@@ -71,7 +75,7 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
         .text_color(theme.text_1)
         .frame(egui::Frame::NONE)
         .margin(egui::Margin::ZERO)
-        .vertical_align(Align::Center)
+        .align(egui::Align2::LEFT_CENTER)
         .desired_width(width);
     let label = format!("Name of pane {}", letter(place));
     let response = ui.add_sized(vec2(width, 24.0), edit).accessible_name(label);
@@ -91,7 +95,7 @@ fn chain_ui(
     };
     let words = chip_words(&pane.settings.chain.to_string());
     let name = format!("How {} chooses", letter(place));
-    let id = ui.id().with("chain editor");
+    let id = ui.scope_id().with("chain editor");
     let is_open = Popup::is_id_open(ui, id);
     let chip = Chip::new(&words)
         .name(&name)
@@ -131,7 +135,11 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let complaint = state.complaint_of(pane);
     let has_text = pane.generation().is_some();
     let rows = [
-        ("Run this pane alone", complaint.is_none(), Command::Generate(id)),
+        (
+            "Run this pane alone",
+            complaint.is_none(),
+            Command::Generate(id),
+        ),
         ("Stop", running, Command::Stop(id)),
         ("Copy the text", has_text, Command::CopyText(id)),
         ("Reset the settings", true, Command::ResetSettings(id)),
@@ -162,7 +170,10 @@ mod tests {
         for (chain, words) in [
             ("top token", "top token"),
             ("T 0.7 › top-p 0.9", "T 0.7 › top-p 0.9"),
-            ("repeat 1.1 › T 0.7 › top-p 0.9", "repeat 1.1 › T 0.7 › top-p 0.9"),
+            (
+                "repeat 1.1 › T 0.7 › top-p 0.9",
+                "repeat 1.1 › T 0.7 › top-p 0.9",
+            ),
             (
                 "repeat 1.1 › T 0.7 › top-k 40 › top-p 0.9",
                 "repeat 1.1 › T 0.7 › 2 more",

@@ -15,7 +15,7 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         return;
     };
     let purpose = *purpose;
-    let response = Modal::new(Id::new("path dialog")).show(ui, |ui| {
+    let response = Modal::new(Id::unique("path dialog")).show(ui, |ui| {
         ui.set_width(480.0);
         let theme = Theme::of(ui);
         ui.label(Face::Title.text(purpose.title()).color(theme.text_1));

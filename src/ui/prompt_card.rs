@@ -3,9 +3,9 @@
 use egui::{Align, Layout, Rect, Stroke, StrokeKind, TextEdit, Ui, vec2};
 
 use super::fonts::Face;
-use super::window::part;
 use super::theme::Theme;
 use super::widgets::Chip;
+use super::window::part;
 use crate::state::{AppState, Command, PromptCount};
 
 /// Beginnings to take where there is none.
@@ -61,8 +61,7 @@ pub(super) fn prompt_ui(
         (false, true) => Stroke::new(1.0, theme.error),
         (false, false) => Stroke::new(1.0, theme.stroke_1),
     };
-    ui.painter()
-        .rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
 }
 
 fn text_ui(ui: &mut Ui, prompt: &mut String) -> egui::Response {
@@ -72,7 +71,11 @@ fn text_ui(ui: &mut Ui, prompt: &mut String) -> egui::Response {
             let edit = TextEdit::multiline(prompt)
                 .font(Face::Prompt.font())
                 .text_color(Theme::of(ui).text_1)
-                .hint_text(Face::Prompt.text("Write a beginning").color(Theme::of(ui).text_3))
+                .hint_text(
+                    Face::Prompt
+                        .text("Write a beginning")
+                        .color(Theme::of(ui).text_3),
+                )
                 .frame(egui::Frame::NONE)
                 .margin(egui::Margin::ZERO)
                 .desired_rows(1)

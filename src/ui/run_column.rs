@@ -103,7 +103,8 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
 /// A seed to type or to throw.
 pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
     ui.horizontal(|ui| {
-        ui.add(DragValue::new(seed).speed(0.2)).accessible_name(name);
+        ui.add(DragValue::new(seed).speed(0.2))
+            .accessible_name(name);
         if icon_button(ui, Icon::Dice, "Another seed").clicked() {
             *seed = another(*seed);
         }
@@ -158,7 +159,9 @@ fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t")
+    text.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\t', "\\t")
 }
 
 fn unescape(line: &str) -> String {

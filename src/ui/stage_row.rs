@@ -4,10 +4,10 @@ use egui::{Align, Checkbox, DragValue, Layout, Rect, Ui, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::window::part;
 use super::stage_values::{set_value, value, window, words_of};
 use super::theme::Theme;
 use super::widgets::Number;
+use super::window::part;
 use crate::decoding::filters::Window;
 use crate::decoding::{Filter, Stage, StageReport, Trace};
 
@@ -82,7 +82,7 @@ pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>)
 fn number_ui(ui: &mut Ui, filter: &mut Filter, enabled: bool) -> bool {
     let complaint = filter.complaint().filter(|_| enabled);
     let words = words_of(filter);
-    let number = Number::new(filter.name(), words.range, words.decimals)
+    let number = Number::new(filter.name(), words.range.clone(), words.decimals)
         .complaint(complaint.as_deref());
     let mut edited = value(filter);
     let typed = number.field_ui(ui, &mut edited).on_hover_text(words.long);
@@ -90,10 +90,9 @@ fn number_ui(ui: &mut Ui, filter: &mut Filter, enabled: bool) -> bool {
         set_value(filter, edited);
     }
     ui.add_space(6.0);
-    let slid = number.slider_ui(ui, &mut edited);
+    let slid = number.slider_ui(ui, 140.0, &mut edited);
     if slid.changed() {
-        let scale = 10_f64.powi(words.decimals as i32);
-        set_value(filter, (edited * scale).round() / scale);
+        set_value(filter, edited);
     }
     typed.changed() || slid.changed()
 }
@@ -105,7 +104,10 @@ fn window_ui(ui: &mut Ui, window: &mut Window) -> bool {
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         let mut limited = window.last_n.is_some();
-        if ui.add(Checkbox::new(&mut limited, small("In the last", theme))).changed() {
+        if ui
+            .add(Checkbox::new(&mut limited, small("In the last", theme)))
+            .changed()
+        {
             window.last_n = limited.then_some(64);
         }
         match &mut window.last_n {

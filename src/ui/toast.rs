@@ -16,7 +16,7 @@ pub(super) fn toast_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
         return;
     };
-    Area::new(Id::new("notice"))
+    Area::new(Id::unique("notice"))
         .order(Order::Foreground)
         .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -24.0))
         .show(ui, |ui| {
@@ -83,7 +83,7 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
 /// Whether the notice has been on the screen long enough.
 fn expired(ui: &Ui, notice: &Notice) -> bool {
     let now = ui.input(|input| input.time);
-    let id = Id::new("notice since");
+    let id = Id::unique("notice since");
     let since = ui.data_mut(|data| {
         let shown = data.get_temp_mut_or_insert_with(id, || (notice.title.clone(), now));
         if shown.0 != notice.title {

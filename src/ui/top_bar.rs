@@ -13,7 +13,12 @@ use crate::state::{
 };
 
 /// Draws the top bar.
-pub(super) fn top_bar_ui(ui: &mut Ui, room: Room, state: &mut AppState, commands: &mut Vec<Command>) {
+pub(super) fn top_bar_ui(
+    ui: &mut Ui,
+    room: Room,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         mark_ui(ui);
         ui.label(Face::Run.text("Quartet").color(Theme::of(ui).text_1));
@@ -230,7 +235,12 @@ mod tests {
 
     #[test]
     fn thousands_stand_apart() {
-        for (n, words) in [(0, "0"), (999, "999"), (6144, "6,144"), (1_000_000, "1,000,000")] {
+        for (n, words) in [
+            (0, "0"),
+            (999, "999"),
+            (6144, "6,144"),
+            (1_000_000, "1,000,000"),
+        ] {
             assert_eq!(grouped(n), words);
         }
     }

@@ -56,7 +56,9 @@ fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> 
     let label = egui::Label::new(text).truncate().sense(sense);
     let response = ui.add(label);
     super::widgets::focus_ring(ui, &response, 4);
-    goes && response.on_hover_text("Show this place in all panes").clicked()
+    goes && response
+        .on_hover_text("Show this place in all panes")
+        .clicked()
 }
 
 /// The legend from left to right, although the bar is laid out from the right.
@@ -64,7 +66,7 @@ fn legend_ui(ui: &mut Ui, tint: Tint) {
     if tint == Tint::None {
         return;
     }
-    let id = ui.id().with("legend width");
+    let id = ui.scope_id().with("legend width");
     let width = ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(240.0);
     let size = vec2(width, 18.0);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());

@@ -98,7 +98,11 @@ impl Bars {
 }
 
 fn row_ui(ui: &mut Ui, row: &CandidateRow, rect: Rect, bars: &Bars, pane: usize) {
-    let response = ui.interact(rect, ui.scope_id().with(("candidate", row.rank)), Sense::hover());
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("candidate", row.rank)),
+        Sense::hover(),
+    );
     let words = spoken(row);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words.clone()));
     response.on_hover_text_at_pointer(words);

@@ -148,10 +148,20 @@ mod tests {
 
     fn story(n_tokens: usize, name: &str) -> Generation {
         let words = [
-            (" fox", 0.62), (" lived", 0.9), (" in", 0.97), (" a", 0.4), (" little", 0.08),
-            (" house", 0.3), ("\n\n", 0.7), (" beside", 0.02), (" the", 0.8), (" <mill>", 0.004),
+            (" fox", 0.62),
+            (" lived", 0.9),
+            (" in", 0.97),
+            (" a", 0.4),
+            (" little", 0.08),
+            (" house", 0.3),
+            ("\n\n", 0.7),
+            (" beside", 0.02),
+            (" the", 0.8),
+            (" <mill>", 0.004),
         ];
-        let pieces: Vec<(&str, f64)> = (0..n_tokens).map(|index| words[(index * 7 + name.len()) % 10]).collect();
+        let pieces: Vec<(&str, f64)> = (0..n_tokens)
+            .map(|index| words[(index * 7 + name.len()) % 10])
+            .collect();
         let mut generation = generation(&pieces);
         name.clone_into(&mut generation.name);
         for (index, step) in generation.steps.iter_mut().enumerate() {
@@ -163,17 +173,32 @@ mod tests {
 
     #[test]
     fn look() {
-        let panes = [story(167, "Greedy"), story(179, "Pure sampling"), story(177, "Top-k & <b>"), story(187, "Top-p")];
+        let panes = [
+            story(167, "Greedy"),
+            story(179, "Pure sampling"),
+            story(177, "Top-k & <b>"),
+            story(187, "Top-p"),
+        ];
         let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
         let caption = caption(&panes);
         for dark in [false, true] {
             for measure in ScoreMeasure::ALL {
                 let mut score = ScoreData::of(&panes, measure);
                 score.pinned = Some(crate::ui::plots::StepAt { pane: 1, step: 83 });
-                out(&format!("score-{}", measure.name()), PicturePlot::Score(&score), &caption, dark);
+                out(
+                    &format!("score-{}", measure.name()),
+                    PicturePlot::Score(&score),
+                    &caption,
+                    dark,
+                );
             }
             let next = NextTokenData::of(3, panes[3].unwrap(), 117);
-            out("next", PicturePlot::NextToken(next.as_ref()), &caption, dark);
+            out(
+                "next",
+                PicturePlot::NextToken(next.as_ref()),
+                &caption,
+                dark,
+            );
             let speed = SpeedData::of(&panes);
             out("speed", PicturePlot::Speed(&speed), &caption, dark);
         }
@@ -182,7 +207,12 @@ mod tests {
     fn out(name: &str, plot: PicturePlot<'_>, caption: &str, dark: bool) {
         let size = plot.usual_size();
         let start = std::time::Instant::now();
-        let svg = svg(&Picture { plot, caption, size, dark });
+        let svg = svg(&Picture {
+            plot,
+            caption,
+            size,
+            dark,
+        });
         let took = start.elapsed();
         let name = format!("/tmp/plots/{name}-{}", if dark { "dark" } else { "light" });
         std::fs::write(format!("{name}.svg"), &svg).unwrap();

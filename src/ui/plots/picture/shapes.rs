@@ -29,7 +29,8 @@ pub(super) fn document(
     let mut n_clips = 0;
     for ClippedShape {
         clip_rect, shape, ..
-    } in clipped_shapes {
+    } in clipped_shapes
+    {
         let bounds = shape.visual_bounding_rect();
         let clip = clip_rect.intersect(page);
         if !clip.intersects(bounds) || matches!(shape, Shape::Noop) {
