@@ -30,7 +30,7 @@ pub(super) fn header_ui(
         .get(place)
         .is_some_and(|pane| pane.status.running().is_some());
 
-    let inside = rect.shrink2(vec2(12.0, 0.0));
+    let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
     let mut ui = part(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
@@ -69,7 +69,7 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
     let galley = ui
         .painter()
         .layout_no_wrap(name.clone(), font.clone(), theme.text_1);
-    let width = (galley.size().x + 4.0).clamp(24.0, most.max(24.0)).ceil();
+    let width = (galley.size().x + 1.0).clamp(24.0, most.max(24.0)).ceil();
     let edit = TextEdit::singleline(name)
         .font(font)
         .text_color(theme.text_1)

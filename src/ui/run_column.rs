@@ -21,7 +21,7 @@ pub(super) fn run_column_ui(
     ui.spacing_mut().item_spacing.y = 8.0;
     run_button_ui(ui, state, commands);
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().item_spacing.x = 1.0;
         max_tokens_ui(ui, &mut state.limits);
         seed_ui(ui, &mut state.seed);
         stops_ui(ui, room, &mut state.limits);
@@ -54,7 +54,7 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// A chip that opens its editor below it.
 fn editor_chip_ui(ui: &mut Ui, words: &str, title: &str, editor: impl FnOnce(&mut Ui)) {
-    let response = ui.add(Chip::new(words));
+    let response = ui.add(Chip::new(words).max_width(ui.available_width()));
     Popup::from_toggle_button_response(&response)
         .align(RectAlign::BOTTOM_END)
         .gap(4.0)

@@ -22,7 +22,8 @@ pub(super) fn top_bar_ui(
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         mark_ui(ui);
         ui.label(Face::Run.text("Quartet").color(Theme::of(ui).text_1));
-        let (line, _) = ui.allocate_exact_size(vec2(17.0, 16.0), Sense::hover());
+        ui.add_space(8.0);
+        let (line, _) = ui.allocate_exact_size(vec2(1.0, 16.0), Sense::hover());
         let stroke = (1.0, Theme::of(ui).stroke_2);
         ui.painter().vline(line.center().x, line.y_range(), stroke);
         model_ui(ui, room, &state.model, commands);

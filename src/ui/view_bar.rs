@@ -71,7 +71,7 @@ fn legend_ui(ui: &mut Ui, tint: Tint) {
     let size = vec2(width, 18.0);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let mut child = super::window::part(ui, Rect::from_min_size(rect.min, size), "legend");
-    child.horizontal(|ui| legend(ui, tint));
+    child.with_layout(Layout::left_to_right(Align::Center), |ui| legend(ui, tint));
     let needed = child.min_rect().width();
     ui.data_mut(|data| data.insert_temp(id, needed));
 }
