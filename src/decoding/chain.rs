@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Selector,
-    StageReport, TokenId, Trace,
+    StageContext, StageReport, TokenId, Trace,
 };
 
 /// How many of the most likely candidates a step's record keeps, before the chain and after it.
@@ -63,6 +63,16 @@ impl ChainConfig {
             .map(|stage| &stage.filter)
     }
 
+    /// Whether it can only ever pick the most likely candidate.
+    pub fn is_greedy(&self) -> bool {
+        let leaves_one = |filter: &Filter| match filter {
+            Filter::Temperature(filter) => filter.temperature <= 0.0,
+            Filter::TopK(filter) => filter.k == 1,
+            _ => false,
+        };
+        self.selector == Selector::Greedy || self.active().any(leaves_one)
+    }
+
     /// The first sentence about a value out of range, or nothing where the chain can run.
     pub fn complaint(&self) -> Option<String> {
         self.stages
@@ -116,13 +126,19 @@ impl SamplerChain {
         let mut candidates = Candidates::from_logits(logits)?;
         let raw = evidence_of(&mut candidates);
         let mut stages = Vec::new();
+        let mut context = StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+        };
         for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
             stages.push(run_stage(
                 &stage.filter,
-                history,
+                context,
                 &raw.head,
                 &mut candidates,
             ));
+            context.n_chance_before += u32::from(stage.filter.acts_by_chance());
         }
         let draw = self.config.selector.pick(coins, &mut candidates);
         let survivors = ranked_head(&mut candidates);
@@ -145,36 +161,21 @@ impl SamplerChain {
 
 fn run_stage(
     filter: &Filter,
-    history: History<'_>,
+    context: StageContext<'_>,
     head: &[RankedCandidate],
     candidates: &mut Candidates,
 ) -> StageReport {
-    let before = candidates.clone();
-    let before_softmax = candidates.softmax();
-    filter.apply(history, candidates);
+    filter.apply(context, candidates);
     let softmax = candidates.softmax();
-    let mass_removed = if candidates.n_kept() < before.n_kept() {
-        let kept: f64 = candidates
-            .iter()
-            .map(|candidate| before_softmax.prob(candidate.logit))
-            .sum();
-        (1.0 - kept).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
     StageReport {
-        filter: *filter,
+        filter: filter.clone(),
         n_kept: candidates.n_kept() as u32,
-        mass_removed,
+        mass_removed: candidates.take_mass_removed(),
         entropy_nats: softmax.entropy_nats,
         head_probs: head
             .iter()
-            .map(|tracked| {
-                candidates
-                    .iter()
-                    .find(|candidate| candidate.token == tracked.token)
-                    .map(|candidate| softmax.prob(candidate.logit) as f32)
-            })
+            .map(|tracked| candidates.logit(tracked.token))
+            .map(|logit| logit.map(|logit| softmax.prob(logit) as f32))
             .collect(),
     }
 }
@@ -207,6 +208,139 @@ fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
     let before = logits
         .iter()
         .enumerate()
-        .filter(|(index, other)| **other > logit || (**other == logit && *index < token.index()));
+        .filter(|(index, other)| **other > logit || (**other >= logit && *index < token.index()));
     before.count() as u32 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ChainConfig, SamplerChain, Stage};
+    use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
+    use crate::decoding::testing::logits_of;
+    use crate::decoding::{Coins, DecodingError, Filter, History, Selector, TokenId, Trace};
+
+    const P: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
+    const COINS: Coins = Coins {
+        seed: 1,
+        position: 0,
+    };
+
+    fn trace(config: ChainConfig, probs: &[f32]) -> Trace {
+        let mut chain = SamplerChain::new(config);
+        let sampled = chain.sample(&logits_of(probs), History::empty(), COINS);
+        sampled.unwrap().trace
+    }
+
+    #[test]
+    fn every_stage_reports_what_it_did() {
+        let trace = trace(
+            ChainConfig::sampled([
+                Filter::TopK(TopK { k: 3 }),
+                Filter::Temperature(Temperature { temperature: 0.5 }),
+                Filter::MinP(MinP { p: 0.5 }),
+            ]),
+            &P,
+        );
+        // After top-k 2/9, 3/9, 4/9; after T 0.5 4/29, 9/29, 16/29; min-p keeps those from 8/29 on.
+        let expected = [
+            (3, 0.1, [4.0 / 9.0, 3.0 / 9.0, 2.0 / 9.0, 0.0]),
+            (3, 0.0, [16.0 / 29.0, 9.0 / 29.0, 4.0 / 29.0, 0.0]),
+            (2, 4.0 / 29.0, [16.0 / 25.0, 9.0 / 25.0, 0.0, 0.0]),
+        ];
+        for (stage, (n_kept, mass_removed, probs)) in trace.stages.iter().zip(expected) {
+            assert_eq!(stage.n_kept, n_kept);
+            assert!(
+                (stage.mass_removed - mass_removed).abs() < 1e-6,
+                "{stage:?}"
+            );
+            let entropy: f64 = probs
+                .iter()
+                .filter(|p| **p > 0.0)
+                .map(|p: &f64| -p * p.ln())
+                .sum();
+            assert!((stage.entropy_nats - entropy).abs() < 1e-6, "{stage:?}");
+            for (prob, expected) in stage.head_probs.iter().zip(probs) {
+                assert!((f64::from(prob.unwrap_or(0.0)) - expected).abs() < 1e-6);
+                assert_eq!(prob.is_some(), expected > 0.0);
+            }
+        }
+        assert_eq!(trace.survivors.len(), 2);
+    }
+
+    #[test]
+    fn the_raw_evidence_is_that_of_the_model() {
+        let config = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
+        let trace = trace(config, &P);
+        assert_eq!(trace.draw.token, TokenId(3));
+        assert!((trace.draw.prob - 1.0).abs() < 1e-12);
+        assert!((trace.raw_prob - 0.4).abs() < 1e-6);
+        assert_eq!(trace.raw_rank, 1);
+        assert_eq!(trace.raw.n_candidates, 4);
+        assert!(trace.raw.log_sum_exp.abs() < 1e-6);
+        let head: Vec<u32> = trace.raw.head.iter().map(|ranked| ranked.token.0).collect();
+        assert_eq!(head, [3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn raw_ranks_count_equals_by_their_ids() {
+        let row = [0.2, 0.3, 0.2, 0.3];
+        let mut ranks = [0; 4];
+        for seed in 0..200 {
+            let coins = Coins { seed, position: 0 };
+            let mut chain = SamplerChain::new(ChainConfig::sampled([]));
+            let sampled = chain
+                .sample(&logits_of(&row), History::empty(), coins)
+                .unwrap();
+            ranks[sampled.token.index()] = sampled.trace.raw_rank;
+        }
+        assert_eq!(ranks, [3, 1, 4, 2]);
+    }
+
+    #[test]
+    fn a_stage_that_is_off_is_as_if_it_were_not_there() {
+        let mut config = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
+        config.stages[0].enabled = false;
+        let off = trace(config, &P);
+        assert_eq!(off, trace(ChainConfig::sampled([]), &P));
+    }
+
+    #[test]
+    fn a_row_that_gives_nothing_is_an_error_and_not_a_token() {
+        let mut chain = SamplerChain::new(ChainConfig::greedy());
+        let row = [f32::NAN, 1.0];
+        let sampled = chain.sample(&row, History::empty(), COINS);
+        assert_eq!(sampled.unwrap_err(), DecodingError::NotNumbers { n_bad: 1 });
+    }
+
+    #[test]
+    fn a_chain_reads_as_its_chips() {
+        let off = Stage {
+            filter: Filter::TopK(TopK { k: 40 }),
+            enabled: false,
+        };
+        let mut muted = ChainConfig::sampled([]);
+        muted.stages.push(off);
+        for (config, expected, greedy) in [
+            (ChainConfig::greedy(), "top token", true),
+            (ChainConfig::sampled([]), "T 1", false),
+            (muted, "T 1", false),
+            (
+                ChainConfig::sampled([
+                    Filter::Temperature(Temperature { temperature: 0.7 }),
+                    Filter::TopP(TopP { p: 0.9 }),
+                ]),
+                "T 0.7 › top-p 0.9",
+                false,
+            ),
+            (
+                ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 0.0 })]),
+                "T 0",
+                true,
+            ),
+        ] {
+            assert_eq!(config.to_string(), expected);
+            assert_eq!(config.is_greedy(), greedy, "{config}");
+        }
+        assert_eq!(ChainConfig::greedy().selector, Selector::Greedy);
+    }
 }

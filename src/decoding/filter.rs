@@ -5,10 +5,22 @@ use serde::{Deserialize, Serialize};
 use super::filters::{
     FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopP,
 };
-use super::{Candidates, History};
+use super::{Candidates, Coins, History};
+
+/// What a rule may look at beside the candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageContext<'a> {
+    /// The tokens before the one that is about to be drawn.
+    pub history: History<'a>,
+    /// The coins of this step.
+    pub coins: Coins,
+    /// How many stages before this one act by chance, so that each has a coin of its own, and a
+    /// stage keeps its coin wherever others are put.
+    pub n_chance_before: u32,
+}
 
 /// One stage's rule: stateless, plain data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "filter", rename_all = "kebab-case")]
 pub enum Filter {
     /// Makes tokens that have occurred less likely, by a factor.
@@ -29,7 +41,8 @@ pub enum Filter {
 
 impl Filter {
     /// Applies the rule.
-    pub fn apply(&self, history: History<'_>, candidates: &mut Candidates) {
+    pub fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let StageContext { history, .. } = context;
         match self {
             Self::RepetitionPenalty(filter) => filter.apply(history, candidates),
             Self::FrequencyPenalty(filter) => filter.apply(history, candidates),
@@ -52,6 +65,16 @@ impl Filter {
             Self::TopP(filter) => filter.is_neutral(),
             Self::MinP(filter) => filter.is_neutral(),
         }
+    }
+
+    /// Whether it drops candidates; the others only change their probabilities.
+    pub const fn cuts(&self) -> bool {
+        matches!(self, Self::TopK(_) | Self::TopP(_) | Self::MinP(_))
+    }
+
+    /// Whether it tosses a coin.
+    pub const fn acts_by_chance(&self) -> bool {
+        false
     }
 
     /// The sentence to show when a value is out of range, or nothing.

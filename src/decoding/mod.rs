@@ -1,6 +1,24 @@
 //! Logits in, one token out: the filters, the draw, and the evidence of both.
 //!
 //! Arithmetic only. This module knows no tensor, no thread, no clock, no file and no window.
+//!
+//! ```
+//! use quartet::decoding::filters::{Temperature, TopP};
+//! use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain};
+//!
+//! let config = ChainConfig::sampled([
+//!     Filter::Temperature(Temperature { temperature: 0.7 }),
+//!     Filter::TopP(TopP { p: 0.9 }),
+//! ]);
+//! let coins = Coins { seed: 7, position: 0 };
+//! let sampled = SamplerChain::new(config).sample(&[2.0, 1.0, -3.0], History::empty(), coins)?;
+//!
+//! assert_eq!(sampled.trace.stages[0].n_kept, 3);
+//! assert_eq!(sampled.trace.stages[1].n_kept, 2);
+//! let draw = sampled.trace.draw;
+//! assert!(draw.coin.is_some_and(|coin| draw.below <= coin && coin < draw.below + draw.prob));
+//! # Ok::<(), quartet::decoding::DecodingError>(())
+//! ```
 
 mod candidates;
 mod chain;
@@ -10,6 +28,9 @@ mod filter;
 pub mod filters;
 mod history;
 mod selector;
+mod softmax;
+#[cfg(test)]
+pub(crate) mod testing;
 mod token;
 mod trace;
 
@@ -17,8 +38,9 @@ pub use candidates::{Candidate, Candidates};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
 pub use coin::Coins;
 pub use error::DecodingError;
-pub use filter::Filter;
+pub use filter::{Filter, StageContext};
 pub use history::History;
 pub use selector::Selector;
+pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{Draw, Evidence, RankedCandidate, StageReport, Trace};

@@ -65,6 +65,24 @@ pub enum EngineError {
         path: String,
     },
 
+    /// A model that needs a part which our decoder does not have.
+    #[error("this model needs {feature}, which Quartet does not have yet\n{path}")]
+    FeatureMissing {
+        /// The part: "rotary scaling \"yarn\"".
+        feature: String,
+        /// The file that asks for it.
+        path: String,
+    },
+
+    /// The weights do not fit into memory.
+    #[error("there is not enough memory for {n_bytes} bytes of weights\n{path}")]
+    MemoryShort {
+        /// How many bytes were asked for at once.
+        n_bytes: usize,
+        /// The weights' file.
+        path: String,
+    },
+
     /// A model of a family that we do not have.
     #[error("Quartet does not know the architecture {architecture:?}; it knows {known}")]
     UnknownArchitecture {
@@ -96,7 +114,27 @@ pub enum EngineError {
     #[error("sequence {0} is not open")]
     SequenceUnknown(u64),
 
+    /// A token that the model's table does not have; a fault of ours.
+    #[error("token {token} is not in the model's vocabulary of {n_vocab}")]
+    TokenUnknown {
+        /// The token.
+        token: u32,
+        /// How many tokens the model has.
+        n_vocab: usize,
+    },
+
     /// A computation on the device failed.
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
+}
+
+impl EngineError {
+    /// A file whose content is not what it should be.
+    pub(super) fn malformed(what: &'static str, reason: impl ToString, path: &str) -> Self {
+        Self::FileMalformed {
+            what,
+            reason: reason.to_string(),
+            path: path.to_owned(),
+        }
+    }
 }

@@ -3,18 +3,28 @@
 //! This module knows no thread and no window. It names `generation` and `decoding`.
 
 mod batch;
+mod blueprint;
 mod causal_lm;
+mod decoder;
+mod device;
+mod embedded;
 mod error;
+mod gguf_tokenizer;
 mod lane;
 mod loaded_model;
+mod open;
 mod prefill;
 pub mod scripted;
 mod session;
 mod stop;
 mod tokenizer;
+mod weights;
 
 pub use causal_lm::{CausalLm, Logits, Row, SequenceId};
+pub use device::{Device, DeviceChoice};
+pub use embedded::open_embedded;
 pub use error::EngineError;
 pub use loaded_model::LoadedModel;
+pub use open::open_path;
 pub use session::{Progress, Prompt, Session};
 pub use tokenizer::Tokenizer;

@@ -21,7 +21,7 @@ pub use fork::{Fork, first_fork};
 pub use id::GenerationId;
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
-pub use pane_spec::{PaneSettings, PaneSpecError};
+pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
 pub use piece::{Piece, PieceKind};
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use vocabulary::Vocabulary;

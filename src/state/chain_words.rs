@@ -150,7 +150,7 @@ mod tests {
             penalty: 1.1,
             window: Window::LAST_64,
         });
-        let sampled = |filters: &[Filter]| ChainConfig::sampled(filters.iter().copied());
+        let sampled = |filters: &[Filter]| ChainConfig::sampled(filters.iter().cloned());
         for (chain, name, sentence) in [
             (
                 ChainConfig::greedy(),

@@ -10,10 +10,11 @@ pub use crate::generation::GenerationId;
 pub use handle::Worker;
 pub use protocol::{Event, ModelSource, PaneRequest, Request};
 
-use crate::engine::scripted::ScriptedLm;
-use crate::engine::{EngineError, LoadedModel};
+use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, open_embedded, open_path};
 
-fn open(_source: &ModelSource, progress: &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError> {
-    progress(1.0);
-    ScriptedLm::reciting(512, "Once upon a time there was a little fox.").into_loaded()
+fn open(source: &ModelSource, progress: &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError> {
+    match source {
+        ModelSource::Embedded => open_embedded(progress),
+        ModelSource::Path(path) => open_path(path, &Device::choose(DeviceChoice::Best), progress),
+    }
 }

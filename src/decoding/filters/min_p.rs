@@ -22,7 +22,9 @@ impl MinP {
             return;
         }
         let bar = candidates.best().logit + self.p.ln();
-        candidates.retain(|candidate| candidate.logit >= bar);
+        if let Some(rank) = candidates.find_in_order(|candidate| candidate.logit < bar) {
+            candidates.keep_head(rank);
+        }
     }
 
     pub(crate) fn is_neutral(self) -> bool {
@@ -31,5 +33,50 @@ impl MinP {
 
     pub(crate) fn complaint(self) -> Option<String> {
         (!(0.0..=1.0).contains(&self.p)).then(|| "Min-p lies between 0 and 1".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MinP;
+    use crate::decoding::Filter;
+    use crate::decoding::testing::check_filter;
+
+    fn min_p(p: f32) -> Filter {
+        Filter::MinP(MinP { p })
+    }
+
+    #[test]
+    fn those_far_below_the_best_are_cut() {
+        let p = [0.1, 0.2, 0.3, 0.4];
+        let three = [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0];
+        let two = [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0];
+        let best = [0.0, 0.0, 0.0, 1.0];
+        for (bar, expected) in [
+            (0.0, p),
+            (0.24, p),
+            (0.26, three),
+            (0.49, three),
+            (0.51, two),
+            (0.74, two),
+            (0.76, best),
+            (1.0, best),
+            (1.05, best),
+        ] {
+            check_filter(&min_p(bar), &p, &expected);
+        }
+    }
+
+    #[test]
+    fn ties_with_the_best_stay_unless_the_bar_is_above_it() {
+        check_filter(&min_p(1.0), &[0.4, 0.2, 0.4], &[0.5, 0.0, 0.5]);
+        check_filter(&min_p(1.05), &[0.4, 0.2, 0.4], &[1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn impossible_shares_are_named() {
+        for p in [-0.1, 1.1, f32::NAN] {
+            assert!(min_p(p).complaint().is_some(), "{p}");
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! Repetition, frequency and presence penalty: make tokens less likely that have occurred.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{Candidates, History, TokenId};
@@ -22,20 +20,57 @@ impl Window {
         prompt_counted: true,
     };
 
-    fn counts(self, history: History<'_>) -> BTreeMap<TokenId, u32> {
-        let window = self.last_n.map_or(usize::MAX, |n| n as usize);
+    /// The whole history, the prompt included: what transformers does.
+    pub const ALL: Self = Self {
+        last_n: None,
+        prompt_counted: true,
+    };
+
+    /// All that was generated, and nothing of the prompt: what most servers do for
+    /// frequency and presence.
+    pub const GENERATED: Self = Self {
+        last_n: None,
+        prompt_counted: false,
+    };
+
+    /// The tokens that it shows, oldest first.
+    pub fn of(self, history: History<'_>) -> &[TokenId] {
         let tokens = if self.prompt_counted {
-            history.last(window)
+            history.tokens()
         } else {
-            let generated = history.generated();
-            let start = generated.len().saturating_sub(window);
-            generated.get(start..).unwrap_or_default()
+            history.generated()
         };
-        let mut counts = BTreeMap::new();
-        for token in tokens {
-            *counts.entry(*token).or_insert(0) += 1;
-        }
-        counts
+        let n = self.last_n.map_or(usize::MAX, |n| n as usize);
+        let start = tokens.len().saturating_sub(n);
+        tokens.get(start..).unwrap_or_default()
+    }
+
+    fn counts(self, history: History<'_>) -> Counts {
+        let mut tokens = self.of(history).to_vec();
+        tokens.sort_unstable();
+        let counts = tokens.chunk_by(|a, b| a == b);
+        Counts(
+            counts
+                .filter_map(|same| Some((*same.first()?, same.len() as u32)))
+                .collect(),
+        )
+    }
+}
+
+/// How often each token occurs, in the order of the ids.
+struct Counts(Vec<(TokenId, u32)>);
+
+impl Counts {
+    fn adjust(&self, candidates: &mut Candidates, new_logit: impl Fn(f32, u32) -> f32) {
+        let changes: Vec<_> = self
+            .0
+            .iter()
+            .filter_map(|(token, count)| {
+                let logit = candidates.logit(*token)?;
+                Some((*token, new_logit(logit, *count)))
+            })
+            .collect();
+        candidates.set_logits(&changes);
     }
 }
 
@@ -58,13 +93,11 @@ impl RepetitionPenalty {
             return;
         }
         let counts = self.window.counts(history);
-        candidates.map_logits(|candidate| {
-            if !counts.contains_key(&candidate.token) {
-                candidate.logit
-            } else if candidate.logit <= 0.0 {
-                candidate.logit * self.penalty
+        counts.adjust(candidates, |logit, _| {
+            if logit <= 0.0 {
+                logit * self.penalty
             } else {
-                candidate.logit / self.penalty
+                logit / self.penalty
             }
         });
     }
@@ -99,9 +132,8 @@ impl FrequencyPenalty {
             return;
         }
         let counts = self.window.counts(history);
-        candidates.map_logits(|candidate| {
-            let count = counts.get(&candidate.token).copied().unwrap_or(0);
-            candidate.logit - self.penalty * count as f32
+        counts.adjust(candidates, |logit, count| {
+            logit - self.penalty * count as f32
         });
     }
 
@@ -130,13 +162,7 @@ impl PresencePenalty {
             return;
         }
         let counts = self.window.counts(history);
-        candidates.map_logits(|candidate| {
-            if counts.contains_key(&candidate.token) {
-                candidate.logit - self.penalty
-            } else {
-                candidate.logit
-            }
-        });
+        counts.adjust(candidates, |logit, _| logit - self.penalty);
     }
 
     pub(crate) fn is_neutral(self) -> bool {
@@ -145,5 +171,130 @@ impl PresencePenalty {
 
     pub(crate) fn complaint(self) -> Option<String> {
         (!self.penalty.is_finite()).then(|| "Presence penalty is a number".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FrequencyPenalty, PresencePenalty, RepetitionPenalty, Window};
+    use crate::decoding::testing::{check_filter_after, token_ids};
+    use crate::decoding::{Filter, History, TokenId};
+
+    const FIVE: [f32; 5] = [0.2; 5];
+
+    fn repeat(penalty: f32, window: Window) -> Filter {
+        Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
+    }
+
+    fn frequency(penalty: f32, window: Window) -> Filter {
+        Filter::FrequencyPenalty(FrequencyPenalty { penalty, window })
+    }
+
+    fn presence(penalty: f32, window: Window) -> Filter {
+        Filter::PresencePenalty(PresencePenalty { penalty, window })
+    }
+
+    #[test]
+    fn a_window_shows_what_it_says() {
+        let tokens = token_ids(&[1, 2, 3, 4, 5]);
+        let history = History::new(&tokens, 2);
+        let window = |last_n, prompt_counted| Window {
+            last_n,
+            prompt_counted,
+        };
+        for (window, expected) in [
+            (window(None, true), &[1, 2, 3, 4, 5][..]),
+            (window(Some(4), true), &[2, 3, 4, 5]),
+            (window(Some(99), true), &[1, 2, 3, 4, 5]),
+            (window(Some(0), true), &[]),
+            (window(None, false), &[3, 4, 5]),
+            (window(Some(2), false), &[4, 5]),
+            (window(Some(4), false), &[3, 4, 5]),
+        ] {
+            assert_eq!(window.of(history), token_ids(expected), "{window:?}");
+        }
+        assert_eq!(Window::ALL.of(History::empty()), &[] as &[TokenId]);
+    }
+
+    #[test]
+    fn a_token_that_occurred_is_less_likely_however_often_it_did() {
+        for (history, expected) in [
+            (&[][..], &[0.2; 5]),
+            (&[0], &[0.0, 0.25, 0.25, 0.25, 0.25]),
+            (&[0, 1, 2], &[0.0, 0.0, 0.0, 0.5, 0.5]),
+            (&[0, 1, 2, 0, 0], &[0.0, 0.0, 0.0, 0.5, 0.5]),
+        ] {
+            check_filter_after(&repeat(50.0, Window::ALL), history, &FIVE, expected);
+        }
+    }
+
+    #[test]
+    fn a_positive_score_is_divided_and_a_negative_one_multiplied() {
+        let history = token_ids(&[0, 1]);
+        let mut candidates = crate::decoding::Candidates::from_logits(&[3.0, -3.0, 3.0]).unwrap();
+        crate::decoding::testing::apply(&repeat(1.5, Window::ALL), &history, &mut candidates);
+        let logits: Vec<f32> = candidates.iter().map(|candidate| candidate.logit).collect();
+        assert_eq!(logits, [2.0, -4.5, 3.0]);
+    }
+
+    #[test]
+    fn frequency_counts_and_presence_does_not() {
+        let (two, e) = ([0.5, 0.5], std::f32::consts::E);
+        for (filter, history, expected) in [
+            (
+                frequency(1.0, Window::ALL),
+                &[0][..],
+                [1.0 / (1.0 + e), e / (1.0 + e)],
+            ),
+            (
+                frequency(1.0, Window::ALL),
+                &[0, 0],
+                [1.0 / (1.0 + e * e), e * e / (1.0 + e * e)],
+            ),
+            (
+                presence(1.0, Window::ALL),
+                &[0, 0],
+                [1.0 / (1.0 + e), e / (1.0 + e)],
+            ),
+            (
+                presence(-1.0, Window::ALL),
+                &[0, 0],
+                [e / (1.0 + e), 1.0 / (1.0 + e)],
+            ),
+            (presence(1.0, Window::ALL), &[7], two),
+        ] {
+            check_filter_after(&filter, history, &two, &expected);
+        }
+    }
+
+    #[test]
+    fn neutral_values_and_an_empty_window_change_nothing() {
+        let none = Window {
+            last_n: Some(0),
+            prompt_counted: true,
+        };
+        for filter in [
+            repeat(1.0, Window::ALL),
+            repeat(2.0, none),
+            frequency(0.0, Window::ALL),
+            frequency(2.0, none),
+            presence(0.0, Window::ALL),
+            presence(2.0, none),
+        ] {
+            assert!(filter.is_neutral(), "{filter:?}");
+            check_filter_after(&filter, &[0, 1], &FIVE, &FIVE);
+        }
+    }
+
+    #[test]
+    fn impossible_penalties_are_named() {
+        for filter in [
+            repeat(0.0, Window::ALL),
+            repeat(f32::NAN, Window::ALL),
+            frequency(f32::INFINITY, Window::ALL),
+            presence(f32::NAN, Window::ALL),
+        ] {
+            assert!(filter.complaint().is_some(), "{filter:?}");
+        }
     }
 }

@@ -24,3 +24,33 @@ impl TopK {
         self.k == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TopK;
+    use crate::decoding::Filter;
+    use crate::decoding::testing::check_filter;
+
+    #[test]
+    fn the_k_most_likely_stay() {
+        let p = [0.1, 0.2, 0.3, 0.4];
+        for (k, probs, expected) in [
+            (1, p, [0.0, 0.0, 0.0, 1.0]),
+            (3, p, [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]),
+            (4, p, p),
+            (99, p, p),
+            (0, p, p),
+            // Of equals the lowest ids stay.
+            (2, [0.25; 4], [0.5, 0.5, 0.0, 0.0]),
+            // A token of probability zero is a candidate like any other.
+            (2, [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]),
+        ] {
+            check_filter(&Filter::TopK(TopK { k }), &probs, &expected);
+        }
+    }
+
+    #[test]
+    fn one_candidate_stays() {
+        check_filter(&Filter::TopK(TopK { k: 3 }), &[1.0], &[1.0]);
+    }
+}

@@ -20,20 +20,13 @@ impl TopP {
             return;
         }
         let softmax = candidates.softmax();
-        let (mut n_seen, mut held, mut n_asked) = (0, 0.0, 64);
-        loop {
-            for candidate in candidates.head(n_asked).iter().skip(n_seen) {
-                n_seen += 1;
-                held += softmax.prob(candidate.logit);
-                if held >= f64::from(self.p) {
-                    candidates.keep_head(n_seen);
-                    return;
-                }
-            }
-            if n_seen == candidates.n_kept() {
-                return;
-            }
-            n_asked *= 2;
+        let mut held = 0.0;
+        let crossing = candidates.find_in_order(|candidate| {
+            held += softmax.prob(candidate.logit);
+            held >= f64::from(self.p)
+        });
+        if let Some(rank) = crossing {
+            candidates.keep_head(rank + 1);
         }
     }
 
@@ -43,5 +36,49 @@ impl TopP {
 
     pub(crate) fn complaint(self) -> Option<String> {
         (!(0.0..=1.0).contains(&self.p)).then(|| "Top-p lies between 0 and 1".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TopP;
+    use crate::decoding::Filter;
+    use crate::decoding::testing::check_filter;
+
+    fn top_p(p: f32) -> Filter {
+        Filter::TopP(TopP { p })
+    }
+
+    #[test]
+    fn the_fewest_that_hold_p_stay() {
+        let p = [0.1, 0.2, 0.3, 0.4];
+        for (top, probs, expected) in [
+            (0.0, p, [0.0, 0.0, 0.0, 1.0]),
+            (0.3, p, [0.0, 0.0, 0.0, 1.0]),
+            (0.65, p, [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]),
+            (0.75, p, [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]),
+            (0.95, p, p),
+            (1.0, p, p),
+            // The token that reaches p exactly is the last; of equals the lowest ids stay.
+            (0.5, [0.25; 4], [0.5, 0.5, 0.0, 0.0]),
+            (0.999, [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]),
+        ] {
+            check_filter(&top_p(top), &probs, &expected);
+        }
+    }
+
+    #[test]
+    fn a_share_that_needs_many_tokens_is_found() {
+        let probs = vec![1e-3; 1000];
+        let mut expected = vec![0.0; 1000];
+        expected[..900].fill(1.0 / 900.0);
+        check_filter(&top_p(0.8995), &probs, &expected);
+    }
+
+    #[test]
+    fn impossible_shares_are_named() {
+        for p in [-0.1, 1.1, f32::NAN] {
+            assert!(top_p(p).complaint().is_some(), "{p}");
+        }
     }
 }

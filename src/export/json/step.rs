@@ -177,7 +177,7 @@ impl StepEntry {
 impl StageEntry {
     fn of(report: &StageReport) -> Self {
         Self {
-            filter: report.filter,
+            filter: report.filter.clone(),
             n_kept: report.n_kept,
             mass_removed: report.mass_removed,
             entropy_nats: report.entropy_nats,

@@ -1,0 +1,183 @@
+//! What a sequence has read: a list of shared, immutable runs and one private, growing tail.
+//!
+//! This file knows which positions lie where. How keys and values are stored is the run's own matter.
+
+use std::sync::Arc;
+
+/// Keys and values of neighbouring tokens, for all layers.
+pub trait Run: Default {}
+
+/// What one sequence has read.
+///
+/// Positions that a forward pass has written but not committed are not counted, and the next pass
+/// writes over them: that is how a failed pass leaves no trace.
+#[derive(Debug)]
+pub struct Cache<R> {
+    shared: Vec<Span<R>>,
+    tail: R,
+    n_tail: usize,
+}
+
+/// The first tokens of a run that others may share.
+#[derive(Debug)]
+struct Span<R> {
+    run: Arc<R>,
+    n_tokens: usize,
+}
+
+impl<R> Clone for Span<R> {
+    fn clone(&self) -> Self {
+        Self {
+            run: Arc::clone(&self.run),
+            n_tokens: self.n_tokens,
+        }
+    }
+}
+
+impl<R: Run> Cache<R> {
+    /// A sequence that has read nothing.
+    pub fn new() -> Self {
+        Self {
+            shared: Vec::new(),
+            tail: R::default(),
+            n_tail: 0,
+        }
+    }
+
+    /// How many tokens have been read.
+    pub fn n_read(&self) -> usize {
+        self.n_shared() + self.n_tail
+    }
+
+    /// How many of them lie in shared runs; the tail begins after those.
+    pub fn n_shared(&self) -> usize {
+        self.shared.iter().map(|span| span.n_tokens).sum()
+    }
+
+    /// The private tail, to write on from position [`Self::n_read`].
+    pub const fn tail_mut(&mut self) -> &mut R {
+        &mut self.tail
+    }
+
+    /// Counts tokens as read, whose keys and values were written to the tail.
+    pub const fn commit(&mut self, n_tokens: usize) {
+        self.n_tail += n_tokens;
+    }
+
+    /// The runs in the order of positions, each with the number of its tokens among the first
+    /// `n_visible`.
+    pub fn runs(&self, n_visible: usize) -> impl Iterator<Item = (&R, usize)> {
+        let shared = self.shared.iter().map(|span| (&*span.run, span.n_tokens));
+        let tail = std::iter::once((&self.tail, usize::MAX));
+        let mut n_left = n_visible;
+        shared.chain(tail).map_while(move |(run, n_tokens)| {
+            let n_seen = n_tokens.min(n_left);
+            n_left -= n_seen;
+            (n_seen > 0).then_some((run, n_seen))
+        })
+    }
+
+    /// A second sequence at the same place. The tail becomes a shared run, and both grow a new one,
+    /// so neither can write where the other reads.
+    pub fn fork(&mut self) -> Self {
+        if self.n_tail > 0 {
+            self.shared.push(Span {
+                run: Arc::new(std::mem::take(&mut self.tail)),
+                n_tokens: self.n_tail,
+            });
+            self.n_tail = 0;
+        }
+        Self {
+            shared: self.shared.clone(),
+            tail: R::default(),
+            n_tail: 0,
+        }
+    }
+
+    /// Forgets all but the first `n` tokens. A shared run is cut, not copied.
+    pub fn truncate(&mut self, n: usize) {
+        let n_shared = self.n_shared();
+        if n >= n_shared {
+            self.n_tail = self.n_tail.min(n - n_shared);
+            return;
+        }
+        self.n_tail = 0;
+        let mut n_left = n;
+        for span in &mut self.shared {
+            span.n_tokens = span.n_tokens.min(n_left);
+            n_left -= span.n_tokens;
+        }
+        self.shared.retain(|span| span.n_tokens > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cache, Run};
+
+    /// A run that is only its tokens.
+    #[derive(Debug, Default)]
+    struct Tokens(Vec<char>);
+
+    impl Run for Tokens {}
+
+    fn read(cache: &mut Cache<Tokens>, text: &str) {
+        let n_tail = cache.n_tail;
+        cache.tail_mut().0.truncate(n_tail);
+        cache.tail_mut().0.extend(text.chars());
+        cache.commit(text.len());
+    }
+
+    fn text(cache: &Cache<Tokens>, n_visible: usize) -> String {
+        let runs = cache.runs(n_visible);
+        runs.flat_map(|(run, n)| run.0.iter().take(n)).collect()
+    }
+
+    #[test]
+    fn forks_go_apart_and_leave_each_other_alone() {
+        let mut parent = Cache::new();
+        read(&mut parent, "abc");
+        let mut child = parent.fork();
+        read(&mut parent, "PQ");
+        read(&mut child, "xyz");
+        let mut grandchild = child.fork();
+        child.truncate(4);
+        read(&mut child, "!");
+        read(&mut grandchild, "?");
+        assert_eq!(text(&parent, 9), "abcPQ");
+        assert_eq!(text(&child, 9), "abcx!");
+        assert_eq!(text(&grandchild, 9), "abcxyz?");
+        assert_eq!(grandchild.n_read(), 7);
+    }
+
+    #[test]
+    fn truncation_may_end_anywhere() {
+        for n in 0..=8 {
+            let mut cache = Cache::new();
+            read(&mut cache, "abc");
+            cache.fork();
+            read(&mut cache, "de");
+            cache.fork();
+            read(&mut cache, "f");
+            cache.truncate(n);
+            assert_eq!(
+                text(&cache, 9),
+                "abcdef".chars().take(n).collect::<String>()
+            );
+            assert_eq!(cache.n_read(), n.min(6));
+            read(&mut cache, "z");
+            assert!(text(&cache, 9).ends_with('z'));
+        }
+    }
+
+    #[test]
+    fn only_the_visible_tokens_are_handed_out() {
+        let mut cache = Cache::new();
+        read(&mut cache, "abc");
+        cache.fork();
+        read(&mut cache, "de");
+        assert_eq!(text(&cache, 2), "ab");
+        assert_eq!(text(&cache, 4), "abcd");
+        assert_eq!(text(&cache, 0), "");
+    }
+}

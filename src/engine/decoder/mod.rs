@@ -1,0 +1,257 @@
+//! Our own forward pass for the Llama family: a flat batch of rows of any sequences.
+//!
+//! It is written once over candle's tensors; attention and the activation have a second form over
+//! slices for the processor, where a small model would otherwise spend its time between operations.
+//! This module knows no file and no tokenizer.
+
+mod attention;
+mod cache;
+mod cpu_attention;
+mod cpu_run;
+mod cpu_tensor;
+mod exp;
+mod projection;
+mod swiglu;
+mod tensor_attention;
+mod weights;
+
+use std::collections::BTreeMap;
+
+use candle_core::{Device, Tensor};
+
+use self::attention::{Attention, Batch, HeadShape, Place};
+use self::cache::Cache;
+use self::cpu_attention::CpuAttention;
+use self::tensor_attention::TensorAttention;
+use self::weights::{Layer, Weights};
+use super::blueprint::{Blueprint, Naming};
+use super::weights::Checkpoint;
+use super::{CausalLm, EngineError, Logits, Row, SequenceId};
+
+/// A model's weights, ready to run, and what is known only once they are there.
+pub struct Decoder<A: Attention> {
+    blueprint: Blueprint,
+    weights: Weights,
+    attention: A,
+    inverse_wavelengths: Vec<f32>,
+    device: Device,
+    sequences: BTreeMap<SequenceId, Cache<A::Run>>,
+    n_opened: u64,
+}
+
+impl Decoder<CpuAttention> {
+    /// On the processor.
+    pub fn on_cpu(
+        blueprint: Blueprint,
+        naming: Naming,
+        checkpoint: &mut Checkpoint,
+    ) -> Result<Self, EngineError> {
+        let attention = CpuAttention::new(HeadShape::new(&blueprint));
+        Self::new(blueprint, naming, checkpoint, attention, Device::Cpu)
+    }
+}
+
+impl Decoder<TensorAttention> {
+    /// On any device, in tensor operations only.
+    pub fn on_device(
+        blueprint: Blueprint,
+        naming: Naming,
+        checkpoint: &mut Checkpoint,
+        device: Device,
+    ) -> Result<Self, EngineError> {
+        let attention = TensorAttention::new(HeadShape::new(&blueprint));
+        Self::new(blueprint, naming, checkpoint, attention, device)
+    }
+}
+
+impl<A: Attention> Decoder<A> {
+    fn new(
+        blueprint: Blueprint,
+        naming: Naming,
+        checkpoint: &mut Checkpoint,
+        attention: A,
+        device: Device,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            inverse_wavelengths: blueprint.rope.inverse_wavelengths(blueprint.head_dim),
+            weights: Weights::load(&blueprint, naming, checkpoint, &device)?,
+            blueprint,
+            attention,
+            device,
+            sequences: BTreeMap::new(),
+            n_opened: 0,
+        })
+    }
+
+    /// How many weights the model has.
+    pub const fn n_params(&self) -> u64 {
+        self.weights.n_params
+    }
+
+    /// Where each row stands, and the caches of the sequences in the order in which rows name them.
+    fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
+        let mut sequences = Vec::new();
+        let mut n_read = Vec::new();
+        let mut places = Vec::new();
+        for row in rows {
+            self.check_token(row)?;
+            let cache = match sequences.iter().position(|id| *id == row.sequence) {
+                Some(cache) => cache,
+                None => {
+                    n_read.push(self.sequence(row.sequence)?.n_read());
+                    sequences.push(row.sequence);
+                    sequences.len() - 1
+                }
+            };
+            if let Some(position) = n_read.get_mut(cache) {
+                if *position >= self.blueprint.n_context {
+                    let n_max = self.blueprint.n_context;
+                    return Err(EngineError::ContextFull { n_max });
+                }
+                places.push(Place {
+                    cache,
+                    position: *position,
+                });
+                *position += 1;
+            }
+        }
+        Ok((sequences, places))
+    }
+
+    fn check_token(&self, row: &Row) -> Result<(), EngineError> {
+        let n_vocab = self.weights.n_vocab;
+        if row.token.index() < n_vocab {
+            Ok(())
+        } else {
+            let token = row.token.0;
+            Err(EngineError::TokenUnknown { token, n_vocab })
+        }
+    }
+
+    fn sequence(&self, id: SequenceId) -> Result<&Cache<A::Run>, EngineError> {
+        self.sequences
+            .get(&id)
+            .ok_or(EngineError::SequenceUnknown(id.0))
+    }
+
+    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Cache<A::Run>, EngineError> {
+        self.sequences
+            .get_mut(&id)
+            .ok_or(EngineError::SequenceUnknown(id.0))
+    }
+
+    fn add(&mut self, cache: Cache<A::Run>) -> SequenceId {
+        self.n_opened += 1;
+        let id = SequenceId(self.n_opened);
+        self.sequences.insert(id, cache);
+        id
+    }
+
+    fn run(
+        &self,
+        rows: &[Row],
+        places: Vec<Place>,
+        caches: &mut [Cache<A::Run>],
+    ) -> candle_core::Result<Logits> {
+        let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
+        let wanted: Vec<u32> = (0..)
+            .zip(rows)
+            .filter(|(_, row)| row.logits_wanted)
+            .map(|(index, _)| index)
+            .collect();
+        let batch = Batch::new(places, &self.inverse_wavelengths, &self.device)?;
+        let mut hidden = self.weights.embedding.rows(&tokens, &self.device)?;
+        for (index, layer) in self.weights.layers.iter().enumerate() {
+            hidden = self.layer(index, layer, &hidden, &batch, caches)?;
+        }
+        if wanted.is_empty() {
+            return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
+        }
+        if wanted.len() < rows.len() {
+            hidden = hidden.index_select(&Tensor::new(wanted, &self.device)?, 0)?;
+        }
+        let hidden = self.normed(&hidden, &self.weights.final_norm)?;
+        let logits = self.weights.head.forward(&hidden)?;
+        Ok(Logits::new(
+            logits.flatten_all()?.to_vec1()?,
+            self.weights.n_vocab,
+        ))
+    }
+
+    fn layer(
+        &self,
+        index: usize,
+        layer: &Layer,
+        hidden: &Tensor,
+        batch: &Batch,
+        caches: &mut [Cache<A::Run>],
+    ) -> candle_core::Result<Tensor> {
+        let qkv = layer
+            .qkv
+            .forward(&self.normed(hidden, &layer.attention_norm)?)?;
+        let mixed = self.attention.forward(index, &qkv, batch, caches)?;
+        let hidden = (hidden + layer.attention_output.forward(&mixed)?)?;
+        let gate_up = layer
+            .gate_up
+            .forward(&self.normed(&hidden, &layer.ffn_norm)?)?;
+        let gated = swiglu::swiglu(&gate_up)?;
+        hidden + layer.ffn_down.forward(&gated)?
+    }
+
+    fn normed(&self, hidden: &Tensor, weights: &Tensor) -> candle_core::Result<Tensor> {
+        candle_nn::ops::rms_norm(hidden, weights, self.blueprint.norm_eps)
+    }
+}
+
+impl<A: Attention> CausalLm for Decoder<A> {
+    fn n_vocab(&self) -> usize {
+        self.weights.n_vocab
+    }
+
+    fn n_context(&self) -> usize {
+        self.blueprint.n_context
+    }
+
+    fn open(&mut self) -> SequenceId {
+        self.add(Cache::new())
+    }
+
+    fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
+        let child = self.sequence_mut(parent)?.fork();
+        Ok(self.add(child))
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
+        self.sequence_mut(sequence)?.truncate(n);
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.remove(&sequence);
+    }
+
+    fn n_read(&self, sequence: SequenceId) -> usize {
+        self.sequences.get(&sequence).map_or(0, Cache::n_read)
+    }
+
+    fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
+        if rows.is_empty() {
+            return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
+        }
+        let (sequences, places) = self.plan(rows)?;
+        let mut caches: Vec<_> = sequences
+            .iter()
+            .filter_map(|id| self.sequences.remove(id))
+            .collect();
+        let logits = self.run(rows, places.clone(), &mut caches);
+        if logits.is_ok() {
+            for place in places {
+                if let Some(cache) = caches.get_mut(place.cache) {
+                    cache.commit(1);
+                }
+            }
+        }
+        self.sequences.extend(sequences.into_iter().zip(caches));
+        Ok(logits?)
+    }
+}

@@ -1,0 +1,206 @@
+//! Attention in tensor operations only: for every device, and the yardstick of the faster one.
+
+use candle_core::{D, DType, Device, Tensor};
+
+use super::attention::{Attention, Batch, HeadShape};
+use super::cache::{Cache, Run};
+use crate::engine::blueprint::RopeForm;
+
+/// Attention in tensor operations.
+#[derive(Debug)]
+pub struct TensorAttention {
+    shape: HeadShape,
+}
+
+/// Keys and values as tensors of `[kv heads, capacity, head_dim]`, one pair a layer.
+#[derive(Debug, Default)]
+pub struct TensorRun {
+    layers: Vec<KeysValues>,
+}
+
+#[derive(Debug)]
+struct KeysValues {
+    keys: Tensor,
+    values: Tensor,
+}
+
+impl Run for TensorRun {}
+
+impl TensorAttention {
+    /// For heads of this shape.
+    pub const fn new(shape: HeadShape) -> Self {
+        Self { shape }
+    }
+
+    /// Heads first: `[heads, rows, head_dim]`.
+    fn heads(&self, qkv: &Tensor, start: usize, n_heads: usize) -> candle_core::Result<Tensor> {
+        let n_rows = qkv.dim(0)?;
+        let head_dim = self.shape.head_dim;
+        qkv.narrow(1, start, n_heads * head_dim)?
+            .reshape((n_rows, n_heads, head_dim))?
+            .transpose(0, 1)?
+            .contiguous()
+    }
+
+    fn rotated(&self, heads: &Tensor, batch: &Batch) -> candle_core::Result<Tensor> {
+        let heads = heads.unsqueeze(0)?;
+        let rotated = match self.shape.rope.form {
+            RopeForm::Interleaved => candle_nn::rotary_emb::rope_i(&heads, &batch.cos, &batch.sin),
+            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&heads, &batch.cos, &batch.sin),
+        };
+        rotated?.squeeze(0)
+    }
+
+    /// What the rows of one sequence see: `[heads, rows, head_dim]`.
+    fn attend(
+        &self,
+        layer: usize,
+        queries: &Tensor,
+        positions: &[usize],
+        cache: &Cache<TensorRun>,
+    ) -> candle_core::Result<Tensor> {
+        let (n_heads, n_rows, head_dim) = queries.dims3()?;
+        let n_visible = positions.last().map_or(0, |last| last + 1);
+        let n_kv_heads = self.shape.n_kv_heads;
+        let queries = queries.reshape((n_kv_heads, self.shape.group() * n_rows, head_dim))?;
+        let mut scores = Vec::new();
+        let mut values = Vec::new();
+        for (run, n_tokens) in cache.runs(n_visible) {
+            let run = run.layer(layer)?;
+            let keys = run.keys.narrow(1, 0, n_tokens)?;
+            scores.push(queries.matmul(&keys.transpose(1, 2)?)?);
+            values.push(run.values.narrow(1, 0, n_tokens)?);
+        }
+        let scores = (Tensor::cat(&scores, D::Minus1)? / (head_dim as f64).sqrt())?;
+        let scores = scores
+            .reshape((n_heads, n_rows, n_visible))?
+            .broadcast_add(&mask(positions, n_visible, scores.device())?)?;
+        let probs = candle_nn::ops::softmax_last_dim(&scores)?.reshape((
+            n_kv_heads,
+            self.shape.group() * n_rows,
+            n_visible,
+        ))?;
+        let mut mixed = queries.zeros_like()?;
+        let mut start = 0;
+        for values in values {
+            let n_tokens = values.dim(1)?;
+            let probs = probs.narrow(2, start, n_tokens)?.contiguous()?;
+            mixed = (mixed + probs.matmul(&values)?)?;
+            start += n_tokens;
+        }
+        mixed.reshape((n_heads, n_rows, head_dim))
+    }
+}
+
+impl Attention for TensorAttention {
+    type Run = TensorRun;
+
+    fn forward(
+        &self,
+        layer: usize,
+        qkv: &Tensor,
+        batch: &Batch,
+        caches: &mut [Cache<TensorRun>],
+    ) -> candle_core::Result<Tensor> {
+        let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
+        let n_kv_heads = self.shape.n_kv_heads;
+        let queries = self.rotated(&self.heads(qkv, 0, self.shape.n_heads)?, batch)?;
+        let keys = self.rotated(&self.heads(qkv, q_width, n_kv_heads)?, batch)?;
+        let values = self.heads(qkv, q_width + kv_width, n_kv_heads)?;
+        let mut mixed = Vec::new();
+        let mut order = vec![0_u32; batch.places.len()];
+        let mut n_done = 0;
+        for (index, cache) in caches.iter_mut().enumerate() {
+            let (rows, positions): (Vec<u32>, Vec<usize>) = (0..)
+                .zip(&batch.places)
+                .filter(|(_, place)| place.cache == index)
+                .map(|(row, place)| (row, place.position))
+                .unzip();
+            let indices = Tensor::new(rows.as_slice(), qkv.device())?;
+            let start = cache.n_read() - cache.n_shared();
+            let keys = keys.index_select(&indices, 1)?;
+            let values = values.index_select(&indices, 1)?;
+            cache.tail_mut().write(layer, start, &keys, &values)?;
+            let queries = queries.index_select(&indices, 1)?;
+            mixed.push(self.attend(layer, &queries, &positions, cache)?);
+            for row in rows {
+                if let Some(place) = order.get_mut(row as usize) {
+                    *place = n_done;
+                }
+                n_done += 1;
+            }
+        }
+        let order = Tensor::new(order.as_slice(), qkv.device())?;
+        Tensor::cat(&mixed, 1)?
+            .index_select(&order, 1)?
+            .transpose(0, 1)?
+            .reshape((batch.places.len(), q_width))
+    }
+}
+
+impl TensorRun {
+    fn layer(&self, layer: usize) -> candle_core::Result<&KeysValues> {
+        match self.layers.get(layer) {
+            Some(run) => Ok(run),
+            None => candle_core::bail!("layer {layer} has no cache"),
+        }
+    }
+
+    /// Writes at `start`, in place; the room doubles when it is too small, so that a token is copied
+    /// once on average.
+    fn write(
+        &mut self,
+        layer: usize,
+        start: usize,
+        keys: &Tensor,
+        values: &Tensor,
+    ) -> candle_core::Result<()> {
+        let (n_kv_heads, n_rows, head_dim) = keys.dims3()?;
+        if self.layers.len() == layer {
+            let empty = || Tensor::zeros((n_kv_heads, 0, head_dim), DType::F32, keys.device());
+            self.layers.push(KeysValues {
+                keys: empty()?,
+                values: empty()?,
+            });
+        }
+        let Some(run) = self.layers.get_mut(layer) else {
+            candle_core::bail!("layer {layer} has no cache");
+        };
+        grow(&mut run.keys, start, n_rows)?;
+        grow(&mut run.values, start, n_rows)?;
+        run.keys.slice_set(keys, 1, start)?;
+        run.values.slice_set(values, 1, start)
+    }
+}
+
+/// Makes room for `n_more` tokens after the first `n_kept`, which are kept.
+fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Result<()> {
+    let (n_kv_heads, capacity, head_dim) = tensor.dims3()?;
+    if n_kept + n_more > capacity {
+        let capacity = (n_kept + n_more).next_power_of_two().max(64);
+        let shape = (n_kv_heads, capacity, head_dim);
+        let wider = Tensor::zeros(shape, DType::F32, tensor.device())?;
+        if n_kept > 0 {
+            wider.slice_set(&tensor.narrow(1, 0, n_kept)?.contiguous()?, 1, 0)?;
+        }
+        *tensor = wider;
+    }
+    Ok(())
+}
+
+/// Zero where a row may look, minus infinity beyond its own position.
+fn mask(positions: &[usize], n_visible: usize, device: &Device) -> candle_core::Result<Tensor> {
+    let values: Vec<f32> = positions
+        .iter()
+        .flat_map(|position| {
+            (0..n_visible).map(move |seen| {
+                if seen > *position {
+                    f32::NEG_INFINITY
+                } else {
+                    0.0
+                }
+            })
+        })
+        .collect();
+    Tensor::from_vec(values, (positions.len(), n_visible), device)
+}

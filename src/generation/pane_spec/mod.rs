@@ -1,0 +1,371 @@
+//! A pane's settings, and the words in which people write them: "top-p 0.9, temp 0.7, seed 7".
+
+mod stages;
+mod words;
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::words::PaneSpecError;
+
+use self::stages::Head;
+use self::words::Words;
+use crate::decoding::filters::{Temperature, TopK, TopP};
+use crate::decoding::{ChainConfig, Filter, Selector, Stage};
+
+/// How a pane is described on the command line.
+pub const GRAMMAR: &str = "\
+A pane is described by settings with commas between them. The stages of the chain are applied in the
+order in which they are written.
+
+  temp 0.7             divide the scores by 0.7; 0 always takes the most likely token
+  top-k 40             keep the 40 most likely tokens
+  top-p 0.9            keep the fewest tokens that hold 90 % of the probability
+  min-p 0.05           keep tokens at least 0.05 times as likely as the best
+  repeat 1.1           divide the scores of tokens that occurred by 1.1
+  frequency 0.5        subtract 0.5 for each time that a token occurred
+  presence 0.5         subtract 0.5 if a token occurred
+    … last 64          a penalty looks at the last 64 tokens (this is the default),
+    … last all         or at all of them,
+    … generated only   and not at the prompt
+  … off                the stage stays in its place and does nothing
+  greedy               take the most likely token
+  sample               draw by chance (this is the default)
+  seed 7               what the draws depend on; without it, that of the run
+  name \"My pane\"       how the pane is called
+
+Example: \"temp 0.7, top-p 0.9, seed 7\"";
+
+/// What makes one pane differ from another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PaneSettings {
+    /// How it is called.
+    pub name: String,
+    /// How it chooses.
+    pub chain: ChainConfig,
+    /// Its own seed; nothing where it shares that of the run.
+    pub seed: Option<u64>,
+}
+
+impl PaneSettings {
+    /// The four panes of a new window: greedy, pure sampling, top-k 40, top-p 0.9 at T 0.7.
+    pub fn classics() -> [Self; 4] {
+        let nucleus = [
+            Filter::Temperature(Temperature { temperature: 0.7 }),
+            Filter::TopP(TopP { p: 0.9 }),
+        ];
+        [
+            ChainConfig::greedy(),
+            ChainConfig::sampled([]),
+            ChainConfig::sampled([Filter::TopK(TopK { k: 40 })]),
+            ChainConfig::sampled(nucleus),
+        ]
+        .map(Self::from)
+    }
+}
+
+impl From<ChainConfig> for PaneSettings {
+    /// A pane named after its chain, with the seed of the run.
+    fn from(chain: ChainConfig) -> Self {
+        Self {
+            name: default_name(&chain),
+            chain,
+            seed: None,
+        }
+    }
+}
+
+impl FromStr for PaneSettings {
+    type Err = PaneSpecError;
+
+    /// Reads what [`GRAMMAR`] describes.
+    fn from_str(description: &str) -> Result<Self, PaneSpecError> {
+        let mut settings = Self::from(ChainConfig::sampled([]));
+        let mut name = None;
+        for mut words in words::split(description)? {
+            match stages::head(&mut words)? {
+                Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
+                Head::Selector(parse) => settings.chain.selector = parse(&mut words)?,
+                Head::Seed => settings.seed = Some(seed(&mut words)?),
+                Head::Name => name = Some(pane_name(&mut words)?),
+            }
+            words.end()?;
+        }
+        settings.name = name.unwrap_or_else(|| default_name(&settings.chain));
+        Ok(settings)
+    }
+}
+
+impl std::fmt::Display for PaneSettings {
+    /// The words that read back as these settings.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut parts: Vec<String> = self.chain.stages.iter().map(stage_words).collect();
+        if parts.is_empty() || self.chain.selector != Selector::Multinomial {
+            parts.push(stages::selector_words(self.chain.selector).to_owned());
+        }
+        parts.extend(self.seed.map(|seed| format!("seed {seed}")));
+        if self.name != default_name(&self.chain) {
+            let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");
+            parts.push(format!("name \"{escaped}\""));
+        }
+        f.write_str(&parts.join(", "))
+    }
+}
+
+fn stage(
+    parse: fn(&mut Words) -> Result<Filter, PaneSpecError>,
+    words: &mut Words,
+) -> Result<Stage, PaneSpecError> {
+    let value = words.peek().cloned();
+    let filter = parse(words)?;
+    if let Some(complaint) = filter.complaint() {
+        return Err(value.as_ref().unwrap_or(&words.last).wrong(complaint));
+    }
+    let enabled = !words.take("off");
+    Ok(Stage { filter, enabled })
+}
+
+fn stage_words(stage: &Stage) -> String {
+    let off = if stage.enabled { "" } else { " off" };
+    stages::filter_words(&stage.filter) + off
+}
+
+fn seed(words: &mut Words) -> Result<u64, PaneSpecError> {
+    words.number("a whole number of 0 or more", "seed 7")
+}
+
+fn pane_name(words: &mut Words) -> Result<String, PaneSpecError> {
+    let keyword = words.last.clone();
+    let name = words.rest();
+    if name.is_empty() {
+        return Err(keyword.wrong("a name is missing, as in name \"My pane\""));
+    }
+    Ok(name)
+}
+
+/// The name of a pane that was given none: "Greedy", "Top-k + top-p", "Temperature".
+fn default_name(chain: &ChainConfig) -> String {
+    if chain.is_greedy() {
+        return "Greedy".to_owned();
+    }
+    let (cutting, reshaping): (Vec<&Filter>, Vec<&Filter>) =
+        chain.active().partition(|filter| filter.cuts());
+    let telling = if cutting.is_empty() {
+        reshaping
+    } else {
+        cutting
+    };
+    let names: Vec<&str> = telling.iter().map(|filter| filter.name()).collect();
+    match names.as_slice() {
+        [] => "Pure sampling".to_owned(),
+        [first, others @ ..] => others.iter().fold((*first).to_owned(), |name, other| {
+            format!("{name} + {}", other.to_lowercase())
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GRAMMAR, PaneSettings};
+    use crate::decoding::filters::{RepetitionPenalty, Window};
+    use crate::decoding::{Filter, Selector};
+
+    fn parsed(description: &str) -> PaneSettings {
+        description
+            .parse()
+            .unwrap_or_else(|error| panic!("{description}: {error}"))
+    }
+
+    #[test]
+    fn the_words_of_a_pane_are_understood() {
+        for (description, chain, name, seed) in [
+            ("greedy", "top token", "Greedy", None),
+            ("temp 0", "T 0", "Greedy", None),
+            ("sample", "T 1", "Pure sampling", None),
+            (
+                "top-p 0.9, temp 0.7, seed 7",
+                "top-p 0.9 › T 0.7",
+                "Top-p",
+                Some(7),
+            ),
+            ("temp 0.7, top-p 0.9", "T 0.7 › top-p 0.9", "Top-p", None),
+            ("T=0.7,topk=40", "T 0.7 › top-k 40", "Top-k", None),
+            ("temperature 1.5", "T 1.5", "Temperature", None),
+            (
+                "Top K 40, TOP_P 0.9",
+                "top-k 40 › top-p 0.9",
+                "Top-k + top-p",
+                None,
+            ),
+            (
+                "min-p 0.05, name Mine and yours",
+                "min-p 0.05",
+                "Mine and yours",
+                None,
+            ),
+            (
+                "repetition penalty 1.1",
+                "repeat 1.1",
+                "Repetition penalty",
+                None,
+            ),
+            (
+                "frequency -0.5, presence 1",
+                "frequency -0.5 › presence 1",
+                "Frequency penalty + presence penalty",
+                None,
+            ),
+            (
+                "top-k 40 off, top-p 0.5, greedy",
+                "top-p 0.5 › top token",
+                "Greedy",
+                None,
+            ),
+        ] {
+            let pane = parsed(description);
+            assert_eq!(pane.chain.to_string(), chain, "{description}");
+            assert_eq!(pane.name, name, "{description}");
+            assert_eq!(pane.seed, seed, "{description}");
+        }
+    }
+
+    #[test]
+    fn a_penalty_says_where_it_looks() {
+        let window = |last_n, prompt_counted| Window {
+            last_n,
+            prompt_counted,
+        };
+        for (description, expected) in [
+            ("repeat 1.1", window(Some(64), true)),
+            ("repeat 1.1 last 32", window(Some(32), true)),
+            ("repeat 1.1 last all", window(None, true)),
+            ("repeat 1.1 generated only", window(Some(64), false)),
+            ("repeat 1.1 generated last 0", window(Some(0), false)),
+        ] {
+            let filter = RepetitionPenalty {
+                penalty: 1.1,
+                window: expected,
+            };
+            let stages = parsed(description).chain.stages;
+            assert_eq!(
+                stages,
+                [Filter::RepetitionPenalty(filter).into()],
+                "{description}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back_the_same() {
+        for description in [
+            "greedy",
+            "sample",
+            "T 0",
+            "T 0.7, top-p 0.9, seed 18446744073709551615",
+            "repeat 1.1 last all generated only, frequency 0.5 last 3, presence -1 off, greedy",
+            "min-p 0.000000001, name \"a \\\"b\\\", c\\\\d\"",
+        ] {
+            let pane = parsed(description);
+            assert_eq!(pane.to_string(), description);
+            assert_eq!(parsed(&pane.to_string()), pane);
+        }
+        for pane in PaneSettings::classics() {
+            assert_eq!(parsed(&pane.to_string()), pane);
+        }
+    }
+
+    #[test]
+    fn an_error_points_at_its_word() {
+        for (description, word, message) in [
+            (
+                "top-pp 0.9",
+                "top-pp",
+                "\"top-pp\" is not a setting; did you mean \"top-p\"?",
+            ),
+            (
+                "temp 0.7, banana",
+                "banana",
+                "\"banana\" is not a setting; there are temp, top-k, top-p, min-p, repeat, frequency, presence, greedy, sample, seed, name",
+            ),
+            (
+                "top-p",
+                "top-p",
+                "\"top-p\" needs a number, as in \"top-p 0.9\"",
+            ),
+            (
+                "top-p high",
+                "high",
+                "\"high\" is not a number, as in \"top-p 0.9\"",
+            ),
+            (
+                "top-p 0,9",
+                "9",
+                "\"9\" has no setting before it; decimals are written with a point",
+            ),
+            ("temp 1, top-p 1.5", "1.5", "Top-p lies between 0 and 1"),
+            ("temp -1", "-1", "Temperature is 0 or more"),
+            ("repeat 0 last 5", "0", "Repetition penalty is above 0"),
+            ("temp nan", "nan", "Temperature is 0 or more"),
+            (
+                "top-k 1.5",
+                "1.5",
+                "\"1.5\" is not a whole number, as in \"top-k 40\"",
+            ),
+            (
+                "top-k -1",
+                "-1",
+                "\"-1\" is not a whole number, as in \"top-k 40\"",
+            ),
+            (
+                "seed 1.5",
+                "1.5",
+                "\"1.5\" is not a whole number of 0 or more, as in \"seed 7\"",
+            ),
+            (
+                "repeat 1.1 last",
+                "last",
+                "\"last\" needs a whole number or \"all\", as in \"last 64\"",
+            ),
+            ("top-p 0.9 0.8", "0.8", "\"0.8\" is not understood here"),
+            ("greedy 3", "3", "\"3\" is not understood here"),
+            ("temp 1, , top-p 1", " ", "a setting is missing here"),
+            ("name", "name", "a name is missing, as in name \"My pane\""),
+            ("name \"x", "\"x", "this quote is not closed"),
+        ] {
+            let error = description.parse::<PaneSettings>().unwrap_err();
+            assert_eq!(error.message, message, "{description}");
+            assert_eq!(&description[error.span], word, "{description}");
+        }
+        let empty = "".parse::<PaneSettings>().unwrap_err();
+        assert_eq!(
+            (empty.message.as_str(), empty.span),
+            ("a setting is missing here", 0..0)
+        );
+    }
+
+    #[test]
+    fn an_error_is_marked_under_its_word() {
+        let description = "näme x, top-q 1";
+        let error = "temp 1, top-q 1".parse::<PaneSettings>().unwrap_err();
+        let lines = error.pointing_into("temp 1, top-q 1");
+        assert!(
+            lines.starts_with("temp 1, top-q 1\n        ^^^^^\n\"top-q\""),
+            "{lines}"
+        );
+        let error = description.parse::<PaneSettings>().unwrap_err();
+        assert!(error.pointing_into(description).contains("\n^^^^\n"));
+    }
+
+    #[test]
+    fn the_help_holds_only_what_is_understood() {
+        let examples = GRAMMAR
+            .lines()
+            .filter(|line| line.starts_with("  ") && !line.contains('…'))
+            .filter_map(|line| line.trim().split("   ").next());
+        for example in examples {
+            parsed(example.trim());
+        }
+        assert_eq!(parsed("greedy").chain.selector, Selector::Greedy);
+    }
+}

@@ -1,0 +1,259 @@
+//! A pane's description as words with their places, and the errors that point at them.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+/// A word of a pane's description that is not understood, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PaneSpecError {
+    /// What is wrong, and what would be right.
+    pub message: String,
+    /// The bytes of the description that it is about.
+    pub span: Range<usize>,
+}
+
+impl PaneSpecError {
+    /// The description with a mark under the word, and the message below: three lines for a terminal.
+    pub fn pointing_into(&self, description: &str) -> String {
+        let n_chars = |range: Range<usize>| description.get(range).unwrap_or("").chars().count();
+        let before = " ".repeat(n_chars(0..self.span.start));
+        let mark = "^".repeat(n_chars(self.span.clone()).max(1));
+        format!("{description}\n{before}{mark}\n{}", self.message)
+    }
+}
+
+/// A word and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
+}
+
+impl Word {
+    pub(super) fn wrong(&self, message: impl Into<String>) -> PaneSpecError {
+        PaneSpecError {
+            message: message.into(),
+            span: self.span.clone(),
+        }
+    }
+}
+
+/// The words of one part, between two commas, read from the left.
+#[derive(Debug, Clone)]
+pub(super) struct Words {
+    words: std::collections::VecDeque<Word>,
+    /// The word that was read last: what a missing one is missing after.
+    pub(super) last: Word,
+}
+
+impl Words {
+    /// Takes the next word.
+    pub(super) fn next(&mut self) -> Option<Word> {
+        let word = self.words.pop_front()?;
+        self.last = word.clone();
+        Some(word)
+    }
+
+    /// The next word, left where it is.
+    pub(super) fn peek(&self) -> Option<&Word> {
+        self.words.front()
+    }
+
+    /// The next words as one keyword of this many words, in lower case and without hyphens.
+    pub(super) fn keyword(&self, n_words: usize) -> Option<String> {
+        let mut words = self.words.iter().take(n_words);
+        let plain: String = words.by_ref().map(|word| plain(&word.text)).collect();
+        (self.words.len() >= n_words).then_some(plain)
+    }
+
+    /// Takes the next word if it is this one.
+    pub(super) fn take(&mut self, keyword: &str) -> bool {
+        let there = self.keyword(1).is_some_and(|next| next == keyword);
+        if there {
+            self.next();
+        }
+        there
+    }
+
+    /// Takes a number; `example` shows what would be right.
+    pub(super) fn number<T: FromStr>(
+        &mut self,
+        kind: &str,
+        example: &str,
+    ) -> Result<T, PaneSpecError> {
+        let before = self.last.clone();
+        let Some(word) = self.next() else {
+            let message = format!("{:?} needs {kind}, as in {example:?}", before.text);
+            return Err(before.wrong(message));
+        };
+        word.text.parse().map_err(|_not_a_number: T::Err| {
+            word.wrong(format!("{:?} is not {kind}, as in {example:?}", word.text))
+        })
+    }
+
+    /// Takes all that is left, as one text.
+    pub(super) fn rest(&mut self) -> String {
+        let mut texts = Vec::new();
+        while let Some(word) = self.next() {
+            texts.push(word.text);
+        }
+        texts.join(" ")
+    }
+
+    /// Complains if a word is left.
+    pub(super) fn end(&mut self) -> Result<(), PaneSpecError> {
+        match self.next() {
+            None => Ok(()),
+            Some(word) => {
+                let message = format!("{:?} is not understood here", word.text);
+                Err(word.wrong(message))
+            }
+        }
+    }
+}
+
+/// A keyword as it is compared: "Top-P", "TOP P" and "topp" are one.
+pub(super) fn plain(word: &str) -> String {
+    word.chars()
+        .filter(|c| !matches!(c, '-' | '_'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Splits a description at its commas, and each part at spaces and equals signs. Quotes hold
+/// together; inside them a backslash makes the next character plain.
+pub(super) fn split(description: &str) -> Result<Vec<Words>, PaneSpecError> {
+    let mut parts = Vec::new();
+    let mut words = Vec::new();
+    let mut part_start = 0;
+    let mut chars = description.char_indices().peekable();
+    while let Some(&(start, c)) = chars.peek() {
+        match c {
+            ',' => {
+                chars.next();
+                parts.push(part(std::mem::take(&mut words), part_start..start)?);
+                part_start = start + 1;
+            }
+            '"' => words.push(quoted(description, &mut chars)?),
+            c if c.is_whitespace() || c == '=' => {
+                chars.next();
+            }
+            _ => words.push(bare(description, &mut chars)),
+        }
+    }
+    parts.push(part(words, part_start..description.len())?);
+    Ok(parts)
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
+
+fn part(words: Vec<Word>, span: Range<usize>) -> Result<Words, PaneSpecError> {
+    let Some(first) = words.first() else {
+        return Err(PaneSpecError {
+            message: "a setting is missing here".to_owned(),
+            span,
+        });
+    };
+    Ok(Words {
+        last: first.clone(),
+        words: words.into(),
+    })
+}
+
+fn bare(description: &str, chars: &mut Chars<'_>) -> Word {
+    let start = chars.peek().map_or(description.len(), |(at, _)| *at);
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '=' | '"');
+    while chars.next_if(|(_, c)| !ends(*c)).is_some() {}
+    let end = chars.peek().map_or(description.len(), |(at, _)| *at);
+    Word {
+        text: description.get(start..end).unwrap_or_default().to_owned(),
+        span: start..end,
+    }
+}
+
+fn quoted(description: &str, chars: &mut Chars<'_>) -> Result<Word, PaneSpecError> {
+    let start = chars.next().map_or(description.len(), |(at, _)| at);
+    let mut text = String::new();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => {
+                let span = start..at + 1;
+                return Ok(Word { text, span });
+            }
+            '\\' => text.extend(chars.next().map(|(_, c)| c)),
+            c => text.push(c),
+        }
+    }
+    Err(PaneSpecError {
+        message: "this quote is not closed".to_owned(),
+        span: start..description.len(),
+    })
+}
+
+/// The known word that is nearest to this one, if one is near enough to be meant.
+pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = plain(word);
+    known
+        .map(|candidate| (edits(&word, &plain(candidate)), candidate))
+        .filter(|(n_edits, candidate)| *n_edits <= 1 + candidate.len() / 5)
+        .min_by_key(|(n_edits, _)| *n_edits)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many characters must be put in, left out or replaced to make one word the other.
+///
+/// Levenshtein 1966, "Binary codes capable of correcting deletions, insertions, and reversals".
+fn edits(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (n_from, from) in from.chars().enumerate() {
+        let mut next = vec![n_from + 1];
+        for ((to, pair), n) in to.chars().zip(row.windows(2)).zip(0..) {
+            if let ([diagonal, above], Some(&left)) = (pair, next.get(n)) {
+                next.push(
+                    (diagonal + usize::from(from != to))
+                        .min(above + 1)
+                        .min(left + 1),
+                );
+            }
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{edits, nearest, split};
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let mut parts = split("top-p=0.9, name \"a, \\\"b\\\"\"").unwrap();
+        let words: Vec<_> = parts
+            .iter_mut()
+            .flat_map(|part| std::iter::from_fn(|| part.next()))
+            .map(|word| (word.text, word.span))
+            .collect();
+        let expected = [
+            ("top-p".to_owned(), 0..5),
+            ("0.9".to_owned(), 6..9),
+            ("name".to_owned(), 11..15),
+            ("a, \"b\"".to_owned(), 16..26),
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn the_nearest_word_is_the_one_with_the_fewest_edits() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        let known = ["top-p", "top-k", "temperature"];
+        for (word, expected) in [
+            ("top-q", Some("top-p")),
+            ("TOPK", Some("top-k")),
+            ("temperatur", Some("temperature")),
+            ("banana", None),
+        ] {
+            assert_eq!(nearest(word, known.into_iter()), expected, "{word}");
+        }
+    }
+}
