@@ -35,7 +35,10 @@ pub struct Candidates {
     /// The largest logit of each block; empty while it is not known.
     block_max: Vec<f32>,
     softmax: Option<Softmax>,
+    /// What was cut since it was last asked for.
     mass_removed: f64,
+    /// The probability of those in play, as it stood before the cuts since the last change of scores.
+    share_left: f64,
 }
 
 impl Candidates {
@@ -59,6 +62,7 @@ impl Candidates {
             block_max: Vec::new(),
             softmax: None,
             mass_removed: 0.0,
+            share_left: 1.0,
         };
         if candidates.max_logit() == f32::NEG_INFINITY {
             return Err(DecodingError::NothingPossible);
@@ -163,29 +167,62 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps those for which `keep` says so; the most likely one stays whatever it says.
-    pub fn retain(&mut self, mut keep: impl FnMut(Candidate) -> bool) {
-        let best = self.best().token;
-        self.cut(|candidate| candidate.token == best || keep(candidate));
+    /// Keeps those whose logit is at least `bar`; the most likely ones stay wherever it is.
+    pub fn keep_from(&mut self, bar: f32) {
+        let bar = bar.min(self.max_logit());
+        let mut head = std::mem::take(&mut self.head);
+        head.retain(|candidate| candidate.logit >= bar);
+        self.cut(|candidate| candidate.logit >= bar);
+        self.head = head;
     }
 
-    /// Drops these tokens; where that would leave nothing possible, none is dropped.
-    pub fn remove(&mut self, banned: &std::collections::BTreeSet<TokenId>) {
-        let possible = |candidate: &Candidate| {
-            candidate.logit > f32::NEG_INFINITY && !banned.contains(&candidate.token)
-        };
-        if !banned.is_empty() && self.iter().any(|candidate| possible(&candidate)) {
-            self.cut(|candidate| !banned.contains(&candidate.token));
-        }
+    /// Keeps these, which are in play and stand in the order of their ids; where there is none,
+    /// nothing changes.
+    pub fn keep_these(&mut self, kept: &[Candidate]) {
+        let mut kept = kept.iter().peekable();
+        self.cut(|candidate| kept.next_if(|next| next.token == candidate.token).is_some());
+    }
+
+    /// Sets these to −∞; where nothing possible would be left, nothing changes.
+    pub fn rule_out(&mut self, banned: &[TokenId]) {
+        let changes: Vec<_> = banned
+            .iter()
+            .map(|token| (*token, f32::NEG_INFINITY))
+            .collect();
+        let before = self.softmax();
+        self.set_logits(&changes);
+        self.note_removed(before);
+    }
+
+    /// Sets those whose logit is less than `bar` to −∞; the most likely ones stay wherever it is.
+    pub fn rule_out_below(&mut self, bar: f32) {
+        let bar = bar.min(self.max_logit());
+        let before = self.softmax();
+        let mut head = std::mem::take(&mut self.head);
+        head.retain(|candidate| candidate.logit >= bar);
+        self.map_logits(|logit| {
+            if logit >= bar {
+                logit
+            } else {
+                f32::NEG_INFINITY
+            }
+        });
+        self.head = head;
+        self.note_removed(before);
     }
 
     /// Gives every candidate a new logit. NaN counts as −∞, and +∞ as the largest number; where
     /// nothing possible would be left, nothing changes.
-    pub fn map_logits(&mut self, mut new_logit: impl FnMut(Candidate) -> f32) {
-        let new_logits: Vec<f32> = self.iter().map(|old| as_logit(new_logit(old))).collect();
-        if new_logits.iter().any(|logit| *logit > f32::NEG_INFINITY) {
+    pub fn map_logits(&mut self, mut new_logit: impl FnMut(f32) -> f32) {
+        let new_logits: Vec<f32> = self
+            .logits
+            .iter()
+            .map(|logit| as_logit(new_logit(*logit)))
+            .collect();
+        if largest(&new_logits) > f32::NEG_INFINITY {
             self.logits = new_logits;
             self.forget();
+            self.share_left = 1.0;
         }
     }
 
@@ -203,6 +240,7 @@ impl Candidates {
             return;
         }
         self.forget();
+        self.share_left = 1.0;
         if self.max_logit() == f32::NEG_INFINITY {
             self.set_logits(&replaced);
         }
@@ -211,6 +249,12 @@ impl Candidates {
     /// The probability, as it stood before each cut, of all that was cut since this was last asked.
     pub fn take_mass_removed(&mut self) -> f64 {
         std::mem::take(&mut self.mass_removed)
+    }
+
+    /// The probability of those in play, as it stood before the cuts since the last stage that changed
+    /// any score.
+    pub const fn share_left(&self) -> f64 {
+        self.share_left
     }
 
     fn token_at(&self, index: usize) -> TokenId {
@@ -243,8 +287,13 @@ impl Candidates {
         self.tokens = Some(kept.iter().map(|candidate| candidate.token).collect());
         self.logits = kept.iter().map(|candidate| candidate.logit).collect();
         self.forget();
-        let kept_mass = before.share_kept(self.softmax());
-        self.mass_removed += (1.0 - self.mass_removed) * (1.0 - kept_mass);
+        self.share_left *= before.share_kept(self.softmax());
+        self.note_removed(before);
+    }
+
+    fn note_removed(&mut self, before: Softmax) {
+        let share_removed = 1.0 - before.share_kept(self.softmax());
+        self.mass_removed += (1.0 - self.mass_removed) * share_removed;
     }
 
     fn forget(&mut self) {
@@ -260,16 +309,11 @@ impl Candidates {
     fn sort_head(&mut self, n: usize) {
         let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
         self.max_logit();
-        let bar = nth_largest(&self.block_max, n);
-        let mut keys = Vec::with_capacity(2 * n);
-        for (number, block) in self.logits.chunks(BLOCK).enumerate() {
-            if self.block_max.get(number).is_some_and(|max| *max >= bar) {
-                for (offset, logit) in block.iter().enumerate() {
-                    if *logit >= bar {
-                        keys.push(key(*logit, number * BLOCK + offset));
-                    }
-                }
-            }
+        let bar = nth_largest(&self.block_max, n).max(f32::MIN);
+        let mut keys = self.keys_from(bar);
+        if keys.len() < n {
+            // Not as many are possible; of the impossible ones those with the lowest ids come next.
+            keys = self.keys_from(f32::NEG_INFINITY);
         }
         if n < keys.len() {
             keys.select_nth_unstable(n);
@@ -285,6 +329,24 @@ impl Candidates {
         });
         self.head = head.collect();
     }
+
+    fn keys_from(&self, bar: f32) -> Vec<u64> {
+        let mut keys = Vec::new();
+        let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
+        for (start, (block, _)) in (0..)
+            .step_by(BLOCK)
+            .zip(blocks)
+            .filter(|(_, (_, max))| **max >= bar)
+        {
+            let within = block.iter().zip(start..);
+            keys.extend(
+                within
+                    .filter(|(logit, _)| **logit >= bar)
+                    .map(|(logit, index)| key(*logit, index)),
+            );
+        }
+        keys
+    }
 }
 
 /// A number or −∞, and never −0.
@@ -296,8 +358,22 @@ fn as_logit(value: f32) -> f32 {
     }
 }
 
+/// The largest of some logits. Eight maxima run side by side, so that the compiler can compare them
+/// together.
 fn largest(logits: &[f32]) -> f32 {
-    logits.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let (rows, rest) = logits.as_chunks::<8>();
+    let mut lanes = [f32::NEG_INFINITY; 8];
+    for row in rows {
+        for (lane, logit) in lanes.iter_mut().zip(row) {
+            *lane = larger(*lane, *logit);
+        }
+    }
+    lanes
+        .iter()
+        .chain(rest)
+        .copied()
+        .fold(f32::NEG_INFINITY, larger)
 }
 
 /// The `n`-th largest value, or −∞ where there are not as many.
@@ -388,7 +464,7 @@ mod tests {
     #[test]
     fn the_best_always_stays() {
         let mut candidates = Candidates::from_logits(&[1.0, 3.0, 2.0]).unwrap();
-        candidates.retain(|_| false);
+        candidates.keep_from(f32::INFINITY);
         candidates.keep_head(0);
         candidates.drop_head(5);
         assert_eq!(tokens(candidates.head(9)), [1]);
@@ -399,7 +475,8 @@ mod tests {
         let mut candidates = Candidates::from_logits(&[1.0, 3.0]).unwrap();
         candidates.map_logits(|_| f32::NAN);
         candidates.set_logits(&[(TokenId(0), LOW), (TokenId(1), LOW)]);
-        candidates.remove(&[TokenId(0), TokenId(1)].into());
+        candidates.rule_out(&[TokenId(0), TokenId(1)]);
+        candidates.keep_these(&[]);
         assert_eq!(candidates.logit(TokenId(0)), Some(1.0));
         assert_eq!(candidates.logit(TokenId(1)), Some(3.0));
     }

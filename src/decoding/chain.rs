@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Selector,
-    StageContext, StageReport, TokenId, Trace,
+    Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
+    SelectorState, StageContext, StageReport, TokenId, Trace,
 };
 
 /// How many of the most likely candidates a step's record keeps, before the chain and after it.
@@ -36,14 +36,17 @@ pub struct ChainConfig {
     pub stages: Vec<Stage>,
     /// What picks the token in the end.
     pub selector: Selector,
+    /// How the filters treat the cases on which engines disagree.
+    #[serde(default)]
+    pub rules: Rules,
 }
 
 impl ChainConfig {
     /// Always the most likely token.
-    pub const fn greedy() -> Self {
+    pub fn greedy() -> Self {
         Self {
-            stages: Vec::new(),
             selector: Selector::Greedy,
+            ..Self::sampled([])
         }
     }
 
@@ -52,6 +55,7 @@ impl ChainConfig {
         Self {
             stages: filters.into_iter().map(Stage::from).collect(),
             selector: Selector::Multinomial,
+            rules: Rules::default(),
         }
     }
 
@@ -79,6 +83,7 @@ impl ChainConfig {
             .iter()
             .filter(|stage| stage.enabled)
             .find_map(|stage| stage.filter.complaint())
+            .or_else(|| self.selector.complaint())
     }
 }
 
@@ -90,6 +95,7 @@ impl std::fmt::Display for ChainConfig {
             (Selector::Greedy, _) => parts.push("top token".to_owned()),
             (Selector::Multinomial, true) => parts.push("T 1".to_owned()),
             (Selector::Multinomial, false) => {}
+            (selector, _) => parts.push(selector.to_string()),
         }
         f.write_str(&parts.join(" › "))
     }
@@ -99,6 +105,7 @@ impl std::fmt::Display for ChainConfig {
 #[derive(Debug, Clone)]
 pub struct SamplerChain {
     config: ChainConfig,
+    state: SelectorState,
 }
 
 /// One step's outcome.
@@ -113,7 +120,10 @@ pub struct Sampled {
 impl SamplerChain {
     /// A chain at the beginning of a sequence.
     pub const fn new(config: ChainConfig) -> Self {
-        Self { config }
+        Self {
+            config,
+            state: SelectorState::NEW,
+        }
     }
 
     /// Draws one token from a row of logits, one for each entry of the vocabulary.
@@ -130,6 +140,7 @@ impl SamplerChain {
             history,
             coins,
             n_chance_before: 0,
+            rules: self.config.rules,
         };
         for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
             stages.push(run_stage(
@@ -138,9 +149,10 @@ impl SamplerChain {
                 &raw.head,
                 &mut candidates,
             ));
-            context.n_chance_before += u32::from(stage.filter.acts_by_chance());
+            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
         }
-        let draw = self.config.selector.pick(coins, &mut candidates);
+        let selector = self.config.selector;
+        let draw = selector.pick(coins, &mut self.state, &mut candidates);
         let survivors = ranked_head(&mut candidates);
 
         let raw_logit = logits.get(draw.token.index()).copied().unwrap_or(f32::NAN);
@@ -169,12 +181,13 @@ fn run_stage(
     let softmax = candidates.softmax();
     StageReport {
         filter: filter.clone(),
-        n_kept: candidates.n_kept() as u32,
+        n_kept: softmax.n_possible as u32,
         mass_removed: candidates.take_mass_removed(),
         entropy_nats: softmax.entropy_nats,
         head_probs: head
             .iter()
             .map(|tracked| candidates.logit(tracked.token))
+            .map(|logit| logit.filter(|logit| *logit > f32::NEG_INFINITY))
             .map(|logit| logit.map(|logit| softmax.prob(logit) as f32))
             .collect(),
     }
@@ -195,6 +208,7 @@ fn ranked_head(candidates: &mut Candidates) -> Vec<RankedCandidate> {
     candidates
         .head(N_RECORDED)
         .iter()
+        .filter(|candidate| candidate.logit > f32::NEG_INFINITY)
         .map(|candidate| RankedCandidate {
             token: candidate.token,
             logit: candidate.logit,

@@ -20,12 +20,6 @@ pub struct Coins {
 }
 
 impl Coins {
-    /// For selectors that toss no coin.
-    pub(super) const NONE: Self = Self {
-        seed: 0,
-        position: 0,
-    };
-
     /// The coin in `[0, 1)` that decides the draw of the token.
     pub fn draw(self) -> f64 {
         self.toss(Use::Draw, 0)

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::filters::{
-    FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopP,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
+    NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
+    TopA, TopK, TopNSigma, TopP, TypicalP, Xtc,
 };
-use super::{Candidates, Coins, History};
+use super::{Candidates, Coins, History, Rules};
 
 /// What a rule may look at beside the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,104 +19,141 @@ pub struct StageContext<'a> {
     /// How many stages before this one act by chance, so that each has a coin of its own, and a
     /// stage keeps its coin wherever others are put.
     pub n_chance_before: u32,
+    /// How cases are treated on which engines disagree.
+    pub rules: Rules,
+}
+
+/// What every filter can do. Its `Display` is the short form of a chip: "top-p 0.9".
+pub trait Rule: std::fmt::Display {
+    /// The name, as it stands at the head of a stage: "Top-p".
+    fn name(&self) -> &'static str;
+
+    /// Applies the rule.
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates);
+
+    /// Whether the settings are such that nothing can ever change.
+    fn is_neutral(&self) -> bool;
+
+    /// The sentence to show when a value is out of range, or nothing.
+    fn complaint(&self) -> Option<String>;
+
+    /// Whether it drops candidates; the others only change their probabilities.
+    fn cuts(&self) -> bool {
+        false
+    }
+
+    /// Whether it tosses a coin.
+    fn acts_by_chance(&self) -> bool {
+        false
+    }
+
+    /// Every setting in words, as `--pane` reads them: "repeat 1.1 last 32".
+    fn words(&self) -> String {
+        self.to_string()
+    }
 }
 
 /// One stage's rule: stateless, plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "filter", rename_all = "kebab-case")]
 pub enum Filter {
+    /// Makes chosen tokens likelier or less likely, or forbids them.
+    LogitBias(LogitBias),
     /// Makes tokens that have occurred less likely, by a factor.
     RepetitionPenalty(RepetitionPenalty),
     /// Makes tokens less likely for each time that they have occurred.
     FrequencyPenalty(FrequencyPenalty),
     /// Makes tokens less likely once they have occurred.
     PresencePenalty(PresencePenalty),
+    /// Forbids what would repeat a run of tokens.
+    NoRepeatNgram(NoRepeatNgram),
+    /// Makes what would lengthen a repetition less likely, the longer the less.
+    Dry(Dry),
     /// Flattens or sharpens the distribution.
     Temperature(Temperature),
+    /// Flattens or sharpens it more the less sure the model is.
+    DynamicTemperature(DynamicTemperature),
+    /// Bends the scores down by the square of their distance from the best.
+    QuadraticSmoothing(QuadraticSmoothing),
     /// Keeps a fixed number of the most likely.
     TopK(TopK),
     /// Keeps the fewest that hold a share of the mass.
     TopP(TopP),
     /// Keeps those not far below the best.
     MinP(MinP),
+    /// Keeps those about as surprising as one would expect.
+    TypicalP(TypicalP),
+    /// Keeps those whose score is not many standard deviations below the best.
+    TopNSigma(TopNSigma),
+    /// Cuts those below a fixed probability.
+    EpsilonCutoff(EpsilonCutoff),
+    /// Cuts those below a probability that falls as the model gets less sure.
+    EtaCutoff(EtaCutoff),
+    /// Cuts the most likely, at times, where others would do.
+    Xtc(Xtc),
+    /// Cuts those below the square of the best one's probability, times a factor.
+    TopA(TopA),
+    /// Cuts the flat tail of the sorted probabilities.
+    TailFree(TailFree),
 }
 
 impl Filter {
-    /// Applies the rule.
-    pub fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let StageContext { history, .. } = context;
+    /// The rule with its values.
+    pub fn rule(&self) -> &dyn Rule {
         match self {
-            Self::RepetitionPenalty(filter) => filter.apply(history, candidates),
-            Self::FrequencyPenalty(filter) => filter.apply(history, candidates),
-            Self::PresencePenalty(filter) => filter.apply(history, candidates),
-            Self::Temperature(filter) => filter.apply(candidates),
-            Self::TopK(filter) => filter.apply(candidates),
-            Self::TopP(filter) => filter.apply(candidates),
-            Self::MinP(filter) => filter.apply(candidates),
+            Self::LogitBias(filter) => filter,
+            Self::RepetitionPenalty(filter) => filter,
+            Self::FrequencyPenalty(filter) => filter,
+            Self::PresencePenalty(filter) => filter,
+            Self::NoRepeatNgram(filter) => filter,
+            Self::Dry(filter) => filter,
+            Self::Temperature(filter) => filter,
+            Self::DynamicTemperature(filter) => filter,
+            Self::QuadraticSmoothing(filter) => filter,
+            Self::TopK(filter) => filter,
+            Self::TopP(filter) => filter,
+            Self::MinP(filter) => filter,
+            Self::TypicalP(filter) => filter,
+            Self::TopNSigma(filter) => filter,
+            Self::EpsilonCutoff(filter) => filter,
+            Self::EtaCutoff(filter) => filter,
+            Self::Xtc(filter) => filter,
+            Self::TopA(filter) => filter,
+            Self::TailFree(filter) => filter,
+        }
+    }
+
+    /// Applies the rule; one whose settings can change nothing is passed over.
+    pub fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        if !self.is_neutral() {
+            self.rule().apply(context, candidates);
         }
     }
 
     /// Whether the settings are such that nothing can ever change.
     pub fn is_neutral(&self) -> bool {
-        match self {
-            Self::RepetitionPenalty(filter) => filter.is_neutral(),
-            Self::FrequencyPenalty(filter) => filter.is_neutral(),
-            Self::PresencePenalty(filter) => filter.is_neutral(),
-            Self::Temperature(filter) => filter.is_neutral(),
-            Self::TopK(filter) => filter.is_neutral(),
-            Self::TopP(filter) => filter.is_neutral(),
-            Self::MinP(filter) => filter.is_neutral(),
-        }
-    }
-
-    /// Whether it drops candidates; the others only change their probabilities.
-    pub const fn cuts(&self) -> bool {
-        matches!(self, Self::TopK(_) | Self::TopP(_) | Self::MinP(_))
-    }
-
-    /// Whether it tosses a coin.
-    pub const fn acts_by_chance(&self) -> bool {
-        false
+        self.rule().is_neutral()
     }
 
     /// The sentence to show when a value is out of range, or nothing.
     pub fn complaint(&self) -> Option<String> {
-        match self {
-            Self::RepetitionPenalty(filter) => filter.complaint(),
-            Self::FrequencyPenalty(filter) => filter.complaint(),
-            Self::PresencePenalty(filter) => filter.complaint(),
-            Self::Temperature(filter) => filter.complaint(),
-            Self::TopK(_) => None,
-            Self::TopP(filter) => filter.complaint(),
-            Self::MinP(filter) => filter.complaint(),
-        }
+        self.rule().complaint()
     }
 
     /// The name, as it stands at the head of a stage: "Top-p".
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::RepetitionPenalty(_) => "Repetition penalty",
-            Self::FrequencyPenalty(_) => "Frequency penalty",
-            Self::PresencePenalty(_) => "Presence penalty",
-            Self::Temperature(_) => "Temperature",
-            Self::TopK(_) => "Top-k",
-            Self::TopP(_) => "Top-p",
-            Self::MinP(_) => "Min-p",
-        }
+    pub fn name(&self) -> &'static str {
+        self.rule().name()
+    }
+
+    /// Whether it drops candidates; the others only change their probabilities.
+    pub fn cuts(&self) -> bool {
+        self.rule().cuts()
     }
 }
 
 impl std::fmt::Display for Filter {
     /// The short form of a chain chip and of `--pane`: "T 0.7", "top-p 0.9".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::RepetitionPenalty(filter) => write!(f, "repeat {}", filter.penalty),
-            Self::FrequencyPenalty(filter) => write!(f, "frequency {}", filter.penalty),
-            Self::PresencePenalty(filter) => write!(f, "presence {}", filter.penalty),
-            Self::Temperature(filter) => write!(f, "T {}", filter.temperature),
-            Self::TopK(filter) => write!(f, "top-k {}", filter.k),
-            Self::TopP(filter) => write!(f, "top-p {}", filter.p),
-            Self::MinP(filter) => write!(f, "min-p {}", filter.p),
-        }
+        self.rule().fmt(f)
     }
 }

@@ -1,6 +1,8 @@
 //! What the tests of filters and selectors share.
 
-use super::{Candidates, Coins, Filter, History, StageContext, TokenId};
+use super::{
+    Candidates, Coins, Filter, History, Rules, Selector, SelectorState, StageContext, TokenId,
+};
 
 /// The logits whose softmax is this distribution.
 pub(crate) fn logits_of(probs: &[f32]) -> Vec<f32> {
@@ -12,8 +14,12 @@ pub(crate) fn token_ids(ids: &[u32]) -> Vec<TokenId> {
     ids.iter().copied().map(TokenId).collect()
 }
 
-/// Applies a filter after a history without a prompt.
+/// Applies a filter after a history without a prompt, under our own rules.
 pub(crate) fn apply(filter: &Filter, history: &[TokenId], candidates: &mut Candidates) {
+    apply_with(Rules::default(), filter, history, candidates);
+}
+
+fn apply_with(rules: Rules, filter: &Filter, history: &[TokenId], candidates: &mut Candidates) {
     let context = StageContext {
         history: History::new(history, 0),
         coins: Coins {
@@ -21,6 +27,7 @@ pub(crate) fn apply(filter: &Filter, history: &[TokenId], candidates: &mut Candi
             position: 0,
         },
         n_chance_before: 0,
+        rules,
     };
     filter.apply(context, candidates);
 }
@@ -30,6 +37,19 @@ pub(crate) fn apply(filter: &Filter, history: &[TokenId], candidates: &mut Candi
 #[track_caller]
 pub(crate) fn check_filter(filter: &Filter, probs_in: &[f32], probs_expected: &[f32]) {
     check_filter_after(filter, &[], probs_in, probs_expected);
+}
+
+/// The same under the rules of another engine.
+#[track_caller]
+pub(crate) fn check_filter_with(
+    rules: Rules,
+    filter: &Filter,
+    probs_in: &[f32],
+    probs_expected: &[f32],
+) {
+    let mut candidates = Candidates::from_logits(&logits_of(probs_in)).unwrap();
+    apply_with(rules, filter, &[], &mut candidates);
+    check_probs(filter, candidates, probs_in, probs_expected);
 }
 
 /// The same, with tokens before it.
@@ -42,6 +62,16 @@ pub(crate) fn check_filter_after(
 ) {
     let mut candidates = Candidates::from_logits(&logits_of(probs_in)).unwrap();
     apply(filter, &token_ids(history), &mut candidates);
+    check_probs(filter, candidates, probs_in, probs_expected);
+}
+
+#[track_caller]
+fn check_probs(
+    filter: &Filter,
+    mut candidates: Candidates,
+    probs_in: &[f32],
+    probs_expected: &[f32],
+) {
     let softmax = candidates.softmax();
     let probs: Vec<f64> = (0..probs_in.len() as u32)
         .map(|id| candidates.logit(TokenId(id)))
@@ -52,7 +82,40 @@ pub(crate) fn check_filter_after(
         let near = (prob - f64::from(*expected)).abs() < 1e-5;
         assert!(
             near,
-            "{filter} after {history:?} on {probs_in:?} gave {probs:?}, not {probs_expected:?}"
+            "{filter} on {probs_in:?} gave {probs:?}, not {probs_expected:?}"
         );
     }
+}
+
+/// Checks by 100,000 first draws that the selector takes each token as often as expected.
+///
+/// The bound is that of χ² which one seed in about 10,000 passes, by the approximation of Wilson and
+/// Hilferty; the seed is fixed, so the outcome is too.
+#[track_caller]
+pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: &[f32]) {
+    let n = 100_000;
+    let mut counts = vec![0_u32; probs_in.len()];
+    let logits = logits_of(probs_in);
+    for position in 0..n {
+        let coins = Coins { seed: 11, position };
+        let mut candidates = Candidates::from_logits(&logits).unwrap();
+        let draw = selector.pick(coins, &mut SelectorState::default(), &mut candidates);
+        counts[draw.token.index()] += 1;
+    }
+    let (mut chi_squared, mut freedom) = (0.0, -1.0);
+    for (count, prob) in counts.iter().zip(probs_expected) {
+        let expected = f64::from(*prob) * n as f64;
+        if expected > 0.0 {
+            chi_squared += (f64::from(*count) - expected).powi(2) / expected;
+            freedom += 1.0;
+        } else {
+            assert_eq!(*count, 0, "{selector} took what is impossible: {counts:?}");
+        }
+    }
+    let part: f64 = 2.0 / (9.0 * freedom);
+    let bound = freedom * (1.0 - part + 3.719 * part.sqrt()).powi(3);
+    assert!(
+        chi_squared < bound,
+        "{selector}: {chi_squared} for {counts:?}"
+    );
 }

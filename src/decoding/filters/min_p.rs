@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::Candidates;
+use crate::decoding::rules::Equal;
+use crate::decoding::{Candidates, Rule, StageContext};
 
 /// Drops every candidate less likely than `p` times the best; one exactly there stays.
 ///
@@ -16,23 +17,38 @@ pub struct MinP {
     pub p: f32,
 }
 
-impl MinP {
-    pub(crate) fn apply(self, candidates: &mut Candidates) {
-        if self.is_neutral() {
-            return;
-        }
+impl Rule for MinP {
+    fn name(&self) -> &'static str {
+        "Min-p"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let bar = candidates.best().logit + self.p.ln();
-        if let Some(rank) = candidates.find_in_order(|candidate| candidate.logit < bar) {
-            candidates.keep_head(rank);
+        let is_cut = |logit: f32| match context.rules.min_p_equal {
+            Equal::Kept => logit < bar,
+            Equal::Cut => logit <= bar,
+        };
+        if let Some(rank) = candidates.find_in_order(|candidate| is_cut(candidate.logit)) {
+            candidates.keep_head(rank.max(context.rules.min_keep as usize));
         }
     }
 
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.p <= 0.0
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         (!(0.0..=1.0).contains(&self.p)).then(|| "Min-p lies between 0 and 1".to_owned())
+    }
+
+    fn cuts(&self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Display for MinP {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "min-p {}", self.p)
     }
 }
 

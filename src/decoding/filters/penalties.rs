@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, History, TokenId};
+use crate::decoding::{Candidates, History, Rule, StageContext, TokenId};
 
 /// Which part of the history a penalty looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,21 @@ impl Window {
         let n = self.last_n.map_or(usize::MAX, |n| n as usize);
         let start = tokens.len().saturating_sub(n);
         tokens.get(start..).unwrap_or_default()
+    }
+
+    /// How `--pane` says it: " last 32 generated only"; nothing for the last 64 tokens.
+    pub(super) fn words(self) -> String {
+        let last = match self.last_n {
+            None => " last all".to_owned(),
+            n if n == Self::LAST_64.last_n => String::new(),
+            Some(n) => format!(" last {n}"),
+        };
+        let scope = if self.prompt_counted {
+            ""
+        } else {
+            " generated only"
+        };
+        last + scope
     }
 
     fn counts(self, history: History<'_>) -> Counts {
@@ -87,12 +102,13 @@ pub struct RepetitionPenalty {
     pub window: Window,
 }
 
-impl RepetitionPenalty {
-    pub(crate) fn apply(self, history: History<'_>, candidates: &mut Candidates) {
-        if self.is_neutral() {
-            return;
-        }
-        let counts = self.window.counts(history);
+impl Rule for RepetitionPenalty {
+    fn name(&self) -> &'static str {
+        "Repetition penalty"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let counts = self.window.counts(context.history);
         counts.adjust(candidates, |logit, _| {
             if logit <= 0.0 {
                 logit * self.penalty
@@ -106,13 +122,23 @@ impl RepetitionPenalty {
         clippy::float_cmp,
         reason = "exactly 1 is the one value that does nothing"
     )]
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.penalty == 1.0 || self.window.last_n == Some(0)
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         let possible = self.penalty.is_finite() && self.penalty > 0.0;
         (!possible).then(|| "Repetition penalty is above 0".to_owned())
+    }
+
+    fn words(&self) -> String {
+        format!("{self}{}", self.window.words())
+    }
+}
+
+impl std::fmt::Display for RepetitionPenalty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "repeat {}", self.penalty)
     }
 }
 
@@ -126,23 +152,34 @@ pub struct FrequencyPenalty {
     pub window: Window,
 }
 
-impl FrequencyPenalty {
-    pub(crate) fn apply(self, history: History<'_>, candidates: &mut Candidates) {
-        if self.is_neutral() {
-            return;
-        }
-        let counts = self.window.counts(history);
+impl Rule for FrequencyPenalty {
+    fn name(&self) -> &'static str {
+        "Frequency penalty"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let counts = self.window.counts(context.history);
         counts.adjust(candidates, |logit, count| {
             logit - self.penalty * count as f32
         });
     }
 
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.penalty == 0.0 || self.window.last_n == Some(0)
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         (!self.penalty.is_finite()).then(|| "Frequency penalty is a number".to_owned())
+    }
+
+    fn words(&self) -> String {
+        format!("{self}{}", self.window.words())
+    }
+}
+
+impl std::fmt::Display for FrequencyPenalty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "frequency {}", self.penalty)
     }
 }
 
@@ -156,21 +193,32 @@ pub struct PresencePenalty {
     pub window: Window,
 }
 
-impl PresencePenalty {
-    pub(crate) fn apply(self, history: History<'_>, candidates: &mut Candidates) {
-        if self.is_neutral() {
-            return;
-        }
-        let counts = self.window.counts(history);
+impl Rule for PresencePenalty {
+    fn name(&self) -> &'static str {
+        "Presence penalty"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let counts = self.window.counts(context.history);
         counts.adjust(candidates, |logit, _| logit - self.penalty);
     }
 
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.penalty == 0.0 || self.window.last_n == Some(0)
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         (!self.penalty.is_finite()).then(|| "Presence penalty is a number".to_owned())
+    }
+
+    fn words(&self) -> String {
+        format!("{self}{}", self.window.words())
+    }
+}
+
+impl std::fmt::Display for PresencePenalty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "presence {}", self.penalty)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::Candidates;
+use crate::decoding::{Candidates, Rule, StageContext};
 
 /// Divides every logit by the temperature. Below 1 the likely get likelier, above 1 the unlikely
 /// do; 1 changes nothing, and 0 leaves the most likely candidate alone.
@@ -14,16 +14,20 @@ pub struct Temperature {
     pub temperature: f32,
 }
 
-impl Temperature {
-    pub(crate) fn apply(self, candidates: &mut Candidates) {
+impl Rule for Temperature {
+    fn name(&self) -> &'static str {
+        "Temperature"
+    }
+
+    fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         if self.temperature <= 0.0 {
             candidates.keep_head(1);
-        } else if !self.is_neutral() {
+        } else {
             // Where the division overflows, scores count from the best: towards −∞, never to +∞.
             let best = candidates.best().logit;
             let overflows = (best / self.temperature).is_infinite();
             let origin = if overflows { best } else { 0.0 };
-            candidates.map_logits(|candidate| (candidate.logit - origin) / self.temperature);
+            candidates.map_logits(|logit| (logit - origin) / self.temperature);
         }
     }
 
@@ -31,13 +35,19 @@ impl Temperature {
         clippy::float_cmp,
         reason = "exactly 1 is the one value that does nothing"
     )]
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.temperature == 1.0
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         let possible = self.temperature.is_finite() && self.temperature >= 0.0;
         (!possible).then(|| "Temperature is 0 or more".to_owned())
+    }
+}
+
+impl std::fmt::Display for Temperature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "T {}", self.temperature)
     }
 }
 

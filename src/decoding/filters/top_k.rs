@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::Candidates;
+use crate::decoding::rules::Ties;
+use crate::decoding::{Candidates, Rule, StageContext};
 
 /// Keeps the `k` most likely candidates, of equals the ones with the lowest ids; 0 keeps all.
 ///
@@ -13,15 +14,38 @@ pub struct TopK {
     pub k: u32,
 }
 
-impl TopK {
-    pub(crate) fn apply(self, candidates: &mut Candidates) {
-        if !self.is_neutral() {
-            candidates.keep_head(self.k as usize);
+impl Rule for TopK {
+    fn name(&self) -> &'static str {
+        "Top-k"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let k = self.k as usize;
+        match (context.rules.top_k_ties, candidates.head(k).last()) {
+            (Ties::All, Some(last)) => {
+                let bar = last.logit;
+                candidates.keep_from(bar);
+            }
+            _ => candidates.keep_head(k),
         }
     }
 
-    pub(crate) const fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.k == 0
+    }
+
+    fn complaint(&self) -> Option<String> {
+        None
+    }
+
+    fn cuts(&self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Display for TopK {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "top-k {}", self.k)
     }
 }
 

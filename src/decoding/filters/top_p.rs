@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::Candidates;
+use crate::decoding::rules::{Mass, TopPZero};
+use crate::decoding::{Candidates, Rule, StageContext};
 
 /// Keeps candidates from the most likely on until their probabilities sum to at least `p`; the one
 /// that reaches it stays. 1 keeps everything, 0 keeps the most likely one.
@@ -14,28 +15,47 @@ pub struct TopP {
     pub p: f32,
 }
 
-impl TopP {
-    pub(crate) fn apply(self, candidates: &mut Candidates) {
-        if self.is_neutral() {
+impl Rule for TopP {
+    fn name(&self) -> &'static str {
+        "Top-p"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let rules = context.rules;
+        if self.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
             return;
         }
+        let share = match rules.top_p_mass {
+            Mass::Kept => 1.0,
+            Mass::BeforeCuts => candidates.share_left(),
+        };
         let softmax = candidates.softmax();
         let mut held = 0.0;
         let crossing = candidates.find_in_order(|candidate| {
-            held += softmax.prob(candidate.logit);
+            held += share * softmax.prob(candidate.logit);
             held >= f64::from(self.p)
         });
         if let Some(rank) = crossing {
-            candidates.keep_head(rank + 1);
+            candidates.keep_head((rank + 1).max(rules.min_keep as usize));
         }
     }
 
-    pub(crate) fn is_neutral(self) -> bool {
+    fn is_neutral(&self) -> bool {
         self.p >= 1.0
     }
 
-    pub(crate) fn complaint(self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         (!(0.0..=1.0).contains(&self.p)).then(|| "Top-p lies between 0 and 1".to_owned())
+    }
+
+    fn cuts(&self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Display for TopP {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "top-p {}", self.p)
     }
 }
 

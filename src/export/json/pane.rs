@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ParseError;
 use super::step::{NamedPiece, Pieces, StepEntry};
-use crate::decoding::{ChainConfig, Selector, Stage, TokenId};
+use crate::decoding::{ChainConfig, Rules, Selector, Stage, TokenId};
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, Metrics, ModelInfo, PromptRecord,
 };
@@ -52,6 +52,8 @@ struct Settings {
     stages: Vec<Stage>,
     #[serde(flatten)]
     selector: Selector,
+    #[serde(default, skip_serializing_if = "is_default")]
+    rules: Rules,
     seed: u64,
     max_new_tokens: usize,
     stop_strings: Vec<String>,
@@ -177,6 +179,7 @@ impl Settings {
             summary: config.chain.to_string(),
             stages: config.chain.stages.clone(),
             selector: config.chain.selector,
+            rules: config.chain.rules,
             seed: config.seed,
             max_new_tokens: config.limits.max_new_tokens,
             stop_strings: config.limits.stop_strings.clone(),
@@ -189,6 +192,7 @@ impl Settings {
             chain: ChainConfig {
                 stages: self.stages,
                 selector: self.selector,
+                rules: self.rules,
             },
             seed: self.seed,
             limits: Limits {
@@ -198,6 +202,10 @@ impl Settings {
             },
         }
     }
+}
+
+fn is_default(rules: &Rules) -> bool {
+    *rules == Rules::default()
 }
 
 impl Finish {

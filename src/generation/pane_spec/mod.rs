@@ -20,18 +20,39 @@ A pane is described by settings with commas between them. The stages of the chai
 order in which they are written.
 
   temp 0.7             divide the scores by 0.7; 0 always takes the most likely token
+  dyn-temp 1 range 0.5 exponent 1
+                       a temperature between 0.5 and 1.5 that rises with the entropy
+  smooth 0.3 curve 1   let the scores fall with the square of their distance from the best
   top-k 40             keep the 40 most likely tokens
   top-p 0.9            keep the fewest tokens that hold 90 % of the probability
   min-p 0.05           keep tokens at least 0.05 times as likely as the best
+  typical-p 0.9        keep the most typical tokens that hold 90 % of the probability
+  top-nσ 1             keep tokens at most 1 standard deviation of the scores below the best
+  epsilon 0.0003       cut tokens less likely than 0.0003
+  eta 0.0003           the same with a bar that falls as the entropy rises
+  xtc 0.5 threshold 0.1
+                       half of the time, cut all tokens from 0.1 on but the least likely of them
+  top-a 0.2            cut tokens less likely than 0.2 times the square of the best
+  tail-free 0.95       cut the flat tail of the sorted probabilities
   repeat 1.1           divide the scores of tokens that occurred by 1.1
   frequency 0.5        subtract 0.5 for each time that a token occurred
   presence 0.5         subtract 0.5 if a token occurred
-    … last 64          a penalty looks at the last 64 tokens (this is the default),
+  no-repeat 3          never write the same three tokens twice
+  dry 0.8 base 1.75 allowed 2 breakers 13 5+6
+                       subtract 0.8 · 1.75^(n - 2) from what would lengthen a repetition of n
+                       tokens; none reaches over token 13, or 5 followed by 6
+    … last 64          these look at the last 64 tokens (this is the default),
     … last all         or at all of them,
     … generated only   and not at the prompt
+  bias 13 -2.5 14 1    add -2.5 to the score of token 13, and 1 to that of token 14
+  ban 13 14            never take these tokens
   … off                the stage stays in its place and does nothing
   greedy               take the most likely token
   sample               draw by chance (this is the default)
+  gumbel               draw by chance, with a coin for each token
+  mirostat 5 eta 0.1   draw so that the surprise stays near 5 bits; mirostat-1 for version 1
+  adaptive-p 0.5 decay 0.9
+                       draw tokens whose probability lies near 0.5
   seed 7               what the draws depend on; without it, that of the run
   name \"My pane\"       how the pane is called
 
@@ -86,7 +107,7 @@ impl FromStr for PaneSettings {
         for mut words in words::split(description)? {
             match stages::head(&mut words)? {
                 Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
-                Head::Selector(parse) => settings.chain.selector = parse(&mut words)?,
+                Head::Selector(parse) => settings.chain.selector = selector(parse, &mut words)?,
                 Head::Seed => settings.seed = Some(seed(&mut words)?),
                 Head::Name => name = Some(pane_name(&mut words)?),
             }
@@ -102,7 +123,7 @@ impl std::fmt::Display for PaneSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts: Vec<String> = self.chain.stages.iter().map(stage_words).collect();
         if parts.is_empty() || self.chain.selector != Selector::Multinomial {
-            parts.push(stages::selector_words(self.chain.selector).to_owned());
+            parts.push(self.chain.selector.to_string());
         }
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
@@ -126,9 +147,21 @@ fn stage(
     Ok(Stage { filter, enabled })
 }
 
+fn selector(
+    parse: fn(&mut Words) -> Result<Selector, PaneSpecError>,
+    words: &mut Words,
+) -> Result<Selector, PaneSpecError> {
+    let value = words.peek().cloned();
+    let selector = parse(words)?;
+    match selector.complaint() {
+        Some(complaint) => Err(value.as_ref().unwrap_or(&words.last).wrong(complaint)),
+        None => Ok(selector),
+    }
+}
+
 fn stage_words(stage: &Stage) -> String {
     let off = if stage.enabled { "" } else { " off" };
-    stages::filter_words(&stage.filter) + off
+    stage.filter.rule().words() + off
 }
 
 fn seed(words: &mut Words) -> Result<u64, PaneSpecError> {
@@ -148,6 +181,9 @@ fn pane_name(words: &mut Words) -> Result<String, PaneSpecError> {
 fn default_name(chain: &ChainConfig) -> String {
     if chain.is_greedy() {
         return "Greedy".to_owned();
+    }
+    if chain.selector != Selector::Multinomial {
+        return chain.selector.name().to_owned();
     }
     let (cutting, reshaping): (Vec<&Filter>, Vec<&Filter>) =
         chain.active().partition(|filter| filter.cuts());
@@ -264,6 +300,12 @@ mod tests {
             "T 0",
             "T 0.7, top-p 0.9, seed 18446744073709551615",
             "repeat 1.1 last all generated only, frequency 0.5 last 3, presence -1 off, greedy",
+            "dyn-temp 1 range 0.5 exponent 2, smooth 0.3 curve 1.5, top-nσ 1, gumbel",
+            "typical-p 0.9, epsilon 0.001, eta 0.002, top-a 0.2, tail-free 0.95 off, mirostat 5 eta 0.1",
+            "xtc 0.5 threshold 0.2, no-repeat 3 last all, mirostat-1 3 eta 0.2",
+            "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
+            "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
+            "bias 13 -2.5 14 1 ban 5 6, ban 7, greedy",
             "min-p 0.000000001, name \"a \\\"b\\\", c\\\\d\"",
         ] {
             let pane = parsed(description);
@@ -286,7 +328,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; there are temp, top-k, top-p, min-p, repeat, frequency, presence, greedy, sample, seed, name",
+                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, seed, name",
             ),
             (
                 "top-p",
@@ -361,11 +403,16 @@ mod tests {
     fn the_help_holds_only_what_is_understood() {
         let examples = GRAMMAR
             .lines()
-            .filter(|line| line.starts_with("  ") && !line.contains('…'))
-            .filter_map(|line| line.trim().split("   ").next());
+            .filter(|line| {
+                line.starts_with("  ") && !line.starts_with("   ") && !line.contains('…')
+            })
+            .map(|line| line.trim().split("  ").next().unwrap_or_default());
+        let mut n_examples = 0;
         for example in examples {
-            parsed(example.trim());
+            parsed(example);
+            n_examples += 1;
         }
+        assert!(n_examples > 25);
         assert_eq!(parsed("greedy").chain.selector, Selector::Greedy);
     }
 }

@@ -2,9 +2,12 @@
 
 use super::words::{PaneSpecError, Words, nearest, plain};
 use crate::decoding::filters::{
-    FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopP, Window,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
+    NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
+    TokenBias, TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
-use crate::decoding::{Filter, Selector};
+use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
+use crate::decoding::{Filter, Selector, TokenId};
 
 /// What a word at the beginning of a part stands for.
 #[derive(Clone, Copy)]
@@ -15,36 +18,31 @@ pub(super) enum Head {
     Name,
 }
 
-/// The word for each thing that can be set; the first spelling is the one that we write.
-const HEADS: [(&[&str], Head); 11] = [
+/// The words that a part can begin with, and what they stand for; the first spelling is the one that
+/// we name in a message.
+const HEADS: &[(&[&str], Head)] = &[
+    (&["temp", "temperature", "T"], Head::Filter(temperature)),
     (
-        &["temp", "temperature", "T"],
-        Head::Filter(|words| {
-            let temperature = number(words, "temp 0.7")?;
-            Ok(Filter::Temperature(Temperature { temperature }))
-        }),
+        &["dyn-temp", "dynamic-temperature"],
+        Head::Filter(dynamic_temperature),
     ),
     (
-        &["top-k"],
-        Head::Filter(|words| {
-            let k = words.number("a whole number", "top-k 40")?;
-            Ok(Filter::TopK(TopK { k }))
-        }),
+        &["smooth", "smoothing", "quadratic"],
+        Head::Filter(quadratic),
     ),
+    (&["top-k"], Head::Filter(top_k)),
+    (&["top-p", "nucleus"], Head::Filter(top_p)),
+    (&["min-p"], Head::Filter(min_p)),
+    (&["typical-p", "typical", "typ-p"], Head::Filter(typical_p)),
     (
-        &["top-p", "nucleus"],
-        Head::Filter(|words| {
-            let p = number(words, "top-p 0.9")?;
-            Ok(Filter::TopP(TopP { p }))
-        }),
+        &["top-nσ", "top-n-sigma", "n-sigma"],
+        Head::Filter(top_n_sigma),
     ),
-    (
-        &["min-p"],
-        Head::Filter(|words| {
-            let p = number(words, "min-p 0.05")?;
-            Ok(Filter::MinP(MinP { p }))
-        }),
-    ),
+    (&["epsilon", "epsilon-cutoff"], Head::Filter(epsilon)),
+    (&["eta", "eta-cutoff"], Head::Filter(eta)),
+    (&["xtc"], Head::Filter(xtc)),
+    (&["top-a"], Head::Filter(top_a)),
+    (&["tail-free", "tfs"], Head::Filter(tail_free)),
     (
         &[
             "repeat",
@@ -52,36 +50,32 @@ const HEADS: [(&[&str], Head); 11] = [
             "repetition",
             "repetition-penalty",
         ],
-        Head::Filter(|words| {
-            let penalty = number(words, "repeat 1.1 last 64")?;
-            let window = window(words)?;
-            let filter = RepetitionPenalty { penalty, window };
-            Ok(Filter::RepetitionPenalty(filter))
-        }),
+        Head::Filter(repetition),
     ),
+    (&["frequency", "frequency-penalty"], Head::Filter(frequency)),
+    (&["presence", "presence-penalty"], Head::Filter(presence)),
     (
-        &["frequency", "frequency-penalty"],
-        Head::Filter(|words| {
-            let penalty = number(words, "frequency 0.5 last 64")?;
-            let window = window(words)?;
-            let filter = FrequencyPenalty { penalty, window };
-            Ok(Filter::FrequencyPenalty(filter))
-        }),
+        &["no-repeat", "no-repeat-ngram"],
+        Head::Filter(no_repeat_ngram),
     ),
-    (
-        &["presence", "presence-penalty"],
-        Head::Filter(|words| {
-            let penalty = number(words, "presence 0.5 last 64")?;
-            let window = window(words)?;
-            let filter = PresencePenalty { penalty, window };
-            Ok(Filter::PresencePenalty(filter))
-        }),
-    ),
+    (&["dry"], Head::Filter(dry)),
+    (&["bias", "logit-bias"], Head::Filter(logit_bias)),
+    (&["ban", "banned"], Head::Filter(banned)),
     (&["greedy"], Head::Selector(|_| Ok(Selector::Greedy))),
     (
         &["sample", "multinomial"],
         Head::Selector(|_| Ok(Selector::Multinomial)),
     ),
+    (
+        &["gumbel", "gumbel-max"],
+        Head::Selector(|_| Ok(Selector::GumbelMax)),
+    ),
+    (
+        &["mirostat", "mirostat-2", "mirostat-v2"],
+        Head::Selector(mirostat_v2),
+    ),
+    (&["mirostat-1", "mirostat-v1"], Head::Selector(mirostat_v1)),
+    (&["adaptive-p", "adaptive"], Head::Selector(adaptive_p)),
     (&["seed"], Head::Seed),
     (&["name"], Head::Name),
 ];
@@ -121,59 +115,258 @@ fn unknown(word: &str) -> String {
     format!("{word:?} is not a setting; there are {}", names.join(", "))
 }
 
+fn temperature(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let temperature = number(words, "temp 0.7")?;
+    Ok(Filter::Temperature(Temperature { temperature }))
+}
+
+fn dynamic_temperature(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let temperature = number(words, "dyn-temp 1 range 0.5")?;
+    let (mut range, mut exponent) = (0.5, 1.0);
+    options(words, |option, words| {
+        match option {
+            "range" => range = number(words, "range 0.5")?,
+            "exponent" => exponent = number(words, "exponent 1")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let filter = DynamicTemperature {
+        temperature,
+        range,
+        exponent,
+    };
+    Ok(Filter::DynamicTemperature(filter))
+}
+
+fn quadratic(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let factor = number(words, "smooth 0.3 curve 1")?;
+    let mut curve = 1.0;
+    if words.take("curve") {
+        curve = number(words, "curve 1")?;
+    }
+    Ok(Filter::QuadraticSmoothing(QuadraticSmoothing {
+        factor,
+        curve,
+    }))
+}
+
+fn top_k(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let k = words.number("a whole number", "top-k 40")?;
+    Ok(Filter::TopK(TopK { k }))
+}
+
+fn top_p(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let p = number(words, "top-p 0.9")?;
+    Ok(Filter::TopP(TopP { p }))
+}
+
+fn min_p(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let p = number(words, "min-p 0.05")?;
+    Ok(Filter::MinP(MinP { p }))
+}
+
+fn typical_p(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let p = number(words, "typical-p 0.9")?;
+    Ok(Filter::TypicalP(TypicalP { p }))
+}
+
+fn top_n_sigma(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let n = number(words, "top-nσ 1")?;
+    Ok(Filter::TopNSigma(TopNSigma { n }))
+}
+
+fn epsilon(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let epsilon = number(words, "epsilon 0.0003")?;
+    Ok(Filter::EpsilonCutoff(EpsilonCutoff { epsilon }))
+}
+
+fn eta(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let epsilon = number(words, "eta 0.0003")?;
+    Ok(Filter::EtaCutoff(EtaCutoff { epsilon }))
+}
+
+fn xtc(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let probability = number(words, "xtc 0.5 threshold 0.1")?;
+    let mut threshold = 0.1;
+    if words.take("threshold") {
+        threshold = number(words, "threshold 0.1")?;
+    }
+    Ok(Filter::Xtc(Xtc {
+        probability,
+        threshold,
+    }))
+}
+
+fn top_a(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let a = number(words, "top-a 0.2")?;
+    Ok(Filter::TopA(TopA { a }))
+}
+
+fn tail_free(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let z = number(words, "tail-free 0.95")?;
+    Ok(Filter::TailFree(TailFree { z }))
+}
+
+fn repetition(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let penalty = number(words, "repeat 1.1 last 64")?;
+    let window = window(words)?;
+    Ok(Filter::RepetitionPenalty(RepetitionPenalty {
+        penalty,
+        window,
+    }))
+}
+
+fn frequency(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let penalty = number(words, "frequency 0.5 last 64")?;
+    let window = window(words)?;
+    Ok(Filter::FrequencyPenalty(FrequencyPenalty {
+        penalty,
+        window,
+    }))
+}
+
+fn presence(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let penalty = number(words, "presence 0.5 last 64")?;
+    let window = window(words)?;
+    Ok(Filter::PresencePenalty(PresencePenalty { penalty, window }))
+}
+
+fn no_repeat_ngram(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let n = words.number("a whole number", "no-repeat 3")?;
+    let window = window(words)?;
+    Ok(Filter::NoRepeatNgram(NoRepeatNgram { n, window }))
+}
+
+fn dry(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let multiplier = number(words, "dry 0.8")?;
+    let mut filter = Dry {
+        multiplier,
+        ..Dry::default()
+    };
+    options(words, |option, words| {
+        match option {
+            "base" => filter.base = number(words, "base 1.75")?,
+            "allowed" => filter.allowed_length = words.number("a whole number", "allowed 2")?,
+            _ => return window_option(option, &mut filter.window, words),
+        }
+        Ok(true)
+    })?;
+    if words.take("breakers") {
+        while let Some(breaker) = words.next() {
+            let ids = breaker.text.split('+').map(|id| id.parse().map(TokenId));
+            filter
+                .breakers
+                .push(ids.collect::<Result<_, _>>().map_err(|_not_an_id| {
+                    breaker.wrong("a breaker is a token id, or several as in \"breakers 13 5+6\"")
+                })?);
+        }
+    }
+    Ok(Filter::Dry(filter))
+}
+
+fn logit_bias(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    let mut filter = LogitBias::default();
+    while words.peek().is_some_and(|word| plain(&word.text) != "ban") {
+        filter.biases.push(TokenBias {
+            token: TokenId(words.number("a token id", "bias 13 -2.5")?),
+            bias: number(words, "bias 13 -2.5")?,
+        });
+    }
+    if words.take("ban") {
+        filter.banned = token_ids(words)?;
+    }
+    Ok(Filter::LogitBias(filter))
+}
+
+fn banned(words: &mut Words) -> Result<Filter, PaneSpecError> {
+    Ok(Filter::LogitBias(LogitBias {
+        biases: Vec::new(),
+        banned: token_ids(words)?,
+    }))
+}
+
+fn mirostat_v2(words: &mut Words) -> Result<Selector, PaneSpecError> {
+    let (tau, eta) = target_and_eta(words)?;
+    Ok(Selector::MirostatV2(MirostatV2 { tau, eta }))
+}
+
+fn mirostat_v1(words: &mut Words) -> Result<Selector, PaneSpecError> {
+    let (tau, eta) = target_and_eta(words)?;
+    Ok(Selector::MirostatV1(MirostatV1 { tau, eta }))
+}
+
+fn adaptive_p(words: &mut Words) -> Result<Selector, PaneSpecError> {
+    let target = number(words, "adaptive-p 0.5 decay 0.9")?;
+    let mut decay = 0.9;
+    if words.take("decay") {
+        decay = number(words, "decay 0.9")?;
+    }
+    Ok(Selector::AdaptiveP(AdaptiveP { target, decay }))
+}
+
+fn target_and_eta(words: &mut Words) -> Result<(f32, f32), PaneSpecError> {
+    let tau = number(words, "mirostat 5 eta 0.1")?;
+    let mut eta = 0.1;
+    if words.take("eta") {
+        eta = number(words, "eta 0.1")?;
+    }
+    Ok((tau, eta))
+}
+
 fn number(words: &mut Words, example: &str) -> Result<f32, PaneSpecError> {
     words.number("a number", example)
+}
+
+/// At least one token id, up to the end of the part.
+fn token_ids(words: &mut Words) -> Result<Vec<TokenId>, PaneSpecError> {
+    let mut ids = vec![TokenId(words.number("a token id", "ban 13 14")?)];
+    while words.peek().is_some() {
+        ids.push(TokenId(words.number("a token id", "ban 13 14")?));
+    }
+    Ok(ids)
+}
+
+/// Reads options in any order, as long as `read` knows the next word.
+fn options(
+    words: &mut Words,
+    mut read: impl FnMut(&str, &mut Words) -> Result<bool, PaneSpecError>,
+) -> Result<(), PaneSpecError> {
+    while let Some(option) = words.keyword(1) {
+        let mut after = words.clone();
+        after.next();
+        if !read(&option, &mut after)? {
+            break;
+        }
+        *words = after;
+    }
+    Ok(())
 }
 
 /// "last 64", "last all", "generated only", in any order; the last 64 tokens where nothing is said.
 fn window(words: &mut Words) -> Result<Window, PaneSpecError> {
     let mut window = Window::LAST_64;
-    loop {
-        if words.take("last") {
-            window.last_n = if words.take("all") {
-                None
-            } else {
-                Some(words.number("a whole number or \"all\"", "last 64")?)
-            };
-        } else if words.take("generated") {
+    options(words, |option, words| {
+        window_option(option, &mut window, words)
+    })?;
+    Ok(window)
+}
+
+fn window_option(
+    option: &str,
+    window: &mut Window,
+    words: &mut Words,
+) -> Result<bool, PaneSpecError> {
+    match option {
+        "last" if words.take("all") => window.last_n = None,
+        "last" => {
+            window.last_n = Some(words.number("a whole number or \"all\"", "last 64")?);
+        }
+        "generated" => {
             words.take("only");
             window.prompt_counted = false;
-        } else {
-            return Ok(window);
         }
+        _ => return Ok(false),
     }
-}
-
-/// The words that [`head`] and the function it gives read back as this filter.
-pub(super) fn filter_words(filter: &Filter) -> String {
-    let mut words = filter.to_string();
-    match filter {
-        Filter::RepetitionPenalty(filter) => words += &window_words(filter.window),
-        Filter::FrequencyPenalty(filter) => words += &window_words(filter.window),
-        Filter::PresencePenalty(filter) => words += &window_words(filter.window),
-        _ => {}
-    }
-    words
-}
-
-fn window_words(window: Window) -> String {
-    let last = match window.last_n {
-        None => " last all".to_owned(),
-        n if n == Window::LAST_64.last_n => String::new(),
-        Some(n) => format!(" last {n}"),
-    };
-    let scope = if window.prompt_counted {
-        ""
-    } else {
-        " generated only"
-    };
-    last + scope
-}
-
-/// The words that read back as this selector.
-pub(super) fn selector_words(selector: Selector) -> &'static str {
-    match selector {
-        Selector::Greedy => "greedy",
-        Selector::Multinomial => "sample",
-    }
+    Ok(true)
 }

@@ -1,0 +1,126 @@
+//! XTC, "exclude top choices": now and then, leave out the obvious.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decoding::{Candidates, Rule, StageContext};
+
+/// With the given probability, drops all candidates that are at least as likely as `threshold`,
+/// save the least likely of them. A probability of 0, or a threshold above one half, does nothing.
+///
+/// p-e-w 2024, "Exclude Top Choices (XTC): A sampler that boosts creativity".
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Xtc {
+    /// How often it acts, 0 to 1.
+    pub probability: f32,
+    /// From which probability on a candidate is a top choice, 0 to 0.5.
+    pub threshold: f32,
+}
+
+impl Rule for Xtc {
+    fn name(&self) -> &'static str {
+        "XTC"
+    }
+
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        let coin = context.coins.stage(context.n_chance_before);
+        if coin >= f64::from(self.probability) || candidates.n_kept() < 2 {
+            return;
+        }
+        let softmax = candidates.softmax();
+        // In 32 bits, as the engines compare them, so that a share exactly at the bar is found.
+        let is_below = |prob: f64| (prob as f32) < self.threshold;
+        let n_top = candidates
+            .find_in_order(|candidate| is_below(softmax.prob(candidate.logit)))
+            .unwrap_or(candidates.n_kept());
+        let n_dropped = n_top.saturating_sub(1);
+        if candidates.n_kept() - n_dropped >= context.rules.min_keep as usize {
+            candidates.drop_head(n_dropped);
+        }
+    }
+
+    fn is_neutral(&self) -> bool {
+        self.probability <= 0.0 || self.threshold > 0.5
+    }
+
+    fn complaint(&self) -> Option<String> {
+        if !(0.0..=1.0).contains(&self.probability) {
+            return Some("The probability of XTC lies between 0 and 1".to_owned());
+        }
+        let possible = (0.0..=1.0).contains(&self.threshold);
+        (!possible).then(|| "The threshold of XTC lies between 0 and 1".to_owned())
+    }
+
+    fn cuts(&self) -> bool {
+        true
+    }
+
+    fn acts_by_chance(&self) -> bool {
+        true
+    }
+
+    fn words(&self) -> String {
+        format!("xtc {} threshold {}", self.probability, self.threshold)
+    }
+}
+
+impl std::fmt::Display for Xtc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "xtc {}", self.probability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Xtc;
+    use crate::decoding::testing::check_filter;
+    use crate::decoding::{Candidates, Coins, Filter, History, Rules, StageContext};
+
+    fn xtc(probability: f32, threshold: f32) -> Filter {
+        Filter::Xtc(Xtc {
+            probability,
+            threshold,
+        })
+    }
+
+    #[test]
+    fn all_top_choices_but_the_last_go() {
+        let p = [0.4, 0.3, 0.2, 0.1];
+        for (threshold, expected) in [
+            (0.09, [0.0, 0.0, 0.0, 1.0]),
+            (0.19, [0.0, 0.0, 2.0 / 3.0, 1.0 / 3.0]),
+            (0.29, [0.0, 3.0 / 6.0, 2.0 / 6.0, 1.0 / 6.0]),
+            (0.39, p),
+            (0.51, p),
+        ] {
+            check_filter(&xtc(1.0, threshold), &p, &expected);
+        }
+        check_filter(&xtc(0.0, 0.1), &p, &p);
+        check_filter(&xtc(1.0, 0.1), &[1.0], &[1.0]);
+    }
+
+    #[test]
+    fn it_acts_as_often_as_its_probability_says() {
+        let logits = [0.4_f32, 0.3, 0.3].map(f32::ln);
+        let n = 10_000;
+        let acted = |position: &u64| {
+            let context = StageContext {
+                history: History::empty(),
+                coins: Coins {
+                    seed: 3,
+                    position: *position,
+                },
+                n_chance_before: 0,
+                rules: Rules::default(),
+            };
+            let mut candidates = Candidates::from_logits(&logits).unwrap();
+            xtc(0.25, 0.1).apply(context, &mut candidates);
+            candidates.n_kept() < 3
+        };
+        let n_acted = (0..n).filter(acted).count() as f64;
+        // Four standard deviations of a binomial count.
+        assert!(
+            (n_acted - 2500.0).abs() < 4.0 * (n as f64 * 0.25 * 0.75).sqrt(),
+            "{n_acted}"
+        );
+    }
+}

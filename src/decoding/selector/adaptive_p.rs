@@ -1,0 +1,130 @@
+//! Adaptive-p: prefer tokens whose probability lies near a target.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidates, Coins, Draw, SelectorState, draw_by_coin};
+
+/// Within this distance of the target a candidate counts as near.
+const WIDTH: f64 = 0.3;
+
+/// The score of a candidate exactly at the target, and how fast it falls beside it.
+const PEAK: f64 = 5.0;
+const SHARPNESS: f64 = 10.0;
+
+/// Scores each candidate by how near its probability p lies to a target t, and draws by that score:
+/// `5 - 10 · d² / (1 + d)` with `d = |p - t| / 0.3`.
+///
+/// Where the tokens written so far were likelier on average than wished, t moves down as much, and
+/// up in the other case; older ones count less by the factor `decay` each. Cut before it: otherwise
+/// the many candidates with next to no probability share most of the draw.
+///
+/// llama.cpp 2025, pull request 17927, "sampling: implement adaptive-p".
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AdaptiveP {
+    /// The wished probability, 0 to 1; below 0 it is a plain draw.
+    pub target: f32,
+    /// How slowly the average forgets, 0 to 0.99.
+    pub decay: f32,
+}
+
+impl AdaptiveP {
+    pub(super) fn pick(
+        self,
+        coins: Coins,
+        state: &mut SelectorState,
+        candidates: &mut Candidates,
+    ) -> Draw {
+        if self.target < 0.0 {
+            return draw_by_coin(coins.draw(), candidates);
+        }
+        let decay = f64::from(self.decay.clamp(0.0, 0.99));
+        let wished = f64::from(self.target);
+        let [sum, weight] = state
+            .memory
+            .unwrap_or([wished / (1.0 - decay), 1.0 / (1.0 - decay)]);
+        let target = (2.0 * wished - sum / weight).clamp(0.0, 1.0);
+
+        let mut before = candidates.clone();
+        let softmax = candidates.softmax();
+        candidates.map_logits(|logit| score(logit, softmax.prob(logit), target));
+        let draw = draw_by_coin(coins.draw(), candidates);
+
+        let prob = before
+            .logit(draw.token)
+            .map_or(0.0, |logit| before.softmax().prob(logit));
+        state.memory = Some([prob + decay * sum, 1.0 + decay * weight]);
+        draw
+    }
+
+    pub(super) fn complaint(self) -> Option<String> {
+        if self.target.is_nan() || self.target > 1.0 {
+            return Some("The target of adaptive-p lies between 0 and 1".to_owned());
+        }
+        let possible = (0.0..=0.99).contains(&self.decay);
+        (!possible).then(|| "The decay of adaptive-p lies between 0 and 0.99".to_owned())
+    }
+}
+
+fn score(logit: f32, prob: f64, target: f64) -> f32 {
+    if logit > f32::NEG_INFINITY {
+        let distance = (prob - target).abs() / WIDTH;
+        (PEAK - SHARPNESS * distance * distance / (1.0 + distance)) as f32
+    } else {
+        logit
+    }
+}
+
+impl std::fmt::Display for AdaptiveP {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "adaptive-p {} decay {}", self.target, self.decay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AdaptiveP;
+    use crate::decoding::testing::{check_draws, logits_of};
+    use crate::decoding::{Candidates, Coins, Selector, SelectorState};
+
+    #[test]
+    fn a_first_draw_prefers_what_lies_at_the_target() {
+        let probs = [0.7_f64, 0.2, 0.1, 0.0];
+        let weights = probs.map(|prob| {
+            let distance = (prob - 0.2).abs() / 0.3;
+            (5.0 - 10.0 * distance * distance / (1.0 + distance)).exp()
+        });
+        let total: f64 = weights.iter().take(3).sum();
+        let mut expected = weights.map(|weight| (weight / total) as f32);
+        expected[3] = 0.0;
+        let selector = Selector::AdaptiveP(AdaptiveP {
+            target: 0.2,
+            decay: 0.9,
+        });
+        check_draws(selector, &probs.map(|prob| prob as f32), &expected);
+    }
+
+    #[test]
+    fn a_target_below_zero_is_a_plain_draw() {
+        let selector = Selector::AdaptiveP(AdaptiveP {
+            target: -1.0,
+            decay: 0.9,
+        });
+        check_draws(selector, &[0.6, 0.3, 0.1], &[0.6, 0.3, 0.1]);
+    }
+
+    #[test]
+    fn the_average_moves_towards_its_target() {
+        let logits = logits_of(&[0.5, 0.2, 0.1, 0.1, 0.05, 0.05]);
+        for target in [0.15, 0.3] {
+            let selector = Selector::AdaptiveP(AdaptiveP { target, decay: 0.9 });
+            let (mut state, mut sum, n) = (SelectorState::default(), 0.0, 2000);
+            for position in 0..n {
+                let mut candidates = Candidates::from_logits(&logits).unwrap();
+                let draw = selector.pick(Coins { seed: 2, position }, &mut state, &mut candidates);
+                sum += f64::from(logits[draw.token.index()].exp());
+            }
+            let mean = sum / n as f64;
+            assert!((mean - f64::from(target)).abs() < 0.05, "{target}: {mean}");
+        }
+    }
+}

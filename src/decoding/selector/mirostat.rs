@@ -1,0 +1,221 @@
+//! Mirostat: hold the surprise of what is written near a target, by cutting more or less.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidates, Coins, Draw, SelectorState, bits, draw_by_coin};
+
+/// How many of the most likely candidates the estimate of version 1 looks at.
+const N_ESTIMATED: usize = 100;
+
+/// Estimates from the 100 most likely candidates how fast the probabilities fall (Zipf's exponent
+/// s), keeps the k most likely that should give the wished surprise, and draws among them.
+///
+/// `k = ((s - 1) · 2^μ / (1 - n^(1 - s)))^(1 / s)`. μ begins at 2 τ, and after each draw
+/// `μ ← μ - η · (surprise - τ)`, in bits.
+///
+/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat".
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MirostatV1 {
+    /// The wished surprise τ, in bits; 5 is usual.
+    pub tau: f32,
+    /// How fast it learns, η; 0.1 is usual.
+    pub eta: f32,
+}
+
+/// Drops every candidate more surprising than μ, and draws among the rest; the most likely one
+/// stays. μ is learnt as in version 1.
+///
+/// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat"; version 2 as in its authors' code.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MirostatV2 {
+    /// The wished surprise τ, in bits; 5 is usual.
+    pub tau: f32,
+    /// How fast it learns, η; 0.1 is usual.
+    pub eta: f32,
+}
+
+impl MirostatV1 {
+    pub(super) fn pick(
+        self,
+        coins: Coins,
+        state: &mut SelectorState,
+        candidates: &mut Candidates,
+    ) -> Draw {
+        let mu = mu(state, self.tau);
+        let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
+        candidates.keep_head(n_kept);
+        let draw = draw_by_coin(coins.draw(), candidates);
+        learn(
+            state,
+            mu,
+            f64::from(self.eta) * (bits(draw.prob) - f64::from(self.tau)),
+        );
+        draw
+    }
+
+    pub(super) fn complaint(self) -> Option<String> {
+        complaint(self.tau, self.eta)
+    }
+}
+
+impl MirostatV2 {
+    pub(super) fn pick(
+        self,
+        coins: Coins,
+        state: &mut SelectorState,
+        candidates: &mut Candidates,
+    ) -> Draw {
+        let mu = mu(state, self.tau);
+        let softmax = candidates.softmax();
+        let too_surprising = candidates.find_in_order(|next| bits(softmax.prob(next.logit)) > mu);
+        if let Some(rank) = too_surprising {
+            candidates.keep_head(rank);
+        }
+        let draw = draw_by_coin(coins.draw(), candidates);
+        learn(
+            state,
+            mu,
+            f64::from(self.eta) * (bits(draw.prob) - f64::from(self.tau)),
+        );
+        draw
+    }
+
+    pub(super) fn complaint(self) -> Option<String> {
+        complaint(self.tau, self.eta)
+    }
+}
+
+fn mu(state: &SelectorState, tau: f32) -> f64 {
+    state.memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
+}
+
+fn learn(state: &mut SelectorState, mu: f64, step: f64) {
+    state.memory = Some([mu - step, 0.0]);
+}
+
+fn complaint(tau: f32, eta: f32) -> Option<String> {
+    let possible = |value: f32| value.is_finite() && value >= 0.0;
+    if !possible(tau) {
+        return Some("The target of mirostat is 0 or more".to_owned());
+    }
+    (!possible(eta)).then(|| "The learning rate of mirostat is 0 or more".to_owned())
+}
+
+/// The slope of ln p against ln rank, by least squares over the steps from each of the most likely
+/// candidates to the next. Nothing where there are no two possible ones.
+fn zipf_exponent(candidates: &mut Candidates) -> Option<f64> {
+    let head = candidates.head(N_ESTIMATED);
+    let (mut products, mut squares) = (0.0, 0.0);
+    for (pair, rank) in head.windows(2).zip(1_u32..) {
+        if let [a, b] = pair
+            && b.logit > f32::NEG_INFINITY
+        {
+            let wider = (f64::from(rank + 1) / f64::from(rank)).ln();
+            products += wider * (f64::from(a.logit) - f64::from(b.logit));
+            squares += wider * wider;
+        }
+    }
+    (squares > 0.0).then(|| products / squares)
+}
+
+#[expect(clippy::cast_sign_loss, reason = "k is held at 1 or more")]
+fn k_for(exponent: Option<f64>, mu: f64, n_kept: usize) -> usize {
+    let Some(s) = exponent else { return 1 };
+    let excess = s - 1.0;
+    let n = n_kept as f64;
+    // As the excess goes to zero, (1 - n^-excess) / excess goes to ln n.
+    let shrink = if excess.abs() < 1e-9 {
+        n.ln()
+    } else {
+        (1.0 - n.powf(-excess)) / excess
+    };
+    let k = (mu.exp2() / shrink).powf(1.0 / s);
+    if k.is_nan() {
+        n_kept
+    } else {
+        k.clamp(1.0, n) as usize
+    }
+}
+
+impl std::fmt::Display for MirostatV1 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "mirostat-1 {} eta {}", self.tau, self.eta)
+    }
+}
+
+impl std::fmt::Display for MirostatV2 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "mirostat {} eta {}", self.tau, self.eta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MirostatV1, MirostatV2, k_for, zipf_exponent};
+    use crate::decoding::testing::check_draws;
+    use crate::decoding::{Candidates, Coins, Selector, SelectorState};
+
+    /// Probabilities that fall as 1 / rank^1.3.
+    fn zipf(n: u32) -> Vec<f32> {
+        (1..=n).map(|rank| -1.3 * (rank as f32).ln()).collect()
+    }
+
+    fn mean_surprise(selector: Selector) -> f64 {
+        let (logits, mut state, n) = (zipf(5000), SelectorState::default(), 4000);
+        let mut bits = 0.0;
+        for position in 0..n {
+            let mut candidates = Candidates::from_logits(&logits).unwrap();
+            let draw = selector.pick(Coins { seed: 9, position }, &mut state, &mut candidates);
+            bits -= draw.prob.log2();
+        }
+        bits / n as f64
+    }
+
+    #[test]
+    fn the_surprise_is_held_near_its_target() {
+        for tau in [2.0, 3.0, 5.0] {
+            for selector in [
+                Selector::MirostatV1(MirostatV1 { tau, eta: 0.1 }),
+                Selector::MirostatV2(MirostatV2 { tau, eta: 0.1 }),
+            ] {
+                let mean = mean_surprise(selector);
+                assert!((mean - f64::from(tau)).abs() < 0.1, "{selector}: {mean}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_exponent_of_a_zipf_row_is_found() {
+        let mut candidates = Candidates::from_logits(&zipf(5000)).unwrap();
+        let exponent = zipf_exponent(&mut candidates).unwrap();
+        assert!((exponent - 1.3).abs() < 1e-4, "{exponent}");
+        // ((0.3 · 2^6) / (1 - 5000^-0.3))^(1 / 1.3)
+        assert_eq!(k_for(Some(1.3), 6.0, 5000), 10);
+        assert_eq!(k_for(Some(1.0), 6.0, 5000), 7);
+        assert_eq!(k_for(None, 6.0, 1), 1);
+    }
+
+    #[test]
+    fn without_learning_the_first_draw_is_a_plain_draw_among_those_not_too_surprising() {
+        // μ is 2 · 1 bit: only those from 0.25 on stay.
+        let selector = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
+        check_draws(selector, &[0.5, 0.3, 0.15, 0.05], &[0.625, 0.375, 0.0, 0.0]);
+        let selector = Selector::MirostatV1(MirostatV1 {
+            tau: 20.0,
+            eta: 0.0,
+        });
+        check_draws(selector, &[0.5, 0.3, 0.15, 0.05], &[0.5, 0.3, 0.15, 0.05]);
+    }
+
+    #[test]
+    fn one_candidate_is_picked_and_learnt_from() {
+        let mut state = SelectorState::default();
+        let selector = Selector::MirostatV1(MirostatV1 { tau: 5.0, eta: 0.1 });
+        for position in 0..3 {
+            let mut candidates = Candidates::from_logits(&[1.0]).unwrap();
+            let draw = selector.pick(Coins { seed: 0, position }, &mut state, &mut candidates);
+            assert_eq!(draw.token.0, 0);
+        }
+        assert_eq!(state.memory.map(|[mu, _]| (mu * 10.0).round()), Some(115.0));
+    }
+}
