@@ -10,7 +10,7 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::run_column::seed_field_ui;
 use super::stage_row::{effect_words, stage_row_ui};
-use super::stage_values::usual;
+use super::stage_words::{COMMON, RARE, Usual, long_words};
 use super::theme::Theme;
 use super::widgets::{Button, Chip, Notice, NoticeKind, SMALL_BADGE, badge, letter};
 use crate::decoding::{ChainConfig, Filter, Selector, Stage, Trace};
@@ -149,34 +149,25 @@ fn stages_ui(ui: &mut Ui, chain: &mut ChainConfig, trace: Option<&Trace>) -> boo
 
 /// A chip for each kind of stage that the chain lacks; says whether one was added.
 fn add_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
-    let lacking: Vec<Filter> = usual()
-        .into_iter()
-        .filter(|filter| {
-            chain
-                .stages
-                .iter()
-                .all(|stage| !same_kind(&stage.filter, filter))
-        })
-        .collect();
-    if lacking.is_empty() {
-        return false;
-    }
+    let more_id = ui.scope_id().with("more stages");
+    let mut more = ui.data(|data| data.get_temp(more_id).unwrap_or(false));
     let mut added = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 6.0);
         ui.add_space(10.0);
         ui.label(Face::Small.text("Add").color(Theme::of(ui).text_3));
-        for filter in lacking {
-            let name = format!("Add {}", filter.name());
-            let response = ui.add(Chip::new(filter.name()).name(&name));
-            if response
-                .on_hover_text(super::stage_values::words_of(&filter).long)
-                .clicked()
-            {
-                added = Some(filter);
-            }
+        let offered = COMMON.iter().chain(RARE.iter().filter(|_| more));
+        added = lacking(chain, offered).find(|filter| add_chip_ui(ui, filter));
+        let (words, name) = if more {
+            ("Less", "Offer fewer stages")
+        } else {
+            ("More…", "Offer more stages")
+        };
+        if ui.add(Chip::new(words).name(name).quiet()).clicked() {
+            more = !more;
         }
     });
+    ui.data_mut(|data| data.insert_temp(more_id, more));
     let Some(filter) = added else {
         return false;
     };
@@ -185,19 +176,52 @@ fn add_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     true
 }
 
+fn add_chip_ui(ui: &mut Ui, filter: &Filter) -> bool {
+    let name = format!("Add {}", filter.name());
+    let response = ui.add(Chip::new(filter.name()).name(&name));
+    response.on_hover_text(long_words(filter)).clicked()
+}
+
+fn lacking<'a>(
+    chain: &'a ChainConfig,
+    offered: impl Iterator<Item = &'a Usual>,
+) -> impl Iterator<Item = Filter> {
+    let has = |filter: &Filter| {
+        let mut stages = chain.stages.iter();
+        stages.any(|stage| same_kind(&stage.filter, filter))
+    };
+    offered
+        .map(|usual| usual())
+        .filter(move |filter| !has(filter))
+}
+
 fn same_kind(one: &Filter, other: &Filter) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 /// Before the first stage that usually stands after this one; otherwise at the end.
 fn place_for(chain: &ChainConfig, filter: &Filter) -> usize {
-    let order = usual();
-    let usual_place = |filter: &Filter| order.iter().position(|other| same_kind(other, filter));
     chain
         .stages
         .iter()
-        .position(|stage| usual_place(&stage.filter) > usual_place(filter))
+        .position(|stage| rank(&stage.filter) > rank(filter))
         .unwrap_or(chain.stages.len())
+}
+
+/// What looks back stands before what bends the scores, and that before what cuts.
+fn rank(filter: &Filter) -> (u8, Option<usize>) {
+    let place = COMMON.iter().position(|usual| same_kind(&usual(), filter));
+    let group = match filter {
+        Filter::LogitBias(_)
+        | Filter::RepetitionPenalty(_)
+        | Filter::FrequencyPenalty(_)
+        | Filter::PresencePenalty(_)
+        | Filter::NoRepeatNgram(_)
+        | Filter::Dry(_) => 0,
+        filter if !filter.cuts() => 1,
+        _ => 2,
+    };
+    (group, place.or(Some(usize::MAX)))
 }
 
 /// What picks the token in the end; says whether that was changed.
@@ -256,12 +280,13 @@ fn own_seed_ui(ui: &mut Ui, own: &mut Option<u64>, shared: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{place_for, usual};
+    use super::{COMMON, place_for};
     use crate::decoding::ChainConfig;
 
     #[test]
     fn a_stage_is_added_where_it_usually_stands() {
-        let [repetition, _, presence, temperature, top_k, top_p, min_p] = usual();
+        let [repetition, _, presence, temperature, top_k, top_p, min_p] =
+            COMMON.map(|usual| usual());
         let chain = ChainConfig::sampled([presence, temperature, top_p]);
         for (filter, place) in [(repetition, 0), (top_k, 2), (min_p, 3)] {
             assert_eq!(place_for(&chain, &filter), place, "{filter}");

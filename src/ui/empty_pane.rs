@@ -5,7 +5,9 @@ use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use super::fonts::Face;
 use super::theme::Theme;
 use super::window::part;
-use crate::decoding::{Candidates, ChainConfig, Filter, History, Selector};
+use crate::decoding::{
+    Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
+};
 use crate::state::describe;
 
 const N_BARS: usize = 12;
@@ -84,15 +86,25 @@ fn shares(chain: &ChainConfig) -> Vec<Bar> {
         return Vec::new();
     };
     let mut before_cuts = candidates.clone();
+    let context = StageContext {
+        history: History::empty(),
+        coins: Coins {
+            seed: 0,
+            position: 0,
+        },
+        n_chance_before: 0,
+        rules: Rules::default(),
+    };
     for filter in chain.active() {
-        filter.apply(History::empty(), &mut candidates);
-        if matches!(filter, Filter::Temperature(filter) if filter.temperature > 0.0) {
-            filter.apply(History::empty(), &mut before_cuts);
+        filter.apply(context, &mut candidates);
+        let is_cold = matches!(filter, Filter::Temperature(filter) if filter.temperature <= 0.0);
+        if !filter.cuts() && !is_cold {
+            filter.apply(context, &mut before_cuts);
         }
     }
     let n_possible = match chain.selector {
         Selector::Greedy => 1,
-        Selector::Multinomial => candidates.n_kept(),
+        _ => candidates.n_kept(),
     };
     let softmax = before_cuts.softmax();
     before_cuts

@@ -15,7 +15,9 @@ const ARROWS: [(Key, PinMove); 4] = [
 ];
 
 /// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.
-pub(super) fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+///
+/// The arrows are for the tokens where a text has the keyboard, or nothing has it.
+pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &mut Vec<Command>) {
     if ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         commands.push(Command::GenerateAll);
     }
@@ -27,7 +29,7 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if state.is_running() && pressed(Key::Escape) {
         commands.push(Command::StopAll);
     }
-    if ui.memory(|memory| memory.focused().is_some()) {
+    if !text_focused && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
     if state.pin.is_some() && pressed(Key::Escape) {

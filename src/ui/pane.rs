@@ -8,7 +8,7 @@ use super::icons::Icon;
 use super::layout::Room;
 use super::pane_header::header_ui;
 use super::theme::Theme;
-use super::token_text::{TokenTextInput, TokenView};
+use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use super::window::part;
 use crate::generation::{FinishReason, Generation, Metrics};
@@ -32,14 +32,14 @@ pub(super) struct PaneFrame {
 const HEADER: f32 = 40.0;
 const FOOTER: f32 = 28.0;
 
-/// Draws a pane; gives the step whose token is under the pointer.
+/// Draws a pane; says what was done to its text.
 pub(super) fn pane_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &mut AppState,
     view: &mut TokenView,
     commands: &mut Vec<Command>,
-) -> Option<usize> {
+) -> TokenTextResponse {
     let theme = Theme::of(ui);
     let rect = frame.rect;
     ui.painter().rect_filled(rect, 8, theme.surface_1);
@@ -57,7 +57,7 @@ pub(super) fn pane_ui(
         state,
         commands,
     );
-    let hovered = body_ui(
+    let response = body_ui(
         ui,
         PaneFrame {
             rect: body,
@@ -80,7 +80,7 @@ pub(super) fn pane_ui(
     };
     ui.painter()
         .rect_stroke(rect, 8, Stroke::new(1.0, edge), StrokeKind::Inside);
-    hovered
+    response
 }
 
 fn body_ui(
@@ -89,8 +89,10 @@ fn body_ui(
     state: &AppState,
     view: &mut TokenView,
     commands: &mut Vec<Command>,
-) -> Option<usize> {
-    let pane = state.panes.get(frame.place)?;
+) -> TokenTextResponse {
+    let Some(pane) = state.panes.get(frame.place) else {
+        return TokenTextResponse::default();
+    };
     let mut rect = frame.rect;
     if let Some(error) = failure(&pane.status) {
         rect.max.y -= notice_ui(ui, rect, pane, error, commands);
@@ -100,7 +102,7 @@ fn body_ui(
         Some(generation) => text_ui(ui, text_frame, state, (pane, generation), view, commands),
         None => {
             empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
-            None
+            TokenTextResponse::default()
         }
     }
 }
@@ -166,7 +168,7 @@ fn text_ui(
     (pane, generation): (&Pane, &Generation),
     view: &mut TokenView,
     commands: &mut Vec<Command>,
-) -> Option<usize> {
+) -> TokenTextResponse {
     let pin = state.pin.filter(|_| state.pinned().is_some());
     let here = pin.filter(|pin| pin.pane == pane.id).map(|pin| pin.step);
     let elsewhere = pin.filter(|_| here.is_none()).map(|pin| pin.step);
@@ -185,7 +187,7 @@ fn text_ui(
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
     }
-    response.hovered
+    response
 }
 
 /// The state at the left, the figures at the right.

@@ -4,8 +4,10 @@ use egui::{Align, Checkbox, DragValue, Layout, Rect, Ui, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::stage_values::{set_value, value, window, words_of};
+use super::stage_settings::{Setting, settings_of, window_of};
+use super::stage_words::{long_words, short_words};
 use super::theme::Theme;
+use super::top_bar::grouped;
 use super::widgets::Number;
 use super::window::part;
 use crate::decoding::filters::Window;
@@ -34,16 +36,15 @@ pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>)
     } else {
         theme.text_3
     };
-    let words = words_of(&stage.filter);
     let mut names = part(ui, name_rect, "names");
     names.spacing_mut().item_spacing.y = 0.0;
     names
         .label(Face::Medium.text(stage.filter.name()).color(color))
-        .on_hover_text(words.long);
+        .on_hover_text(long_words(&stage.filter));
     let below = match (stage.enabled, effect) {
         (false, _) => "Muted",
         (true, Some(effect)) => effect,
-        (true, None) => words.short,
+        (true, None) => short_words(&stage.filter),
     };
     let label = Face::Micro.text(below).color(theme.text_3);
     names.add(egui::Label::new(label).truncate());
@@ -66,7 +67,10 @@ pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>)
         ui.add_space(4.0);
         change.edited |= number_ui(ui, &mut stage.filter, stage.enabled);
     });
-    if let Some(window) = window(&mut stage.filter) {
+    if settings_of(&mut stage.filter).len() > 1 {
+        change.edited |= more_numbers_ui(ui, &mut stage.filter);
+    }
+    if let Some(window) = window_of(&mut stage.filter) {
         change.edited |= window_ui(ui, window);
     }
     if let Some(complaint) = stage.filter.complaint() {
@@ -78,23 +82,55 @@ pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>)
     change
 }
 
-/// The box and the slider; says whether the number was changed.
+/// The box and the slider of the number that the filter is about; says whether it was changed.
 fn number_ui(ui: &mut Ui, filter: &mut Filter, enabled: bool) -> bool {
     let complaint = filter.complaint().filter(|_| enabled);
-    let words = words_of(filter);
-    let number = Number::new(filter.name(), words.range.clone(), words.decimals)
-        .complaint(complaint.as_deref());
-    let mut edited = value(filter);
-    let typed = number.field_ui(ui, &mut edited).on_hover_text(words.long);
-    if typed.changed() {
-        set_value(filter, edited);
-    }
+    let (name, tip) = (filter.name(), long_words(filter));
+    let Some(mut setting) = settings_of(filter).into_iter().next() else {
+        return false;
+    };
+    let number = number_of(&setting, name).complaint(complaint.as_deref());
+    let mut value = setting.value();
+    let typed = number.field_ui(ui, &mut value).on_hover_text(tip).changed();
     ui.add_space(6.0);
-    let slid = number.slider_ui(ui, 140.0, &mut edited);
-    if slid.changed() {
-        set_value(filter, edited);
+    let slid = number.slider_ui(ui, 140.0, &mut value).changed();
+    if typed || slid {
+        setting.set(value);
     }
-    typed.changed() || slid.changed()
+    typed || slid
+}
+
+/// The filter's other numbers; says whether one was changed.
+fn more_numbers_ui(ui: &mut Ui, filter: &mut Filter) -> bool {
+    let name = filter.name();
+    let theme = Theme::of(ui);
+    let mut changed = false;
+    ui.horizontal(|ui| {
+        ui.add_space(10.0);
+        for mut setting in settings_of(filter).into_iter().skip(1) {
+            ui.label(small(setting.name, theme));
+            let label = format!("{name}, {}", setting.name);
+            let mut value = setting.value();
+            if number_of(&setting, &label)
+                .field_ui(ui, &mut value)
+                .changed()
+            {
+                setting.set(value);
+                changed = true;
+            }
+            ui.add_space(8.0);
+        }
+    });
+    changed
+}
+
+fn number_of<'a>(setting: &Setting<'_>, name: &'a str) -> Number<'a> {
+    let number = Number::new(name, setting.range.clone(), setting.decimals);
+    if setting.logarithmic {
+        number.logarithmic()
+    } else {
+        number
+    }
 }
 
 /// Where a penalty looks; says whether that was changed.
@@ -139,15 +175,13 @@ pub(super) fn effect_words(trace: &Trace, index: usize) -> Option<String> {
         None => trace.raw.entropy_nats,
     };
     let bits = |nats: f64| nats / std::f64::consts::LN_2;
-    Some(match report.filter {
-        Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_) => match report.n_kept {
+    Some(if report.filter.cuts() {
+        match report.n_kept {
             1 => "Kept 1 token here".to_owned(),
-            n => format!("Kept {} tokens here", super::top_bar::grouped(n as usize)),
-        },
-        _ => format!(
-            "{:.2} → {:.2} bits here",
-            bits(before),
-            bits(report.entropy_nats)
-        ),
+            n => format!("Kept {} tokens here", grouped(n as usize)),
+        }
+    } else {
+        let (before, after) = (bits(before), bits(report.entropy_nats));
+        format!("{before:.2} → {after:.2} bits here")
     })
 }

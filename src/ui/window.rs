@@ -27,13 +27,15 @@ pub struct WindowUi {
     was_drawn: bool,
     /// The step that was pointed at in a plot in the frame before.
     pointed: Option<StepAt>,
+    /// Whether a text had the keyboard in the frame before.
+    text_focused: bool,
 }
 
 impl WindowUi {
     /// Draws the window. Settings are edited in place; all else that the user does comes back.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
-        keys_ui(ui, state, &mut commands);
+        keys_ui(ui, state, self.text_focused, &mut commands);
         let window = ui.max_rect().round_ui();
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
         let layout = Layout::of(window, wishes(ui, window, state));
@@ -77,6 +79,7 @@ impl WindowUi {
         commands: &mut Vec<Command>,
     ) -> Option<StepAt> {
         let mut hovered = None;
+        self.text_focused = false;
         self.token_views.retain(|id, _| state.pane(*id).is_some());
         for (place, rect) in layout.panes.iter().enumerate() {
             let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
@@ -90,8 +93,10 @@ impl WindowUi {
                 pointed: self.pointed.filter(|at| at.pane == place).map(|at| at.step),
             };
             let view = self.token_views.entry(id).or_default();
-            let step = pane_ui(&mut part(ui, *rect, id.0), frame, state, view, commands);
+            let response = pane_ui(&mut part(ui, *rect, id.0), frame, state, view, commands);
+            let step = response.hovered;
             hovered = hovered.or(step.map(|step| StepAt { pane: place, step }));
+            self.text_focused |= response.focused;
         }
         hovered
     }
