@@ -1,7 +1,6 @@
 //! Writes a file, whole or not at all, away from the window's thread.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 
@@ -72,7 +71,7 @@ impl Job {
 
     fn write(&self) -> Result<(), String> {
         let bytes = self.bytes()?;
-        write_whole(&self.path, &bytes).map_err(|error| capital(&error.to_string()))
+        export::write_whole(&self.path, &bytes).map_err(|error| capital(&error.to_string()))
     }
 
     fn bytes(&self) -> Result<Vec<u8>, String> {
@@ -114,29 +113,6 @@ impl Job {
             PictureFormat::Png => png(&svg, PNG_SCALE).map_err(|error| error.to_string()),
         }
     }
-}
-
-/// A file that another program reads meanwhile is the old one or the new one, never a part.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = temporary_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// Unlike other temporary files, ours becomes a usual file, which others may read.
-fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 fn capital(sentence: &str) -> String {

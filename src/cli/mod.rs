@@ -1,1 +1,89 @@
-//! (to come)
+//! The command line: the window by default, a command where one is given.
+//!
+//! A command is a file here with its arguments and a function that runs them, and an arm of
+//! [`Command`].
+
+mod bench;
+mod console;
+mod failure;
+mod generate;
+mod keep;
+mod progress;
+mod write;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::failure::Failure;
+
+/// One prompt, four decodings, token by token: a playground that shows how a language model writes.
+#[derive(Debug, Parser)]
+#[command(
+    name = "quartet",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Without a command the window opens. A model whose name is that of a command is \
+                  opened by its path: ./generate"
+)]
+struct Arguments {
+    /// Opens the window with this model: a GGUF file, or a folder with config.json, tokenizer.json
+    /// and safetensors
+    #[arg(value_name = "MODEL")]
+    model: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Continue a prompt under one or more settings, without a window
+    Generate(generate::Arguments),
+    /// Measure how fast this machine reads and writes
+    Bench(bench::Arguments),
+}
+
+/// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
+/// 2 if the arguments were not understood.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Some(Command::Generate(arguments)) => generate::run(arguments),
+        Some(Command::Bench(arguments)) => bench::run(&arguments),
+        None => open_window(arguments.model),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn open_window(_model: Option<PathBuf>) -> Result<(), Failure> {
+    Err(Failure::run("the window is not built yet"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{Arguments, Command};
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_word_is_a_command_and_a_path_is_a_model() {
+        let parse = |words: &[&str]| Arguments::try_parse_from(words).unwrap();
+        assert!(parse(&["quartet"]).command.is_none());
+        let generate = parse(&["quartet", "generate", "--prompt", "Once"]);
+        assert!(matches!(generate.command, Some(Command::Generate(_))));
+        for path in ["./generate", "model.gguf", "a folder"] {
+            let arguments = parse(&["quartet", path]);
+            assert!(arguments.command.is_none());
+            assert_eq!(arguments.model.unwrap().to_str(), Some(path));
+        }
+    }
+}

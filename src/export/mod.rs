@@ -1,12 +1,15 @@
 //! A run as bytes: JSON to keep and to compute with, Markdown to publish, CSV to tabulate.
 //!
-//! Pure functions of the record. This module knows no file, no window and no engine; it names only
-//! `generation` and `decoding`, and pictures are handed to it as SVG.
+//! Pure functions of the record, and one that writes bytes to a file. This module knows no window and
+//! no engine; it names only `generation` and `decoding`, and pictures are handed to it as SVG.
 
 mod csv;
+mod file;
 pub mod json;
 mod markdown;
 mod runs;
+
+pub use self::file::write_whole;
 
 use crate::generation::Generation;
 

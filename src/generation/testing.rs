@@ -132,7 +132,11 @@ fn trace(token: TokenId, prob: f64, n_vocab: usize, chain: &ChainConfig) -> Trac
         .enumerate()
         .filter(|(index, logit)| {
             let own = logits[token.index()];
-            **logit > own || (**logit == own && *index < token.index())
+            match logit.total_cmp(&own) {
+                std::cmp::Ordering::Greater => true,
+                std::cmp::Ordering::Equal => *index < token.index(),
+                std::cmp::Ordering::Less => false,
+            }
         })
         .count() as u32;
     trace

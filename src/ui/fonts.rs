@@ -36,9 +36,9 @@ pub enum Face {
     Why,
     /// Literata 13/18: candidates.
     Candidate,
-    /// JetBrains Mono 12/16: ids.
+    /// `JetBrains Mono` 12/16: ids.
     Code,
-    /// JetBrains Mono 11/16: special tokens and bytes.
+    /// `JetBrains Mono` 11/16: special tokens and bytes.
     Special,
 }
 

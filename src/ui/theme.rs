@@ -1,5 +1,10 @@
 //! All colours of the window, dark and light. No other file makes a colour.
 
+#![expect(
+    clippy::unreadable_literal,
+    reason = "colours are read as RRGGBB, as theme.json has them"
+)]
+
 use egui::Color32;
 
 use crate::state::Tint;

@@ -12,7 +12,11 @@ pub use protocol::{Event, ModelSource, PaneRequest, Request};
 
 use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, open_embedded, open_path};
 
-fn open(source: &ModelSource, progress: &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError> {
+/// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1.
+pub(crate) fn open(
+    source: &ModelSource,
+    progress: &mut dyn FnMut(f32),
+) -> Result<LoadedModel, EngineError> {
     match source {
         ModelSource::Embedded => open_embedded(progress),
         ModelSource::Path(path) => open_path(path, &Device::choose(DeviceChoice::Best), progress),

@@ -145,11 +145,7 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
     if ui.is_rect_visible(rect) {
         let theme = Theme::of(ui);
-        let rest = Rest {
-            fill: Color32::TRANSPARENT,
-            text: theme.text_2,
-        };
-        let color = paint_fill(ui, &response, rest, 6);
+        let color = paint_fill(ui, &response, Rest::quiet(theme), 6);
         let square = Rect::from_center_size(rect.center(), Vec2::splat(16.0));
         icon.paint(ui.painter(), square, color);
         focus_ring(ui, &response, 6);

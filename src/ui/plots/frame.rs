@@ -1,6 +1,6 @@
 //! What all plots share: the row with the title, the words of an empty plot, the colours of axes.
 
-use egui::{Align2, Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::AxisHints;
 
 use crate::ui::fonts::Face;
@@ -10,12 +10,17 @@ use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 /// The row of a plot's title, with the space below it.
 const TITLE_ROW: f32 = 24.0;
 
+/// Takes a row of this height, without the space that a `Ui` puts between its parts.
+pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {
+    let size = vec2(ui.available_width(), height - ui.spacing().item_spacing.y);
+    ui.allocate_exact_size(size, Sense::hover())
+}
+
 /// Shows a plot's title, the badge of the pane that it is about, and the first of `subtitles` for
 /// which there is room.
 pub(super) fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[String]) {
     let theme = Theme::of(ui);
-    let size = vec2(ui.available_width(), TITLE_ROW);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (rect, response) = row_rect(ui, TITLE_ROW);
     response.widget_info(|| {
         let subtitle = subtitles.first().map_or("", String::as_str);
         WidgetInfo::labeled(Role::Label, true, format!("{title}, {subtitle}"))
@@ -48,7 +53,6 @@ pub(super) fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles
 pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     let theme = Theme::of(ui);
     title_ui(ui, title, None, &[]);
-    ui.add_space(-2.0);
     ui.scope(|ui| {
         ui.set_max_width(ui.available_width().min(320.0));
         ui.add(egui::Label::new(Face::Small.text(sentence).color(theme.text_3)).wrap());

@@ -16,6 +16,22 @@ pub(super) fn round_up(value: f64) -> f64 {
     step * power
 }
 
+/// The step between the marks of an axis from 0 on which `value` has room, and how many steps the
+/// axis is long: 1, 2, 2.5 or 5 times a power of ten, at most four times.
+pub(super) fn axis_steps(value: f64) -> (f64, u32) {
+    if !(value > 0.0 && value.is_finite()) {
+        return (0.5, 2);
+    }
+    let power = 10_f64.powf((value / 4.0).log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0]
+        .into_iter()
+        .find(|step| value <= step * power * 4.0 * (1.0 + 1e-9))
+        .unwrap_or(10.0)
+        * power;
+    let n_steps = (value / step * (1.0 - 1e-9)).ceil().max(1.0);
+    (step, n_steps as u32)
+}
+
 /// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
 /// nothing moves while a text is written.
 pub(super) fn axis_tokens(n_tokens: usize) -> usize {
@@ -35,13 +51,18 @@ pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
     let steps = [1.0, 2.0, 5.0, 10.0].into_iter();
     let larger = (1..10).flat_map(|power| [2.5, 5.0, 10.0].map(|step| step * 10_f64.powi(power)));
     let mut steps = steps.chain(larger);
-    steps.find(|step| span / step <= n_most).unwrap_or(span)
+    steps
+        .find(|step| (span / step).floor() <= n_most)
+        .unwrap_or(span)
 }
 
-/// A probability as people read it: "42 %", "9.8 %", "< 0.1 %".
+/// A probability as people read it: "42 %", "9.8 %", "< 0.1 %"; 100 % is only what
+/// is certain.
 pub(super) fn percent(prob: f64) -> String {
     let percent = prob * 100.0;
-    if percent >= 9.95 {
+    if prob < 1.0 && percent > 99.9 {
+        "> 99.9 %".to_owned()
+    } else if (9.95..99.5).contains(&percent) || percent >= 100.0 {
         format!("{percent:.0} %")
     } else if percent >= 0.1 {
         format!("{percent:.1} %")
@@ -86,6 +107,24 @@ mod tests {
     }
 
     #[test]
+    fn marks_stand_on_round_numbers_up_to_the_top() {
+        let cases = [
+            (0.0, 0.5, 2),
+            (535.0, 200.0, 3),
+            (600.0, 200.0, 3),
+            (0.6, 0.2, 3),
+            (1.0, 0.25, 4),
+            (0.09, 0.025, 4),
+            (12.0, 5.0, 3),
+        ];
+        for (value, step, n_steps) in cases {
+            let (found, n_found) = axis_steps(value);
+            assert!((found - step).abs() < 1e-9, "{value}: {found}");
+            assert_eq!(n_found, n_steps, "{value}");
+        }
+    }
+
+    #[test]
     fn the_token_axis_grows_in_few_jumps() {
         let cases = [
             (0, 25),
@@ -122,6 +161,9 @@ mod tests {
     fn probabilities_are_written_as_people_read_them() {
         let cases = [
             (1.0, "100 %"),
+            (0.999_9, "> 99.9 %"),
+            (0.998, "99.8 %"),
+            (0.98, "98 %"),
             (0.421, "42 %"),
             (0.0999, "10 %"),
             (0.098, "9.8 %"),

@@ -99,9 +99,11 @@ impl Layout {
         script: &Script,
         y: Rangef,
     ) -> Vec<(&Chunk, Arc<Galley>)> {
+        let first = self.chunks.partition_point(|chunk| chunk.y.max < y.min);
         self.chunks
             .iter_mut()
-            .filter(|chunk| chunk.y.intersects(y))
+            .skip(first)
+            .take_while(|chunk| chunk.y.min <= y.max)
             .map(|chunk| {
                 let galley = chunk.galley(ui, script);
                 (&*chunk, galley)

@@ -66,8 +66,8 @@ impl Row {
 
     /// Where the row's last character ends.
     pub(super) fn end(&self) -> f32 {
-        let text = self.spans.iter().filter(|span| span.look != Look::Newline);
-        text.last().map_or(0.0, |span| span.x.max)
+        let mut text = self.spans.iter().filter(|span| span.look != Look::Newline);
+        text.next_back().map_or(0.0, |span| span.x.max)
     }
 }
 
@@ -91,7 +91,8 @@ pub(super) fn rows_of(galley: &Galley, script: &Script, from: usize) -> Vec<Row>
             }
         }
         if let Some(run) = reader.next_newline() {
-            row.end_line(run, reader.last_newline.replace(run.step) == Some(run.step));
+            let before = reader.last_newline.replace(run);
+            row.end_line(run, before.is_some_and(|before| before.step == run.step));
         } else {
             reader.last_newline = None;
         }
@@ -147,8 +148,8 @@ impl Row {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// The step of the newline that ended the row before, if one did.
-    last_newline: Option<Option<usize>>,
+    /// The newline that ended the row before, if one did.
+    last_newline: Option<Run>,
     runs: Box<dyn Iterator<Item = (Run, usize)> + 'a>,
     run: Option<(Run, usize)>,
 }
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         Self {
             text,
             at: from,
-            last_newline: before.flatten().map(|(run, _)| run.step),
+            last_newline: before.flatten().map(|(run, _)| run),
             run: runs.next(),
             runs,
         }

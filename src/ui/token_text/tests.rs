@@ -1,1 +1,338 @@
-//! What the token text promises.
+//! What the token text promises, checked without a window.
+
+use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
+
+use super::layout::Layout;
+use super::script::{Look, Script};
+use super::{TokenTextInput, TokenTextResponse, TokenView};
+use crate::generation::testing::{generation, generation_of};
+use crate::generation::{Generation, Piece};
+use crate::state::Tint;
+use crate::ui::style;
+
+/// Text, bytes, a character in three tokens, blank lines, white space, a special token.
+fn mixed() -> Generation {
+    let text = |text: &str| (Piece::text(text), 0.4);
+    let bytes = |bytes: &[u8]| (Piece::text(bytes), 0.4);
+    generation_of(&[
+        text(" a"),
+        text(" little"),
+        bytes(&[0xE2]),
+        bytes(&[0x82]),
+        bytes(&[0xAC, b' ']),
+        text("5.\n\n"),
+        text("\n"),
+        text("Then"),
+        text("  "),
+        text("a\u{200B}b"),
+        text("\t"),
+        bytes(&[0xFF]),
+        text(" end."),
+        (Piece::special("</s>"), 0.9),
+    ])
+}
+
+/// Two hundred words in paragraphs, so that there are several chunks.
+fn long() -> Generation {
+    let words = [
+        " there", " was", " a", " fox", ".", "\n\n", "\n", "It", " ran",
+    ];
+    let pieces: Vec<(&str, f64)> = (0..400).map(|at| (words[at % words.len()], 0.3)).collect();
+    generation(&pieces)
+}
+
+fn script_of(generation: &Generation) -> Script {
+    let mut script = Script::default();
+    script.follow(generation);
+    script
+}
+
+/// A window of one view, driven by hand.
+struct Window {
+    ctx: Context,
+    view: TokenView,
+    secs: f64,
+    size: Vec2,
+}
+
+impl Window {
+    fn new(size: Vec2) -> Self {
+        let ctx = Context::default();
+        style::install(&ctx);
+        Self {
+            ctx,
+            view: TokenView::default(),
+            secs: 0.0,
+            size,
+        }
+    }
+
+    fn show(&mut self, generation: &Generation, events: Vec<Event>) -> TokenTextResponse {
+        self.secs += 0.1;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
+            time: Some(self.secs),
+            events,
+            ..RawInput::default()
+        };
+        let mut response = TokenTextResponse::default();
+        let output = self.ctx.run_ui(input, |ui| {
+            response = self.view.ui(ui, input_of(generation));
+        });
+        output.drop_without_applying_deltas();
+        response
+    }
+
+    /// Points at a place, waits until egui has seen it, and gives the step there.
+    fn point_at(&mut self, generation: &Generation, at: Pos2) -> Option<usize> {
+        self.show(generation, vec![Event::PointerMoved(at)]);
+        self.show(generation, Vec::new()).hovered
+    }
+}
+
+fn input_of(generation: &Generation) -> TokenTextInput<'_> {
+    TokenTextInput {
+        generation,
+        tint: Tint::Probability,
+        pinned: None,
+        same_step: None,
+        fork_step: None,
+        show_marks: false,
+        writing: false,
+        pane_color: crate::ui::theme::Theme::dark_or_light(true).pane(0),
+    }
+}
+
+/// Lays a script out at a width and hands the layout to `look`.
+fn with_layout<T>(script: &Script, width: f32, look: impl Fn(&Layout) -> T) -> T {
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut result = None;
+    for _ in 0..2 {
+        let mut layout = Layout::default();
+        let output = ctx.run_ui(RawInput::default(), |ui| {
+            layout.update(ui, script, width);
+            result = Some(look(&layout));
+        });
+        output.drop_without_applying_deltas();
+    }
+    result.expect("a frame was run")
+}
+
+/// The characters of a step, as they are shown.
+fn shown(script: &Script, step: usize) -> String {
+    let start = script.step_start(step).expect("the step was taken in");
+    let end = script.step_start(step + 1);
+    script.text()[start..end.unwrap_or(script.text().len())].to_owned()
+}
+
+#[test]
+fn a_split_character_is_shown_by_the_token_that_completes_it() {
+    let script = script_of(&mixed());
+    for (step, expected) in [
+        (2, " E2 "),
+        (3, " 82 "),
+        (4, "€ "),
+        (11, " FF "),
+        (13, " </s> "),
+    ] {
+        assert_eq!(shown(&script, step), expected, "step {step}");
+    }
+    assert!(script.plain().contains("little€ 5."));
+}
+
+#[test]
+fn bytes_that_no_token_completes_stay_bytes_and_hide_nothing() {
+    let pieces: Vec<(Piece, f64)> = [&[0xE2, 0x82][..], b"x", &[0xF0, 0x9F], &[0x98, 0x80, b'!']]
+        .map(|bytes| (Piece::text(bytes), 0.5))
+        .to_vec();
+    let script = script_of(&generation_of(&pieces));
+    let all: Vec<String> = (0..4).map(|step| shown(&script, step)).collect();
+    assert_eq!(all, [" E2\u{A0}82 ", "x", " F0\u{A0}9F ", "😀!"]);
+}
+
+#[test]
+fn characters_that_cannot_be_seen_are_shown_by_their_code() {
+    let script = script_of(&mixed());
+    assert_eq!(shown(&script, 9), "a U+200B b");
+    let family = script_of(&generation(&[("👨\u{200D}👩", 0.5), ("\u{200D}", 0.5)]));
+    assert_eq!(shown(&family, 0), "👨\u{200D}👩");
+    assert_eq!(shown(&family, 1), " U+200D ");
+}
+
+#[test]
+fn text_that_comes_in_pieces_reads_as_if_it_had_come_at_once() {
+    let whole = mixed();
+    let mut growing = whole.clone();
+    let mut script = Script::default();
+    for n_steps in 0..=whole.steps.len() {
+        growing.steps = whole.steps[..n_steps].to_vec();
+        let anew = script.follow(&growing);
+        assert_eq!(anew, n_steps == 0);
+    }
+    assert_eq!(script.text(), script_of(&whole).text());
+}
+
+#[test]
+fn another_generation_of_the_same_prompt_begins_anew() {
+    let mut script = script_of(&generation(&[(" a", 0.5), (" fox", 0.5)]));
+    let mut other = generation(&[(" the", 0.5), (" house", 0.5)]);
+    assert!(script.follow(&other));
+    assert_eq!(script.plain(), "Once there was the house");
+    other.steps.truncate(1);
+    assert!(script.follow(&other));
+    assert_eq!(script.plain(), "Once there was the");
+}
+
+#[test]
+fn chunks_lose_no_character_and_no_blank_line_at_any_width() {
+    for generation in [mixed(), long()] {
+        let script = script_of(&generation);
+        let n_blank = |text: &str| text.lines().filter(|line| line.is_empty()).count();
+        for width in [90.0, 140.0, 280.0, 680.0] {
+            with_layout(&script, width, |layout| {
+                let rows = || layout.chunks().iter().flat_map(|chunk| &chunk.rows);
+                let mut end = 0;
+                for row in rows() {
+                    assert_eq!(row.bytes.start, end, "at width {width}");
+                    end = row.bytes.end;
+                }
+                assert_eq!(end, script.text().len());
+                let blank = rows().filter(|row| row.y.span() < 12.0).count();
+                assert_eq!(blank, n_blank(script.text()), "at width {width}");
+            });
+        }
+    }
+}
+
+#[test]
+fn every_token_can_be_pointed_at_in_all_its_glyphs() {
+    for (generation, width) in [(mixed(), 160.0), (long(), 280.0)] {
+        let script = script_of(&generation);
+        let found = with_layout(&script, width, |layout| {
+            let mut found = vec![false; generation.steps.len()];
+            for chunk in layout.chunks() {
+                for row in &chunk.rows {
+                    for span in &row.spans {
+                        let hit = layout.row_at(chunk.y.min + row.y.center());
+                        let hit = hit.and_then(|row| row.span_at(span.x.center()));
+                        assert_eq!(hit, Some(span));
+                        if let Some(step) = span.step {
+                            found[step] = true;
+                        }
+                    }
+                }
+            }
+            found
+        });
+        let missing: Vec<usize> = (0..found.len()).filter(|step| !found[*step]).collect();
+        assert_eq!(missing, Vec::<usize>::new());
+    }
+}
+
+#[test]
+fn fills_leave_out_the_space_before_a_token_and_chips_stand_apart() {
+    let script = script_of(&mixed());
+    with_layout(&script, 680.0, |layout| {
+        let spans = || {
+            let rows = layout.chunks().iter().flat_map(|chunk| &chunk.rows);
+            rows.flat_map(|row| &row.spans)
+        };
+        let of = |step| {
+            spans()
+                .find(|span| span.step == Some(step))
+                .expect("is shown")
+        };
+        let little = of(1);
+        assert!(little.ink.expect("has letters").min > little.x.min + 2.0);
+        let white = of(8);
+        assert_eq!(white.ink, Some(white.x));
+        assert_eq!(of(11).look, Look::Bytes);
+    });
+}
+
+#[test]
+fn a_new_width_lays_the_text_out_again() {
+    let generation = long();
+    let mut window = Window::new(vec2(400.0, 300.0));
+    window.show(&generation, Vec::new());
+    let wide = window.view.layout.height();
+    window.size.x = 150.0;
+    window.show(&generation, Vec::new());
+    assert!(window.view.layout.height() > wide);
+}
+
+#[test]
+fn a_text_that_grows_has_the_rows_of_one_that_is_whole() {
+    let whole = long();
+    let mut growing = whole.clone();
+    let mut window = Window::new(vec2(300.0, 300.0));
+    for n_steps in (0..=whole.steps.len())
+        .step_by(3)
+        .chain([whole.steps.len()])
+    {
+        growing.steps = whole.steps[..n_steps].to_vec();
+        window.show(&growing, Vec::new());
+    }
+    let mut fresh = Window::new(vec2(300.0, 300.0));
+    fresh.show(&whole, Vec::new());
+    fresh.show(&whole, Vec::new());
+    let rows = |window: &Window| -> Vec<std::ops::Range<usize>> {
+        let chunks = window.view.layout.chunks().iter();
+        chunks
+            .flat_map(|chunk| chunk.rows.iter().map(|row| row.bytes.clone()))
+            .collect()
+    };
+    assert_eq!(rows(&window), rows(&fresh));
+}
+
+#[test]
+fn pointing_and_clicking_give_the_token_under_the_pointer() {
+    let generation = generation(&[(" a", 0.5), (" fox", 0.1), ("\n\n", 0.2), ("It", 0.5)]);
+    let mut window = Window::new(vec2(600.0, 300.0));
+    window.show(&generation, Vec::new());
+    let origin = pos2(14.0, 2.0);
+    let place = |window: &Window, step: usize| {
+        let chunks = window.view.layout.chunks().iter();
+        let mut rows = chunks.flat_map(|chunk| chunk.rows.iter().map(move |row| (chunk, row)));
+        rows.find_map(|(chunk, row)| {
+            let span = row.spans.iter().find(|span| span.step == Some(step))?;
+            let y = chunk.y.min + row.y.center();
+            Some(origin + vec2(span.x.center(), y))
+        })
+    };
+    for step in 0..generation.steps.len() {
+        let at = place(&window, step).expect("is shown");
+        assert_eq!(window.point_at(&generation, at), Some(step));
+        let button = |pressed| Event::PointerButton {
+            pos: at,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        };
+        window.show(&generation, vec![button(true)]);
+        let clicked = window.show(&generation, vec![button(false)]).clicked;
+        assert_eq!(clicked, Some(step));
+    }
+    let prompt = origin + vec2(10.0, 12.0);
+    assert_eq!(window.point_at(&generation, prompt), None);
+    assert_eq!(window.point_at(&generation, pos2(500.0, 280.0)), None);
+}
+
+#[test]
+fn a_pinned_token_out_of_sight_is_brought_into_view() {
+    let generation = long();
+    let mut window = Window::new(vec2(300.0, 120.0));
+    window.show(&generation, Vec::new());
+    let last = generation.steps.len() - 1;
+    window.view.scroll_to(last);
+    for _ in 0..4 {
+        window.show(&generation, Vec::new());
+    }
+    let bottom = (0..120).rev().find_map(|y| {
+        let row = (14..280).rev().step_by(3);
+        row.map(|x| pos2(x as f32, y as f32))
+            .find_map(|at| window.point_at(&generation, at))
+    });
+    assert_eq!(bottom, Some(last));
+}

@@ -24,11 +24,11 @@ pub fn menu_item(ui: &mut Ui, label: &str, shortcut: &str, selected: bool) -> Re
         } else {
             Color32::TRANSPARENT
         };
-        let rest = Rest {
+        let plain = Rest {
             fill,
             text: theme.text_1,
         };
-        let color = paint_fill(ui, &response, rest, 6);
+        let color = paint_fill(ui, &response, plain, 6);
         let middle = |height: f32| rect.center().y - height / 2.0;
         let at = pos2(rect.left() + 10.0, middle(words.size().y));
         ui.painter().galley(at, words, color);

@@ -21,7 +21,7 @@ pub struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// A number with this name; the slider covers `range`.
-    pub const fn new(name: &'a str, range: RangeInclusive<f64>, decimals: usize) -> Self {
+    pub const fn new(name: &'a str, range: RangeInclusive<f64>, decimals: u8) -> Self {
         Self {
             name,
             scale: Scale {
@@ -66,8 +66,8 @@ impl<'a> Number<'a> {
                 } = &self.scale;
                 let speed = (range.end() - range.start()) / 300.0;
                 let drag = DragValue::new(value)
-                    .speed(speed.max(0.1_f64.powi(*decimals as i32)))
-                    .fixed_decimals(*decimals)
+                    .speed(speed.max(0.1_f64.powi((*decimals).into())))
+                    .fixed_decimals((*decimals).into())
                     .update_while_editing(false);
                 ui.add_sized(vec2(56.0, 28.0), drag)
             })

@@ -55,7 +55,7 @@ pub(super) struct Scale {
     /// Whether equal ways are equal factors.
     pub(super) logarithmic: bool,
     /// To how many digits after the point a value is rounded.
-    pub(super) decimals: usize,
+    pub(super) decimals: u8,
 }
 
 impl Scale {
@@ -68,7 +68,7 @@ impl Scale {
         let (from, to) = self.ends();
         let bent = from + (to - from) * share;
         let value = if self.logarithmic { bent.exp() } else { bent };
-        let unit = 10_f64.powi(self.decimals as i32);
+        let unit = 10_f64.powi(self.decimals.into());
         let rounded = (value * unit).round() / unit;
         rounded.clamp(*self.range.start(), *self.range.end())
     }

@@ -8,8 +8,8 @@ use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, 
 pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
-use super::frame::{empty_ui, text, title_ui};
-use super::scale::{grouped, percent, round_up};
+use super::frame::{empty_ui, row_rect, text, title_ui};
+use super::scale::{axis_steps, grouped, percent};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -19,9 +19,8 @@ const ROW: std::ops::RangeInclusive<f32> = 21.0..=26.0;
 /// The most rows that help; more are noise.
 const N_ROWS: usize = 12;
 
-/// Left of the bars for the words, right of them for the figures.
+/// The space left of the bars, for the words.
 const WORDS: f32 = 84.0;
-const FIGURES: f32 = 88.0;
 
 /// Shows the candidates of a step, as many as there is room for.
 pub fn next_token_plot_ui(ui: &mut Ui, data: Option<&NextTokenData>) {
@@ -61,11 +60,13 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
         .fold(0.0, f64::max);
     let bars = Bars {
         left: area.left() + WORDS,
-        width: (area.width() - WORDS - FIGURES).max(24.0),
-        top: if place == Place::Picture {
-            round_up(largest)
-        } else {
-            largest
+        width: (area.width() - WORDS - figures_width(ui, &rows)).max(24.0),
+        top: match place {
+            Place::Screen => largest,
+            Place::Picture => {
+                let (step, n_steps) = axis_steps(largest);
+                step * f64::from(n_steps)
+            }
         },
     };
     if place == Place::Picture {
@@ -180,6 +181,18 @@ fn figure(row: &CandidateRow) -> String {
     }
 }
 
+/// How much space the widest figure takes, with what is around it.
+fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
+    let width = |row: &&CandidateRow| {
+        let color = egui::Color32::PLACEHOLDER;
+        let galley = ui
+            .painter()
+            .layout_no_wrap(figure(row), Face::Micro.font(), color);
+        galley.size().x
+    };
+    7.0 + rows.iter().map(width).fold(0.0, f32::max) + 8.0
+}
+
 /// A row in words, for its tooltip and for a screen reader.
 fn spoken(row: &CandidateRow) -> String {
     let piece = row.piece.to_string();
@@ -199,7 +212,7 @@ fn spoken(row: &CandidateRow) -> String {
 /// What the bars stand for, in a picture.
 fn legend(ui: &mut Ui, pane: usize) {
     let theme = Theme::of(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
+    let (rect, _) = row_rect(ui, 24.0);
     let middle = rect.top() + 6.0;
     let mut x = rect.left();
     let entries = [
@@ -227,22 +240,23 @@ fn legend(ui: &mut Ui, pane: usize) {
 fn paint_axis(ui: &Ui, bars: &Bars, rows: std::ops::RangeInclusive<f32>) {
     let theme = Theme::of(ui);
     let bottom = *rows.end();
-    for index in 0_u8..=4 {
-        let share = f32::from(index) / 4.0;
-        let x = bars.left + bars.width * share;
+    let (step, n_steps) = axis_steps(bars.top);
+    for index in 0..=n_steps {
+        let value = f64::from(index) * step;
+        let x = bars.left + bars.length(value);
         let color = if index == 0 {
             theme.stroke_2
         } else {
             theme.stroke_1
         };
         ui.painter().vline(x, rows.clone(), Stroke::new(1.0, color));
-        let value = bars.top * f64::from(share) * 100.0;
-        let digits = usize::from(value.fract().abs() > 1e-6);
+        let percents = value * 100.0;
+        let digits = usize::from((percents - percents.round()).abs() > 1e-6);
         let at = (pos2(x, bottom + 10.0), Align2::CENTER_CENTER);
         text(
             ui,
             at,
-            &format!("{value:.digits$} %"),
+            &format!("{percents:.digits$} %"),
             Face::Micro,
             theme.text_3,
         );

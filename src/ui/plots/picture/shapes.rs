@@ -86,10 +86,11 @@ fn push_shape(svg: &mut String, shape: &Shape) {
             );
         }
         Shape::LineSegment { points, stroke } => {
+            let points = crisp(*points, stroke.width);
             push_points(
                 svg,
                 "polyline",
-                points,
+                &points,
                 &paint(Color32::TRANSPARENT, *stroke),
             );
         }
@@ -107,6 +108,21 @@ fn push_shape(svg: &mut String, shape: &Shape) {
         Shape::Text(text) => push_text(svg, text),
         _ => {}
     }
+}
+
+/// A hairline along an axis fills one row or column of points, as it does on the screen.
+fn crisp([mut start, mut end]: [Pos2; 2], width: f32) -> [Pos2; 2] {
+    let middle = |at: f32| at.floor() + 0.5;
+    if (width - 1.0).abs() < 0.01 {
+        if (start.y - end.y).abs() < 0.01 {
+            start.y = middle(start.y);
+            end.y = start.y;
+        } else if (start.x - end.x).abs() < 0.01 {
+            start.x = middle(start.x);
+            end.x = start.x;
+        }
+    }
+    [start, end]
 }
 
 fn push_rect(svg: &mut String, shape: &egui::epaint::RectShape) {

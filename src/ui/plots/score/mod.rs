@@ -51,6 +51,7 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotRespo
         paint_lane_head(ui, data, lane, lane_rect, place);
         paint_end(ui, &shown.transform, data, row);
     }
+    paint_pin(ui, &shown.transform, data);
     respond(data, &shown.response, &shown.transform)
 }
 
@@ -238,6 +239,26 @@ fn paint_end(ui: &Ui, transform: &PlotTransform, data: &ScoreData<'_>, row: usiz
     ui.painter()
         .with_clip_rect(transform.frame().expand(2.0))
         .rect_filled(mark, 0, Theme::of(ui).text_2);
+}
+
+/// A small sign above the pinned step and a line under its bar, which no bar can hide.
+fn paint_pin(ui: &Ui, transform: &PlotTransform, data: &ScoreData<'_>) {
+    let Some(at) = data.pinned.filter(|at| data.step(*at).is_some()) else {
+        return;
+    };
+    let Some(row) = data.lanes.iter().position(|lane| lane.pane == at.pane) else {
+        return;
+    };
+    let accent = Theme::of(ui).accent;
+    let painter = ui.painter().with_clip_rect(transform.frame().expand(6.0));
+    let x = transform.position_from_point_x(at.step as f64 + 1.0);
+    let top = transform.frame().top();
+    let sign = [vec2(-4.0, -5.0), vec2(4.0, -5.0), vec2(0.0, 0.0)];
+    let sign = sign.map(|offset| pos2(x, top) + offset).to_vec();
+    painter.add(egui::Shape::convex_polygon(sign, accent, Stroke::NONE));
+    let y = transform.position_from_point_y(base(row, data.lanes.len()));
+    let line = Rect::from_min_max(pos2(x - 4.0, y + 1.0), pos2(x + 4.0, y + 3.0));
+    painter.rect_filled(line, 1, accent);
 }
 
 fn respond(

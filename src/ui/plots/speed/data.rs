@@ -1,7 +1,7 @@
 //! What the speed plot shows: tokens a second at each token, and who shared a forward pass.
 
 use crate::generation::{Generation, SpeedPoint, Step, speed_series};
-use crate::ui::plots::scale::{axis_tokens, round_up};
+use crate::ui::plots::scale::{axis_steps, axis_tokens, grouped};
 
 /// Over how many steps a point of the line looks back.
 const N_WINDOW: usize = 16;
@@ -14,8 +14,10 @@ const N_POINTS: usize = 400;
 pub struct SpeedData {
     /// The panes that have written at least two tokens.
     pub lines: Vec<SpeedLine>,
-    /// The speed at the top of the axis.
-    pub top: f64,
+    /// Tokens a second from mark to mark of the axis.
+    pub mark_step: f64,
+    /// How many marks it has above zero; the line has room below the last.
+    pub n_marks: u32,
     /// How many tokens the axis reaches.
     pub n_axis: usize,
     /// The shortest and the longest time from a request to its first token, in seconds.
@@ -69,10 +71,13 @@ impl SpeedData {
                 points: line(index, &writing, &series),
             })
             .collect();
-        let largest = lines.iter().flat_map(|line| &line.points);
+        let speeds = lines.iter().flat_map(|line| &line.points);
+        let largest = speeds.map(|point| point.per_sec).fold(0.0, f64::max);
+        let (mark_step, n_marks) = axis_steps(largest * 1.05);
         let longest = writing.iter().map(|(_, generation)| generation.steps.len());
         Self {
-            top: round_up(largest.map(|point| point.per_sec).fold(0.0, f64::max) * 1.1),
+            mark_step,
+            n_marks,
             n_axis: axis_tokens(longest.max().unwrap_or(0)),
             first_token_secs: first_tokens(panes),
             together_per_sec: together(&writing),
@@ -90,7 +95,7 @@ impl SpeedData {
                 format!("{low}–{high} ms")
             }
         });
-        let sum = self.together_per_sec.map(|sum| format!("{sum:.0}"));
+        let sum = self.together_per_sec.map(|sum| grouped(sum));
         match (sum, first) {
             (Some(sum), Some(first)) => vec![
                 format!("tokens a second · {sum} together · first after {first}"),

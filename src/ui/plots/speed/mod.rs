@@ -2,12 +2,12 @@
 
 mod data;
 
-use egui::{Align2, Rect, Role, Sense, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
-use egui_plot::{AxisHints, GridMark, Line, Plot, PlotPoints, PlotUi};
+use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
+use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
 
 pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
-use super::frame::{axis, axis_title, empty_ui, text, title_ui};
+use super::frame::{axis, axis_title, empty_ui, row_rect, text, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
 use super::scale::label_step;
 use crate::ui::fonts::Face;
@@ -17,7 +17,7 @@ use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 /// From stripe to stripe in a band, in points.
 const STRIPE: f64 = 2.5;
 
-const LEGEND_ROW: f32 = 22.0;
+const LEGEND_ROW: f32 = 24.0;
 
 /// Shows tokens a second of all panes.
 pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData) {
@@ -83,7 +83,8 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
         y_axis = y_axis.label(axis_title("Tokens a second", theme));
     }
     let n_axis = data.n_axis as f64;
-    let top = data.top;
+    let (mark_step, n_marks) = (data.mark_step, data.n_marks);
+    let top = mark_step * f64::from(n_marks);
     Plot::new("speed")
         .custom_x_axes(vec![x_axis])
         .custom_y_axes(vec![y_axis])
@@ -91,7 +92,7 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
             let length = (input.bounds.1 - input.bounds.0) / input.base_step_size * 8.0;
             marks(label_step(n_axis, length as f32, 48.0), n_axis)
         })
-        .y_grid_spacer(move |_| marks(top_step(top), top))
+        .y_grid_spacer(move |_| marks(mark_step, top))
         .show_grid([false, true])
         .grid_spacing(8.0..=8.01)
         .grid_color(theme.stroke_1)
@@ -99,7 +100,7 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
         .include_x(0.0)
         .include_x(n_axis)
         .include_y(0.0)
-        .include_y(data.top)
+        .include_y(top)
         .show_background(false)
         .show_x(false)
         .show_y(false)
@@ -120,20 +121,14 @@ fn marks(step: f64, last: f64) -> Vec<GridMark> {
         .collect()
 }
 
-/// A third, a quarter or a fifth of the axis, so that its top is a mark.
-fn top_step(top: f64) -> f64 {
-    let power = 10_f64.powf(top.log10().floor());
-    match (top / power).round() as u32 {
-        1 if top / power > 1.2 => top / 3.0,
-        3 => top / 3.0,
-        4 | 2 => top / 4.0,
-        7 => top / 7.0 * 3.5,
-        _ => top / 5.0,
-    }
-}
-
 fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
     let stripe = stripe_height(plot.transform().dpos_dvalue_y());
+    plot.hline(
+        HLine::new("", 0.0)
+            .color(theme.stroke_2)
+            .width(1.0)
+            .allow_hover(false),
+    );
     // The first pane is painted last, so that it lies on top where lines meet.
     for line in data.lines.iter().rev() {
         let points: PlotPoints<'_> = line
@@ -167,8 +162,7 @@ fn stripe_height(points_per_unit: f64) -> f64 {
 
 fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
     let theme = Theme::of(ui);
-    let size = vec2(ui.available_width(), LEGEND_ROW);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (rect, _) = row_rect(ui, LEGEND_ROW);
     let middle = rect.top() + SMALL_BADGE / 2.0;
     let room = rect.width() / data.lines.len().max(1) as f32;
     let mut x = rect.left() + if place == Place::Screen { 30.0 } else { 0.0 };

@@ -1,0 +1,149 @@
+//! What four panes cost a frame while they stream: layout, painting and tessellation on one thread.
+//!
+//! `cargo bench --bench token_text` prints mean milliseconds a frame for texts of several lengths.
+//! The cost must not grow with the length, because what is out of sight is not touched.
+
+#![expect(clippy::print_stdout, reason = "its output is its purpose")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use egui::{Context, Pos2, RawInput, Rect, UiBuilder, pos2, vec2};
+use quartet::decoding::{ChainConfig, Draw, Evidence, RankedCandidate, TokenId, Trace};
+use quartet::generation::{
+    Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step, StepTime,
+    Vocabulary,
+};
+use quartet::state::Tint;
+use quartet::ui::style;
+use quartet::ui::theme::Theme;
+use quartet::ui::token_text::{TokenTextInput, TokenView};
+
+const N_PANES: usize = 4;
+const N_FRAMES: usize = 200;
+
+fn main() {
+    for n_tokens in [200, 2_000, 10_000] {
+        let (streaming, idle) = (mean_ms(n_tokens, 1), mean_ms(n_tokens, 0));
+        println!(
+            "{n_tokens:6} tokens a pane: {streaming:6.2} ms a frame that brings each pane a token, \
+             {idle:6.2} ms a frame that brings none"
+        );
+    }
+}
+
+/// The mean time of a frame, in milliseconds, of panes that hold `n_tokens` and get `n_new` more
+/// with each frame.
+fn mean_ms(n_tokens: usize, n_new: usize) -> f64 {
+    let whole = generation(n_tokens + N_FRAMES * n_new);
+    let mut growing = whole.clone();
+    growing.steps.truncate(n_tokens);
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut views: Vec<TokenView> = (0..N_PANES).map(|_| TokenView::default()).collect();
+    for _ in 0..5 {
+        frame(&ctx, &growing, &mut views);
+    }
+    let start = Instant::now();
+    for index in 0..N_FRAMES {
+        let from = n_tokens + index * n_new;
+        let new = whole.steps.iter().skip(from).take(n_new).cloned();
+        growing.steps.extend(new);
+        frame(&ctx, &growing, &mut views);
+    }
+    start.elapsed().as_secs_f64() * 1000.0 / N_FRAMES as f64
+}
+
+fn frame(ctx: &Context, generation: &Generation, views: &mut [TokenView]) {
+    let input = RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0))),
+        ..RawInput::default()
+    };
+    let mut output = ctx.run_ui(input, |ui| {
+        let theme = Theme::of(ui);
+        for (index, view) in views.iter_mut().enumerate() {
+            let corner = pos2(316.0 * index as f32, 150.0);
+            let rect = Rect::from_min_size(corner, vec2(308.0, 380.0));
+            let mut pane = ui.new_child(UiBuilder::new().id_salt(index).max_rect(rect));
+            let input = TokenTextInput {
+                generation,
+                tint: Tint::Probability,
+                pinned: None,
+                same_step: None,
+                fork_step: Some(4),
+                show_marks: false,
+                writing: true,
+                pane_color: theme.pane(index),
+            };
+            view.ui(&mut pane, input);
+        }
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    std::hint::black_box(ctx.tessellate(shapes, output.pixels_per_point));
+    output.drop_without_applying_deltas();
+}
+
+fn generation(n_tokens: usize) -> Generation {
+    let words = [
+        " once", " there", " was", " a", " little", " house", " by", " the", " road", ".", "\n\n",
+    ];
+    Generation {
+        name: "Bench".to_owned(),
+        config: GenerationConfig {
+            chain: ChainConfig::greedy(),
+            seed: 42,
+            limits: Limits::default(),
+        },
+        model: Arc::new(ModelInfo::default()),
+        vocabulary: Arc::new(Vocabulary::new(words.map(Piece::text).to_vec())),
+        prompt: Arc::new(PromptRecord {
+            text: "Once upon a time".to_owned(),
+            ..PromptRecord::default()
+        }),
+        steps: (0..n_tokens)
+            .map(|index| {
+                // Paragraphs of about forty words.
+                let word = if index % 41 == 40 { 10 } else { index * 7 % 10 };
+                step(index, word, words.get(word).copied().unwrap_or_default())
+            })
+            .collect(),
+        finish: None,
+    }
+}
+
+fn step(index: usize, word: usize, text: &str) -> Step {
+    let token = TokenId(word as u32);
+    let prob = 1.0 / (1 + index * 5 % 97) as f64;
+    let candidate = RankedCandidate {
+        token,
+        logit: 0.0,
+        prob,
+    };
+    Step {
+        token,
+        piece: Piece::text(text),
+        trace: Trace {
+            raw: Evidence {
+                n_candidates: 11,
+                head: vec![candidate],
+                log_sum_exp: 0.0,
+                entropy_nats: 1.0,
+            },
+            stages: Vec::new(),
+            survivors: vec![candidate],
+            draw: Draw {
+                token,
+                prob,
+                coin: None,
+                below: 0.0,
+            },
+            raw_prob: prob,
+            raw_rank: 1,
+        },
+        time: StepTime {
+            at_secs: index as f64 / 400.0,
+            forward_secs: 0.002,
+            n_batch: N_PANES,
+        },
+    }
+}

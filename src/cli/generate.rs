@@ -1,0 +1,168 @@
+//! `quartet generate`: continues a prompt under one or more settings, and prints or keeps the texts.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::console;
+use super::failure::Failure;
+use super::keep::{keep_file, keep_folder};
+use super::progress::Progress;
+use super::write::{Pane, ending, source, write};
+use crate::export::{ExportFormat, render};
+use crate::generation::{
+    EndOfText, FinishReason, GRAMMAR, Generation, GenerationConfig, Limits, PaneSettings,
+};
+
+/// What `quartet generate` is given.
+#[derive(Debug, Args)]
+#[command(after_help = GRAMMAR)]
+pub(super) struct Arguments {
+    /// The text to continue; with `-` it is read from standard input, without its last line break
+    #[arg(long, value_name = "TEXT")]
+    prompt: String,
+
+    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; the model inside
+    /// the program where none is given
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+
+    /// How a pane chooses its tokens, as described below; once for each pane. Without it, four panes
+    /// are written: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    #[arg(long = "pane", value_name = "SETTINGS")]
+    panes: Vec<String>,
+
+    /// The most tokens to write in each pane
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
+    max_tokens: usize,
+
+    /// What the draws of all panes depend on that have no seed of their own
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    seed: u64,
+
+    /// A text that ends the writing; can be given several times
+    #[arg(long = "stop", value_name = "TEXT")]
+    stop_strings: Vec<String>,
+
+    /// Write on after the tokens with which the model ends a text
+    #[arg(long)]
+    ignore_eos: bool,
+
+    /// Keep everything that was recorded in this file; with `-` it goes to standard output, and the
+    /// texts do not
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Keep the run in this folder, in every format
+    #[arg(long, value_name = "FOLDER")]
+    export: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let panes = arguments.panes()?;
+    let prompt = match arguments.prompt.as_str() {
+        "-" => prompt_from(io::stdin().lock())?,
+        prompt => prompt.to_owned(),
+    };
+    let source = source(arguments.model.clone());
+    let generations = write(source, &prompt, panes, &mut Progress::new())?;
+    arguments.keep(&generations.iter().collect::<Vec<_>>())
+}
+
+impl Arguments {
+    fn panes(&self) -> Result<Vec<Pane>, Failure> {
+        let settings = if self.panes.is_empty() {
+            PaneSettings::classics().to_vec()
+        } else {
+            let parse = |description: &String| {
+                PaneSettings::from_str(description).map_err(|error| {
+                    let pointed = error.pointing_into(description);
+                    Failure::usage(format!("in a pane's settings:\n\n{pointed}"))
+                })
+            };
+            self.panes.iter().map(parse).collect::<Result<_, _>>()?
+        };
+        let end_of_text = if self.ignore_eos {
+            EndOfText::Ignored
+        } else {
+            EndOfText::Stops
+        };
+        let limits = Limits {
+            max_new_tokens: self.max_tokens,
+            stop_strings: self.stop_strings.clone(),
+            end_of_text,
+        };
+        let pane = |settings: PaneSettings| Pane {
+            name: settings.name,
+            config: GenerationConfig {
+                chain: settings.chain,
+                seed: settings.seed.unwrap_or(self.seed),
+                limits: limits.clone(),
+            },
+        };
+        Ok(settings.into_iter().map(pane).collect())
+    }
+
+    /// Prints the texts, then writes the files: whatever becomes of these, the texts are there.
+    fn keep(&self, generations: &[&Generation]) -> Result<(), Failure> {
+        let json_printed = self.json.as_deref() == Some(Path::new("-"));
+        if json_printed {
+            console::print(&render(ExportFormat::Json, generations))?;
+        } else {
+            console::print(texts(generations).as_bytes())?;
+        }
+        let mut files_kept = true;
+        if let Some(path) = self.json.as_deref().filter(|_| !json_printed) {
+            files_kept &= told(keep_file(path, &render(ExportFormat::Json, generations)));
+        }
+        if let Some(folder) = &self.export {
+            files_kept &= told(keep_folder(folder, generations));
+        }
+        if files_kept && !generations.iter().any(|pane| has_failed(pane)) {
+            Ok(())
+        } else {
+            Err(Failure::Told)
+        }
+    }
+}
+
+fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
+    let mut prompt = String::new();
+    input
+        .read_to_string(&mut prompt)
+        .map_err(|error| Failure::run(format!("standard input could not be read: {error}")))?;
+    let n_kept = prompt.strip_suffix('\n').unwrap_or(&prompt);
+    Ok(n_kept.strip_suffix('\r').unwrap_or(n_kept).to_owned())
+}
+
+/// Each text under the name of its pane and the words that ask for the same again.
+fn texts(generations: &[&Generation]) -> String {
+    let mut page = String::new();
+    for pane in generations {
+        let mut settings = PaneSettings::from(pane.config.chain.clone());
+        if !settings.chain.is_greedy() {
+            settings.seed = Some(pane.config.seed);
+        }
+        // Writing to a string does not fail.
+        writeln!(page, "{} ({settings})", pane.name).ok();
+        writeln!(page, "{}", pane.text()).ok();
+        writeln!(page, "[{}]\n", ending(pane)).ok();
+    }
+    page
+}
+
+const fn has_failed(pane: &Generation) -> bool {
+    matches!(pane.finish, Some(FinishReason::Failed { .. }))
+}
+
+/// Tells what went wrong. Gives whether nothing did.
+fn told(outcome: Result<(), String>) -> bool {
+    if let Err(sentence) = &outcome {
+        console::complain(sentence);
+    }
+    outcome.is_ok()
+}
