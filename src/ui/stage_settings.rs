@@ -13,7 +13,7 @@ pub(super) struct Setting<'a> {
     /// What the slider covers.
     pub range: RangeInclusive<f64>,
     /// How many digits after the point are shown.
-    pub decimals: usize,
+    pub decimals: u8,
     /// Whether the slider moves by factors.
     pub logarithmic: bool,
     number: Number<'a>,
@@ -29,7 +29,7 @@ impl<'a> Setting<'a> {
     const fn real(
         name: &'static str,
         range: RangeInclusive<f64>,
-        decimals: usize,
+        decimals: u8,
         number: &'a mut f32,
     ) -> Self {
         Self {
