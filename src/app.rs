@@ -1,1 +1,199 @@
 //! The window: drains events, draws, applies commands, runs effects.
+
+mod dialogs;
+mod icon;
+mod save;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use eframe::egui;
+
+use crate::state::{AppState, Command, Effect, Settings, ThemeChoice};
+use crate::ui::theme::Theme;
+use crate::ui::{WindowUi, style};
+use crate::worker::{ModelSource, Worker};
+
+pub use dialogs::Dialogs;
+
+/// Under this name the settings are stored, and the system knows the window.
+const APP_ID: &str = "quartet";
+
+/// The key of the settings in the store.
+const SETTINGS: &str = "settings";
+
+/// New events are drawn this much later, so that they are drawn 30 times a second at most.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// A frame takes in events for no longer than this; the rest waits for the next.
+const DRAIN: Duration = Duration::from_millis(6);
+
+/// Events taken out at once.
+const BATCH: usize = 64;
+
+/// How many answers of dialogs and of saving can wait.
+const N_ANSWERS: usize = 16;
+
+/// Opens the window, and returns when it is closed. Without a path, the model inside the program is
+/// loaded.
+pub fn run(model: Option<PathBuf>) -> eframe::Result {
+    let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Quartet")
+        .with_app_id(APP_ID)
+        .with_icon(icon::icon())
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([720.0, 520.0]);
+    let options = eframe::NativeOptions {
+        viewport,
+        renderer: eframe::Renderer::Glow,
+        ..Default::default()
+    };
+    eframe::run_native(
+        APP_ID,
+        options,
+        Box::new(|cc| {
+            let json = cc.storage.and_then(|storage| storage.get_string(SETTINGS));
+            let settings = json.map_or_else(Settings::default, |json| Settings::from_json(&json));
+            let start = |wake: Wake| Worker::start(wake);
+            let app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
+            Ok(Box::new(app))
+        }),
+    )
+}
+
+/// What a worker calls after each event.
+pub type Wake = Box<dyn Fn() + Send>;
+
+/// The state, what drawing remembers, and the doors to the world outside.
+pub struct App {
+    state: AppState,
+    window: WindowUi,
+    worker: Worker,
+    start_worker: Box<dyn FnMut(Wake) -> Worker>,
+    dialogs: Dialogs,
+    answers: (SyncSender<Command>, Receiver<Command>),
+}
+
+impl App {
+    /// An app with these settings, which loads this model. `start_worker` starts the engine's
+    /// thread, now and whenever it has to be started again.
+    pub fn new(
+        ctx: &egui::Context,
+        settings: Settings,
+        source: ModelSource,
+        dialogs: Dialogs,
+        mut start_worker: impl FnMut(Wake) -> Worker + 'static,
+    ) -> Self {
+        style::install(ctx);
+        let (state, effects) = AppState::new(settings, source);
+        let worker = start_worker(wake(ctx));
+        let mut app = Self {
+            state,
+            window: WindowUi::default(),
+            worker,
+            start_worker: Box::new(start_worker),
+            dialogs,
+            answers: sync_channel(N_ANSWERS),
+        };
+        for effect in effects {
+            app.run_effect(ctx, None, effect);
+        }
+        app
+    }
+
+    /// All that the window shows.
+    pub const fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// Takes in what has happened outside.
+    fn take_in(&mut self, ctx: &egui::Context) {
+        let began = Instant::now();
+        let mut effects = Vec::new();
+        while let Ok(command) = self.answers.1.try_recv() {
+            effects.extend(self.state.apply(command));
+        }
+        loop {
+            let events = self.worker.drain(BATCH);
+            let all = events.len() < BATCH;
+            for event in events {
+                effects.extend(self.state.on_event(event));
+            }
+            if all {
+                break;
+            }
+            if began.elapsed() > DRAIN {
+                ctx.request_repaint();
+                break;
+            }
+        }
+        for effect in effects {
+            self.run_effect(ctx, None, effect);
+        }
+    }
+
+    fn run_effect(&mut self, ctx: &egui::Context, frame: Option<&eframe::Frame>, effect: Effect) {
+        let answers = self.answers.0.clone();
+        match effect {
+            Effect::Send(request) => self.worker.send(request),
+            Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
+            Effect::CopyText(text) => ctx.copy_text(text),
+            Effect::OpenDialog(purpose) => {
+                dialogs::open(ctx, self.dialogs, frame, purpose, answers);
+            }
+            Effect::Save(document, path) => {
+                let dark = ctx.global_style().visuals.dark_mode;
+                let job = save::Job::new(&self.state, document, path, dark);
+                job.start(ctx.clone(), answers);
+            }
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.take_in(ctx);
+        ctx.set_theme(preference(self.state.view.theme));
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+        let commands = self.window.ui(ui, &mut self.state);
+        if !commands.is_empty() {
+            // What they change is to be seen at once.
+            ui.request_repaint();
+        }
+        for command in commands {
+            for effect in self.state.apply(command) {
+                self.run_effect(ui.ctx(), Some(&*frame), effect);
+            }
+        }
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        storage.set_string(SETTINGS, self.state.settings().to_json());
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        let bg = Theme::dark_or_light(visuals.dark_mode).bg;
+        egui::Rgba::from(bg).to_array()
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+}
+
+fn wake(ctx: &egui::Context) -> Wake {
+    let ctx = ctx.clone();
+    Box::new(move || ctx.request_repaint_after(FRAME))
+}
+
+const fn preference(choice: ThemeChoice) -> egui::ThemePreference {
+    match choice {
+        ThemeChoice::System => egui::ThemePreference::System,
+        ThemeChoice::Dark => egui::ThemePreference::Dark,
+        ThemeChoice::Light => egui::ThemePreference::Light,
+    }
+}

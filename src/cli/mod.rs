@@ -59,8 +59,9 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn open_window(_model: Option<PathBuf>) -> Result<(), Failure> {
-    Err(Failure::run("the window is not built yet"))
+fn open_window(model: Option<PathBuf>) -> Result<(), Failure> {
+    crate::app::run(model)
+        .map_err(|error| Failure::run(format!("the window could not be opened: {error}")))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl AppState {
             }
             Command::MovePin(direction) => self.move_pin(direction),
 
-            Command::LoadModel(source) => self.load_model(source),
+            Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.follow_path(purpose, path),
             Command::NoDialog(purpose) => self.open_path_field(purpose),

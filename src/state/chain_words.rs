@@ -9,7 +9,7 @@ pub fn name_of(chain: &ChainConfig) -> String {
     }
     let cuts: Vec<&str> = chain
         .active()
-        .filter(|filter| is_cut(filter))
+        .filter(|filter| filter.cuts())
         .map(Filter::name)
         .collect();
     match cuts.as_slice() {
@@ -26,24 +26,22 @@ pub fn name_of(chain: &ChainConfig) -> String {
     }
 }
 
-const fn is_cut(filter: &Filter) -> bool {
-    matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_))
-}
-
 /// What a chain does, in one or two sentences.
 pub fn describe(chain: &ChainConfig) -> String {
     if chain.selector == Selector::Greedy {
         let always = "Takes the most likely token, always. The same text every time.";
-        return match chain.active().find(|filter| is_penalty(filter)) {
-            Some(_) => "Takes the most likely token that was not just used.".to_owned(),
-            None => always.to_owned(),
+        return if chain.active().all(keeps_the_best) {
+            always.to_owned()
+        } else {
+            "Takes the token that is most likely after its settings. The same text every time."
+                .to_owned()
         };
     }
     let mut parts: Vec<String> = Vec::new();
     if chain.active().any(is_penalty) {
         parts.push("holds back what was said already".to_owned());
     }
-    parts.extend(chain.active().filter_map(temperature_words));
+    parts.extend(chain.active().filter_map(bend_words));
     let cuts: Vec<String> = chain.active().filter_map(cut_words).collect();
     parts.push(match cuts.as_slice() {
         [] if parts.is_empty() => "draws from all tokens, just as the model weighs them".to_owned(),
@@ -56,23 +54,34 @@ pub fn describe(chain: &ChainConfig) -> String {
     first.into_iter().chain(letters).collect::<String>() + "."
 }
 
+/// Whether it looks at what was written before.
 const fn is_penalty(filter: &Filter) -> bool {
     matches!(
         filter,
-        Filter::RepetitionPenalty(_) | Filter::FrequencyPenalty(_) | Filter::PresencePenalty(_)
+        Filter::RepetitionPenalty(_)
+            | Filter::FrequencyPenalty(_)
+            | Filter::PresencePenalty(_)
+            | Filter::NoRepeatNgram(_)
+            | Filter::Dry(_)
     )
 }
 
-fn temperature_words(filter: &Filter) -> Option<String> {
-    let Filter::Temperature(filter) = filter else {
-        return None;
-    };
-    let verb = if filter.temperature < 1.0 {
-        "sharpens"
-    } else {
-        "flattens"
-    };
-    Some(format!("{verb} with temperature {}", filter.temperature))
+fn bend_words(filter: &Filter) -> Option<String> {
+    match filter {
+        Filter::Temperature(filter) => {
+            let verb = if filter.temperature < 1.0 {
+                "sharpens"
+            } else {
+                "flattens"
+            };
+            Some(format!("{verb} with temperature {}", filter.temperature))
+        }
+        filter if is_penalty(filter) || filter.cuts() => None,
+        filter => Some(format!(
+            "changes the odds with {}",
+            filter.name().to_lowercase()
+        )),
+    }
 }
 
 fn cut_words(filter: &Filter) -> Option<String> {
@@ -87,7 +96,52 @@ fn cut_words(filter: &Filter) -> Option<String> {
             "those at least {} % as likely as the best",
             percent(filter.p)
         )),
+        filter if filter.cuts() && !is_penalty(filter) => {
+            Some(format!("what {} leaves", filter.name().to_lowercase()))
+        }
         _ => None,
+    }
+}
+
+/// A remark on settings that undo each other, or nothing.
+pub fn remark(chain: &ChainConfig) -> Option<String> {
+    let without_effect: Vec<String> = chain
+        .active()
+        .filter(|filter| keeps_the_best(filter))
+        .map(|filter| filter.name().to_lowercase())
+        .collect();
+    match (chain.selector, without_effect.as_slice()) {
+        (Selector::Greedy, [only]) => Some(format!(
+            "The top token stays the top token: {only} changes nothing here."
+        )),
+        (Selector::Greedy, [_, _, ..]) => Some(format!(
+            "The top token stays the top token: {} change nothing here.",
+            without_effect.join(" and ")
+        )),
+        (Selector::Greedy, []) => None,
+        (_, _) => chain
+            .active()
+            .any(leaves_one)
+            .then(|| "Only the top token is left, so the coin changes nothing.".to_owned()),
+    }
+}
+
+/// Whether the most likely token stays the most likely, whatever the settings.
+const fn keeps_the_best(filter: &Filter) -> bool {
+    !is_penalty(filter)
+        && !matches!(
+            filter,
+            Filter::LogitBias(_) | Filter::TypicalP(_) | Filter::Xtc(_)
+        )
+}
+
+fn leaves_one(filter: &Filter) -> bool {
+    match filter {
+        Filter::Temperature(filter) => filter.temperature <= 0.0,
+        Filter::TopK(filter) => filter.k == 1,
+        Filter::TopP(filter) => filter.p <= 0.0,
+        Filter::MinP(filter) => filter.p >= 1.0,
+        _ => false,
     }
 }
 
@@ -98,7 +152,7 @@ fn percent(share: f32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{describe, name_of};
+    use super::{describe, name_of, remark};
     use crate::decoding::filters::{MinP, RepetitionPenalty, Temperature, TopK, TopP, Window};
     use crate::decoding::{ChainConfig, Filter};
     use crate::generation::PaneSettings;
@@ -154,6 +208,22 @@ mod tests {
         ] {
             assert_eq!(name_of(&chain), name);
             assert_eq!(describe(&chain), sentence);
+        }
+    }
+
+    #[test]
+    fn settings_that_undo_each_other_are_remarked_on() {
+        let cold = Filter::Temperature(Temperature { temperature: 0.0 });
+        let top_p = Filter::TopP(TopP { p: 0.9 });
+        let mut greedy = ChainConfig::sampled([top_p]);
+        greedy.selector = crate::decoding::Selector::Greedy;
+        assert_eq!(
+            remark(&greedy).as_deref(),
+            Some("The top token stays the top token: top-p changes nothing here.")
+        );
+        assert!(remark(&ChainConfig::sampled([cold])).is_some());
+        for settings in PaneSettings::classics() {
+            assert_eq!(remark(&settings.chain), None, "{}", settings.name);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{PaneId, PictureFormat, Pin, Plot};
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
-use crate::worker::{ModelSource, Request};
+use crate::worker::Request;
 
 /// What the user asks for, and what came of it outside. Plain settings are edited in place instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +39,8 @@ pub enum Command {
     /// Hold on to a neighbour of it.
     MovePin(PinMove),
 
-    /// Load a model.
-    LoadModel(ModelSource),
+    /// Load the model inside the program.
+    LoadEmbeddedModel,
     /// A path is needed; ask for it.
     AskPath(PathPurpose),
     /// The path was given.

@@ -19,7 +19,7 @@ mod tests;
 mod view;
 
 pub use app_state::AppState;
-pub use chain_words::{describe, name_of};
+pub use chain_words::{describe, name_of, remark};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub use fork_words::{ForkWords, fork_words};
 pub use model_status::{ModelStatus, ReadyModel};

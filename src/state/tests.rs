@@ -239,7 +239,7 @@ fn generate_says_why_it_cannot() {
             state.limits.max_new_tokens = 0;
         }),
         ("The model is being loaded", &|state| {
-            state.apply(Command::LoadModel(ModelSource::Embedded));
+            state.apply(Command::LoadEmbeddedModel);
         }),
         ("The engine has stopped, start it again first", &|state| {
             state.on_event(Event::Panicked {

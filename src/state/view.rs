@@ -237,6 +237,8 @@ pub struct ViewChoices {
     pub tint: Tint,
     /// Whether spaces, line breaks and tabs are drawn.
     pub show_marks: bool,
+    /// What the height of a token's bar in the score tells.
+    pub score: ScoreMeasure,
     /// Which theme is drawn.
     pub theme: ThemeChoice,
     /// What the dock shows.

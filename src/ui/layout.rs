@@ -41,7 +41,8 @@ impl Room {
         }
     }
 
-    const fn run_column(self) -> f32 {
+    /// The width of the column with Generate.
+    pub const fn run_column(self) -> f32 {
         match self {
             Self::Tight | Self::Small => 268.0,
             Self::Normal | Self::Wide => 300.0,
@@ -162,9 +163,8 @@ fn dock(window: Rect, available: f32, n_rows: usize, wishes: Wishes) -> (bool, f
 fn panes(field: Rect, n_panes: usize, n_rows: usize) -> Vec<Rect> {
     let n_columns = n_panes.div_ceil(n_rows).max(1);
     let height = (field.height() + GAP) / n_rows as f32 - GAP;
-    let edge = |index: usize, n: usize, length: f32| {
-        (index as f32 * (length + GAP) / n as f32).round()
-    };
+    let edge =
+        |index: usize, n: usize, length: f32| (index as f32 * (length + GAP) / n as f32).round();
     (0..n_panes)
         .map(|index| {
             let (row, column) = (index / n_columns, index % n_columns);
@@ -236,7 +236,12 @@ mod tests {
                     let window = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
                     let mut parts = layout.panes.clone();
                     assert_eq!(parts.len(), n_panes);
-                    parts.extend([layout.prompt, layout.run_column, layout.view_bar, layout.dock]);
+                    parts.extend([
+                        layout.prompt,
+                        layout.run_column,
+                        layout.view_bar,
+                        layout.dock,
+                    ]);
                     for (index, part) in parts.iter().enumerate() {
                         assert!(window.contains_rect(*part), "{part:?} in {window:?}");
                         assert!(part.is_positive(), "{part:?}");

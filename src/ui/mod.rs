@@ -8,3 +8,24 @@ pub mod theme;
 pub mod token_text;
 pub mod widgets;
 pub mod words;
+
+mod chain_editor;
+mod dock;
+mod empty_pane;
+mod keys;
+mod layout;
+mod numbers;
+mod pane;
+mod pane_header;
+mod path_dialog;
+mod prompt_card;
+mod run_column;
+mod stage_row;
+mod stage_settings;
+mod stage_words;
+mod toast;
+mod top_bar;
+mod view_bar;
+mod window;
+
+pub use window::WindowUi;

@@ -53,6 +53,8 @@ pub struct TokenTextResponse {
     pub hovered: Option<usize>,
     /// The step that was clicked.
     pub clicked: Option<usize>,
+    /// Whether the text has the keyboard, so that the arrows are for its tokens.
+    pub focused: bool,
 }
 
 /// The token text of one pane. Keep one for each pane; it follows whatever generation it is given.
@@ -148,6 +150,7 @@ impl TokenView {
         TokenTextResponse {
             hovered,
             clicked: hovered.filter(|_| response.clicked()),
+            focused: response.has_focus(),
         }
     }
 

@@ -81,6 +81,11 @@ impl<'a> Number<'a> {
         response.accessible_name(self.name)
     }
 
+    /// The slider alone: 28 high.
+    pub fn slider_ui(&self, ui: &mut Ui, width: f32, value: &mut f64) -> Response {
+        slider_ui(ui, self.name, &self.scale, width, value)
+    }
+
     /// The name, a slider, the box, and below them what is wrong.
     pub fn row_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);

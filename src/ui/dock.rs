@@ -1,0 +1,249 @@
+//! The foot of the window: tabs, and below them pictures or figures.
+
+use egui::{
+    Align, CursorIcon, Layout, Popup, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
+    vec2,
+};
+
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::layout::{GAP, Room, TABS};
+use super::numbers::numbers_ui;
+use super::plots::{
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
+    score_measure_ui, score_plot_ui, speed_plot_ui,
+};
+use super::theme::Theme;
+use super::top_bar::picture_menu_ui;
+use super::widgets::{SMALL_BADGE, badge, focus_ring};
+use super::window::part;
+use crate::state::{AppState, Command, DockTab, Pin, PinMove};
+
+/// Where the dock stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DockFrame {
+    /// Its card.
+    pub rect: Rect,
+    /// Whether it shows more than its tabs.
+    pub open: bool,
+    /// How much room there is in the window.
+    pub room: Room,
+}
+
+/// Draws the dock. `hovered` is the step that is pointed at in a text; the one that is pointed at
+/// in a plot comes back.
+pub(super) fn dock_ui(
+    ui: &mut Ui,
+    frame: DockFrame,
+    state: &mut AppState,
+    hovered: Option<StepAt>,
+    commands: &mut Vec<Command>,
+) -> Option<StepAt> {
+    let theme = Theme::of(ui);
+    let rect = frame.rect;
+    ui.painter().rect_filled(rect, 8, theme.surface_1);
+    let edge = Stroke::new(1.0, theme.stroke_1);
+    ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    let (tabs, body) = rect.split_top_bottom_at_y(rect.top() + TABS);
+    if frame.open {
+        resize_ui(ui, rect, state);
+    }
+    let inside = tabs.shrink2(vec2(8.0, 0.0));
+    tabs_ui(&mut part(ui, inside, "tabs"), frame, state, commands);
+    if !frame.open {
+        return None;
+    }
+    ui.painter()
+        .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
+    match state.view.dock_tab {
+        DockTab::Plots => plots_ui(ui, body, state, hovered, commands),
+        DockTab::Numbers => {
+            let inside = body.shrink2(vec2(14.0, 6.0));
+            numbers_ui(&mut part(ui, inside, "numbers"), state);
+            None
+        }
+    }
+}
+
+/// The gap above the dock can be dragged.
+fn resize_ui(ui: &Ui, rect: Rect, state: &mut AppState) {
+    let gap = Rect::from_min_max(
+        pos2(rect.left(), rect.top() - GAP),
+        pos2(rect.right(), rect.top() + 2.0),
+    );
+    let response = ui
+        .interact(gap, ui.scope_id().with("dock edge"), Sense::drag())
+        .on_hover_cursor(CursorIcon::ResizeVertical);
+    response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, "Height of the dock"));
+    if response.dragged() {
+        state.view.dock_height = Some(rect.height() - response.drag_delta().y);
+    }
+    if response.hovered() || response.dragged() {
+        let line = Rect::from_center_size(gap.center() - vec2(0.0, 1.0), vec2(36.0, 3.0));
+        ui.painter().rect_filled(line, 1.5, Theme::of(ui).surface_4);
+    }
+}
+
+fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for tab in DockTab::ALL {
+            let chosen = frame.open && tab == state.view.dock_tab;
+            if tab_ui(ui, tab.name(), chosen) {
+                state.view.dock_tab = tab;
+                state.view.dock_open = Some(true);
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (icon, name) = if frame.open {
+                (Icon::Down, "Fold the dock")
+            } else {
+                (Icon::Up, "Open the dock")
+            };
+            if icon_button(ui, icon, name).clicked() {
+                state.view.dock_open = Some(!frame.open);
+            }
+            if frame.open && state.view.dock_tab == DockTab::Plots {
+                pictures_ui(ui, state, commands);
+                if frame.room > Room::Tight && state.generations().iter().any(Option::is_some) {
+                    ui.add_space(6.0);
+                    score_measure_ui(ui, &mut state.view.score);
+                    ui.add_space(6.0);
+                }
+            }
+            pin_ui(ui, state, commands);
+        });
+    });
+}
+
+fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
+    let theme = Theme::of(ui);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(name.to_owned(), Face::Medium.font(), theme.text_1);
+    let size = vec2(galley.size().x + 20.0, TABS);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, name));
+    let color = if chosen || response.hovered() {
+        theme.text_1
+    } else {
+        theme.text_2
+    };
+    let at = egui::Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
+    ui.painter()
+        .galley_with_override_text_color(at.min, galley, color);
+    if chosen {
+        let line = Rect::from_min_max(
+            pos2(at.left(), rect.bottom() - 1.0),
+            pos2(at.right(), rect.bottom() + 1.0),
+        );
+        ui.painter().rect_filled(line, 1.0, theme.text_1);
+    }
+    focus_ring(
+        ui,
+        &response.clone().with_new_rect(rect.shrink2(vec2(2.0, 6.0))),
+        6,
+    );
+    response.clicked()
+}
+
+fn pictures_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let has_text = state.generations().iter().any(Option::is_some);
+    let response = ui
+        .add_enabled_ui(has_text, |ui| {
+            icon_button(ui, Icon::Export, "Export a picture")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name("Export a picture")
+        .show(|ui| picture_menu_ui(ui, commands));
+}
+
+/// Which token is held, its neighbours, and how to let go.
+fn pin_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let (Some(pin), Some((place, generation, _))) = (state.pin, state.pinned()) else {
+        return;
+    };
+    // From right to left.
+    if icon_button(ui, Icon::Close, "Let go of the token").clicked() {
+        commands.push(Command::Unpin);
+    }
+    if icon_button(ui, Icon::Right, "Next token").clicked() {
+        commands.push(Command::MovePin(PinMove::Later));
+    }
+    if icon_button(ui, Icon::Left, "Previous token").clicked() {
+        commands.push(Command::MovePin(PinMove::Earlier));
+    }
+    ui.add_space(4.0);
+    let words = format!("Token {} of {}", pin.step + 1, generation.steps.len());
+    ui.label(Face::Small.text(words).color(Theme::of(ui).text_2));
+    ui.add_space(2.0);
+    badge(ui, place, SMALL_BADGE);
+}
+
+fn plots_ui(
+    ui: &mut Ui,
+    body: Rect,
+    state: &mut AppState,
+    hovered: Option<StepAt>,
+    commands: &mut Vec<Command>,
+) -> Option<StepAt> {
+    let [score, next_token, speed] = columns(body);
+    let generations = state.generations();
+    let mut data = ScoreData::of(&generations, state.view.score);
+    data.pinned = state.pinned().and_then(|(pane, ..)| {
+        let step = state.pin?.step;
+        Some(StepAt { pane, step })
+    });
+    data.hovered = hovered;
+    let response = score_plot_ui(&mut part(ui, score, "score"), &data);
+
+    let shown = response
+        .hovered
+        .map(|at| (at.pane, at.step))
+        .or_else(|| state.shown_step());
+    let candidates = shown.and_then(|(pane, step)| {
+        let generation = generations.get(pane).copied().flatten()?;
+        NextTokenData::of(pane, generation, step)
+    });
+    next_token_plot_ui(&mut part(ui, next_token, "next token"), candidates.as_ref());
+    let speeds = SpeedData::of(&generations);
+    speed_plot_ui(&mut part(ui, speed, "speed"), &speeds);
+
+    let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
+    for column in [next_token, speed] {
+        let x = column.left() - 14.0;
+        ui.painter()
+            .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
+    }
+    pin_from_plot(response, state, commands);
+    response.hovered
+}
+
+fn pin_from_plot(response: PlotResponse, state: &AppState, commands: &mut Vec<Command>) {
+    let clicked = response.clicked;
+    if let Some((at, pane)) = clicked.and_then(|at| Some((at, state.panes.get(at.pane)?))) {
+        let step = at.step;
+        commands.push(Command::Pin(Pin {
+            pane: pane.id,
+            step,
+        }));
+    }
+}
+
+/// The score takes what the others leave. Each column has its padding taken off.
+fn columns(body: Rect) -> [Rect; 3] {
+    let width = body.width();
+    let speed = (width * 0.24).clamp(220.0, 320.0).round();
+    let next_token = (width * 0.22).clamp(200.0, 300.0).round();
+    let at = |left: f32, right: f32| {
+        Rect::from_min_max(
+            pos2(left + 14.0, body.top() + 10.0),
+            pos2(right - 14.0, body.bottom() - 8.0),
+        )
+    };
+    let (a, b) = (body.right() - speed - next_token, body.right() - speed);
+    [at(body.left(), a), at(a, b), at(b, body.right())]
+}

@@ -1,0 +1,185 @@
+//! The head of a pane: its letter, its name, how it chooses, what can be done with it.
+
+use egui::{Align, Layout, Popup, Rect, Sense, TextEdit, Ui, vec2};
+
+use super::chain_editor::chain_editor_ui;
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::layout::Room;
+use super::pane::PaneFrame;
+use super::theme::Theme;
+use super::widgets::{BADGE, Chip, badge, letter, menu_item};
+use super::window::part;
+use crate::state::{AppState, Command, MAX_PANES};
+
+/// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
+pub(super) fn header_ui(
+    ui: &mut Ui,
+    frame: PaneFrame,
+    card: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let PaneFrame {
+        rect, place, room, ..
+    } = frame;
+    let area = ui.interact(rect, ui.scope_id().with("head"), Sense::click());
+    area.context_menu(|ui| menu_ui(ui, state, place, commands));
+    let running = state
+        .panes
+        .get(place)
+        .is_some_and(|pane| pane.status.running().is_some());
+
+    let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
+    let mut ui = part(ui, inside, "header");
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        badge(ui, place, BADGE);
+        let button = if running || room >= Room::Normal {
+            30.0
+        } else {
+            0.0
+        };
+        let available = ui.available_width() - button;
+        name_ui(ui, place, state, available * 0.6);
+        chain_ui(ui, place, card, state, commands);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if running {
+                stop_ui(ui, place, state, commands);
+            } else if room >= Room::Normal {
+                let name = format!("More for pane {}", letter(place));
+                let response = icon_button(ui, Icon::More, &name);
+                Popup::menu(&response)
+                    .width(200.0)
+                    .gap(4.0)
+                    .accessible_name(name)
+                    .show(|ui| menu_ui(ui, state, place, commands));
+            }
+        });
+    });
+}
+
+/// The name, which can be typed over.
+fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
+    let theme = Theme::of(ui);
+    let Some(pane) = state.panes.get_mut(place) else {
+        return;
+    };
+    let font = Face::Strong.font();
+    let name = &mut pane.settings.name;
+    let galley = ui
+        .painter()
+        .layout_no_wrap(name.clone(), font.clone(), theme.text_1);
+    let width = (galley.size().x + 1.0).clamp(24.0, most.max(24.0)).ceil();
+    let edit = TextEdit::singleline(name)
+        .font(font)
+        .text_color(theme.text_1)
+        .frame(egui::Frame::NONE)
+        .margin(egui::Margin::ZERO)
+        .align(egui::Align2::LEFT_CENTER)
+        .desired_width(width);
+    let label = format!("Name of pane {}", letter(place));
+    let response = ui.add_sized(vec2(width, 24.0), edit).accessible_name(label);
+    super::widgets::focus_ring(ui, &response, 4);
+}
+
+/// How the pane chooses, and the editor that opens from it.
+fn chain_ui(
+    ui: &mut Ui,
+    place: usize,
+    card: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let Some(pane) = state.panes.get(place) else {
+        return;
+    };
+    let words = chip_words(&pane.settings.chain.to_string());
+    let name = format!("How {} chooses", letter(place));
+    let id = ui.scope_id().with("chain editor");
+    let is_open = Popup::is_id_open(ui, id);
+    let chip = Chip::new(&words)
+        .name(&name)
+        .chevron()
+        .open(is_open)
+        .max_width((ui.available_width() - 30.0).max(60.0));
+    let response = ui.add(chip);
+    chain_editor_ui(&response, id, card, (place, state), commands);
+}
+
+/// A chain of more than three stages names the first two: "T 0.8 › top-k 40 › 2 more".
+fn chip_words(chain: &str) -> String {
+    let stages: Vec<&str> = chain.split(" › ").collect();
+    match stages.as_slice() {
+        [first, second, rest @ ..] if rest.len() > 1 => {
+            format!("{first} › {second} › {} more", rest.len())
+        }
+        _ => chain.to_owned(),
+    }
+}
+
+fn stop_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Command>) {
+    let name = format!("Stop pane {}", letter(place));
+    if icon_button(ui, Icon::Stop, &name).clicked()
+        && let Some(pane) = state.panes.get(place)
+    {
+        commands.push(Command::Stop(pane.id));
+    }
+}
+
+fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Command>) {
+    let Some(pane) = state.panes.get(place) else {
+        return;
+    };
+    let id = pane.id;
+    let running = pane.status.running().is_some();
+    let complaint = state.complaint_of(pane);
+    let has_text = pane.generation().is_some();
+    let rows = [
+        (
+            "Run this pane alone",
+            complaint.is_none(),
+            Command::Generate(id),
+        ),
+        ("Stop", running, Command::Stop(id)),
+        ("Copy the text", has_text, Command::CopyText(id)),
+        ("Reset the settings", true, Command::ResetSettings(id)),
+        (
+            "Duplicate",
+            state.panes.len() < MAX_PANES,
+            Command::Duplicate(id),
+        ),
+        ("Remove", state.panes.len() > 1, Command::Remove(id)),
+    ];
+    for (label, possible, command) in rows {
+        let pressed = ui
+            .add_enabled_ui(possible, |ui| menu_item(ui, label, "", false).clicked())
+            .inner;
+        if pressed {
+            commands.push(command);
+            ui.close();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chip_words;
+
+    #[test]
+    fn a_long_chain_is_cut_short_on_its_chip() {
+        for (chain, words) in [
+            ("top token", "top token"),
+            ("T 0.7 › top-p 0.9", "T 0.7 › top-p 0.9"),
+            (
+                "repeat 1.1 › T 0.7 › top-p 0.9",
+                "repeat 1.1 › T 0.7 › top-p 0.9",
+            ),
+            (
+                "repeat 1.1 › T 0.7 › top-k 40 › top-p 0.9",
+                "repeat 1.1 › T 0.7 › 2 more",
+            ),
+        ] {
+            assert_eq!(chip_words(chain), words);
+        }
+    }
+}

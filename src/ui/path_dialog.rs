@@ -1,0 +1,59 @@
+//! Asks for a path where the system has no dialog for it.
+
+use std::path::PathBuf;
+
+use egui::{Id, Key, Modal, TextEdit, Ui};
+
+use super::fonts::Face;
+use super::theme::Theme;
+use super::widgets::Button;
+use crate::state::{AppState, Command, PathPurpose};
+
+/// Draws the dialog, if a path is to be typed.
+pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let Some((purpose, path)) = &mut state.path_field else {
+        return;
+    };
+    let purpose = *purpose;
+    let response = Modal::new(Id::unique("path dialog")).show(ui, |ui| {
+        ui.set_width(480.0);
+        let theme = Theme::of(ui);
+        ui.label(Face::Title.text(purpose.title()).color(theme.text_1));
+        ui.add_space(6.0);
+        let words = "This system offers no file dialog. Write the whole path.";
+        let label = ui.label(Face::Small.text(words).color(theme.text_2));
+        ui.add_space(6.0);
+        let edit = TextEdit::singleline(path)
+            .font(Face::Code.font())
+            .margin(egui::Margin::symmetric(8, 6))
+            .desired_width(f32::INFINITY);
+        let field = ui.add(edit).labelled_by(label.id);
+        if !ui.memory(|memory| memory.has_focus(field.id)) && !field.lost_focus() {
+            field.request_focus();
+        }
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.add_space(12.0);
+        ui.horizontal(|ui| {
+            let possible = !path.trim().is_empty();
+            let button = Button::new(verb(purpose)).primary();
+            let pressed = ui.add_enabled(possible, button).clicked();
+            if (pressed || entered) && possible {
+                let path = PathBuf::from(path.trim());
+                commands.push(Command::PathGiven(purpose, path));
+            }
+            if ui.add(Button::new("Cancel")).clicked() {
+                commands.push(Command::ClosePathField);
+            }
+        });
+    });
+    if response.should_close() {
+        commands.push(Command::ClosePathField);
+    }
+}
+
+const fn verb(purpose: PathPurpose) -> &'static str {
+    match purpose {
+        PathPurpose::ModelFile | PathPurpose::ModelFolder => "Open",
+        PathPurpose::Save(_) => "Save",
+    }
+}

@@ -1,0 +1,218 @@
+//! The button that starts and stops, and the limits that all panes share.
+
+use egui::{DragValue, Popup, PopupCloseBehavior, RectAlign, TextEdit, Ui};
+
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::keys::shortcut_words;
+use super::layout::Room;
+use super::theme::Theme;
+use super::widgets::{Button, Chip};
+use crate::generation::{EndOfText, Limits};
+use crate::state::{AppState, Command};
+
+/// Draws the column.
+pub(super) fn run_column_ui(
+    ui: &mut Ui,
+    room: Room,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    ui.spacing_mut().item_spacing.y = 8.0;
+    run_button_ui(ui, state, commands);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 1.0;
+        max_tokens_ui(ui, &mut state.limits);
+        seed_ui(ui, &mut state.seed);
+        stops_ui(ui, room, &mut state.limits);
+    });
+}
+
+fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let width = ui.available_width();
+    if state.is_running() {
+        let button = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
+        if ui.add(button.width(width)).clicked() {
+            commands.push(Command::StopAll);
+        }
+        return;
+    }
+    let complaint = state.complaint();
+    let news = complaint.is_none() && state.generating_is_news();
+    let button = Button::run("Generate", news)
+        .icon(Icon::Play)
+        .hint(shortcut_words(ui))
+        .width(width);
+    let response = ui.add_enabled(complaint.is_none(), button);
+    if response.clicked() {
+        commands.push(Command::GenerateAll);
+    }
+    if let Some(complaint) = complaint {
+        response.on_disabled_hover_text(complaint);
+    }
+}
+
+/// A chip that opens its editor below it.
+fn editor_chip_ui(ui: &mut Ui, words: &str, title: &str, editor: impl FnOnce(&mut Ui)) {
+    let response = ui.add(Chip::new(words).max_width(ui.available_width()));
+    Popup::from_toggle_button_response(&response)
+        .align(RectAlign::BOTTOM_END)
+        .gap(4.0)
+        .width(280.0)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name(title)
+        .show(|ui| {
+            egui::Frame::new().inner_margin(8).show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 8.0;
+                ui.label(Face::Strong.text(title).color(Theme::of(ui).text_1));
+                editor(ui);
+            });
+        });
+}
+
+fn hint_ui(ui: &mut Ui, words: &str) {
+    ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+}
+
+fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
+    let words = format!("Up to {} tokens", limits.max_new_tokens);
+    editor_chip_ui(ui, &words, "Length", |ui| {
+        ui.horizontal(|ui| {
+            ui.label("At most");
+            let field = DragValue::new(&mut limits.max_new_tokens)
+                .range(1..=1_000_000)
+                .speed(2.0);
+            ui.add(field).accessible_name("Most tokens");
+            ui.label("tokens a pane");
+        });
+        hint_ui(ui, "The token that ends the text counts.");
+    });
+}
+
+fn seed_ui(ui: &mut Ui, seed: &mut u64) {
+    editor_chip_ui(ui, &format!("Seed {seed}"), "Seed", |ui| {
+        seed_field_ui(ui, "Seed for all panes", seed);
+        hint_ui(
+            ui,
+            "The same seed gives the same coins. Panes with one seed part by their settings, not by \
+             luck.",
+        );
+    });
+}
+
+/// A seed to type or to throw.
+pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
+    ui.horizontal(|ui| {
+        ui.add(DragValue::new(seed).speed(0.2))
+            .accessible_name(name);
+        if icon_button(ui, Icon::Dice, "Another seed").clicked() {
+            *seed = another(*seed);
+        }
+    });
+}
+
+/// A seed that looks unlike the one before, small enough to be read out.
+fn another(seed: u64) -> u64 {
+    // One step of splitmix64: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number
+    // generators".
+    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)) % 10_000
+}
+
+fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
+    let words = stops_words(room, limits);
+    editor_chip_ui(ui, &words, "Where to stop", |ui| {
+        let mut stops = limits.end_of_text == EndOfText::Stops;
+        if ui.checkbox(&mut stops, "At the end of the text").changed() {
+            limits.end_of_text = if stops {
+                EndOfText::Stops
+            } else {
+                EndOfText::Ignored
+            };
+        }
+        hint_ui(ui, "The model has a token of its own for that.");
+        stop_strings_ui(ui, &mut limits.stop_strings);
+    });
+}
+
+/// One stop string a line. "\n" in a line means a line break.
+fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
+    let label = ui.label("At one of these texts, one a line");
+    let mut lines: String = stop_strings
+        .iter()
+        .map(|stop| escape(stop))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let edit = TextEdit::multiline(&mut lines)
+        .font(Face::Code.font())
+        .desired_rows(3)
+        .desired_width(f32::INFINITY);
+    if ui.add(edit).labelled_by(label.id).changed() {
+        *stop_strings = match lines.as_str() {
+            "" => Vec::new(),
+            lines => lines.split('\n').map(unescape).collect(),
+        };
+    }
+    hint_ui(ui, "Write \\n for a line break.");
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\t', "\\t")
+}
+
+fn unescape(line: &str) -> String {
+    let mut text = String::new();
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let sign = match (letter, letters.peek()) {
+            ('\\', Some('n')) => '\n',
+            ('\\', Some('t')) => '\t',
+            ('\\', Some('\\')) => '\\',
+            _ => {
+                text.push(letter);
+                continue;
+            }
+        };
+        letters.next();
+        text.push(sign);
+    }
+    text
+}
+
+fn stops_words(room: Room, limits: &Limits) -> String {
+    let end = limits.end_of_text == EndOfText::Stops;
+    let texts = limits
+        .stop_strings
+        .iter()
+        .filter(|stop| !stop.is_empty())
+        .count();
+    match (room, end, texts) {
+        (Room::Tight | Room::Small, _, _) => match texts + usize::from(end) {
+            0 => "No stops".to_owned(),
+            1 => "1 stop".to_owned(),
+            n => format!("{n} stops"),
+        },
+        (_, true, 0) => "Stops: end of text".to_owned(),
+        (_, true, n) => format!("Stops: end, {n} more"),
+        (_, false, 0) => "Stops: none".to_owned(),
+        (_, false, 1) => "Stops: 1 text".to_owned(),
+        (_, false, n) => format!("Stops: {n} texts"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, unescape};
+
+    #[test]
+    fn stop_strings_survive_being_edited() {
+        for text in ["The end", "\n\n", "a\\nb", "tab\there", "\\", ""] {
+            assert_eq!(unescape(&escape(text)), text, "{text:?}");
+        }
+        assert_eq!(unescape("half \\"), "half \\");
+    }
+}

@@ -1,0 +1,248 @@
+//! The top of the window: the mark, the model, what is exported, the theme.
+
+use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::layout::Room;
+use super::theme::Theme;
+use super::widgets::{Button, Rest, focus_ring, menu_item, paint_fill};
+use crate::export::ExportFormat;
+use crate::state::{
+    AppState, Command, Document, ModelStatus, PathPurpose, PictureFormat, Plot, ThemeChoice,
+};
+
+/// Draws the top bar.
+pub(super) fn top_bar_ui(
+    ui: &mut Ui,
+    room: Room,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        mark_ui(ui);
+        ui.label(Face::Run.text("Quartet").color(Theme::of(ui).text_1));
+        ui.add_space(8.0);
+        let (line, _) = ui.allocate_exact_size(vec2(1.0, 16.0), Sense::hover());
+        let stroke = (1.0, Theme::of(ui).stroke_2);
+        ui.painter().vline(line.center().x, line.y_range(), stroke);
+        model_ui(ui, room, &state.model, commands);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            theme_ui(ui, &mut state.view.theme);
+            export_ui(ui, state, commands);
+        });
+    });
+}
+
+/// Four bars, in the colours of the first four panes.
+fn mark_ui(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::hover());
+    let theme = Theme::of(ui);
+    for (index, (top, bottom)) in [(8.0, 17.0), (3.0, 17.0), (6.0, 17.0), (10.0, 17.0)]
+        .into_iter()
+        .enumerate()
+    {
+        let left = 1.0 + 5.0 * index as f32;
+        let bar = Rect::from_min_max(pos2(left, top), pos2(left + 3.5, bottom));
+        ui.painter()
+            .rect_filled(bar.translate(rect.min.to_vec2()), 1.5, theme.pane(index));
+    }
+}
+
+/// The button that names the model, or says what becomes of it.
+fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Command>) {
+    let (name, facts) = match model {
+        ModelStatus::Loading { fraction, .. } => {
+            (format!("Loading {:.0} %", fraction * 100.0), String::new())
+        }
+        ModelStatus::Ready(model) => {
+            let info = &model.info;
+            let size = count_words(info.n_params);
+            let facts = format!("{size} · {} · {}", info.quantization, info.device);
+            (info.name.clone(), facts)
+        }
+        ModelStatus::Failed { .. } => ("No model".to_owned(), String::new()),
+        ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),
+    };
+    let facts = if room == Room::Tight { "" } else { &facts };
+    let response = model_button_ui(ui, &name, facts);
+    if let ModelStatus::Loading { fraction, .. } = model {
+        let mut bar = response.rect;
+        bar.min.y = bar.max.y - 2.0;
+        let theme = Theme::of(ui);
+        ui.painter().rect_filled(bar, 1.0, theme.surface_4);
+        bar.set_width(bar.width() * fraction);
+        ui.painter().rect_filled(bar, 1.0, theme.text_1);
+    }
+    Popup::menu(&response)
+        .width(260.0)
+        .gap(4.0)
+        .accessible_name("Models")
+        .show(|ui| model_menu_ui(ui, model, commands));
+}
+
+fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
+    let theme = Theme::of(ui);
+    let lay = |text: &str, face: Face, color| {
+        ui.painter()
+            .layout_no_wrap(text.to_owned(), face.font(), color)
+    };
+    let name_galley = lay(name, Face::Medium, theme.text_1);
+    let facts_galley = lay(facts, Face::Body, theme.text_3);
+    let facts_width = if facts.is_empty() {
+        0.0
+    } else {
+        facts_galley.size().x + 8.0
+    };
+    let width = name_galley.size().x + facts_width + 14.0 + 8.0 + 20.0;
+    let (rect, response) = ui.allocate_exact_size(vec2(width.ceil(), 28.0), Sense::click());
+    let label = format!("Model: {name} {facts}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, label.trim_end()));
+    let color = paint_fill(ui, &response, Rest::quiet(theme), 6);
+    let middle = |height: f32| rect.center().y - height / 2.0;
+    let mut at = pos2(rect.left() + 10.0, middle(name_galley.size().y));
+    let step = name_galley.size().x + 8.0;
+    ui.painter().galley(at, name_galley, theme.text_1);
+    at = pos2(at.x + step, middle(facts_galley.size().y));
+    ui.painter().galley(at, facts_galley, theme.text_3);
+    let center = pos2(rect.right() - 17.0, rect.center().y);
+    let square = Rect::from_center_size(center, vec2(14.0, 14.0));
+    Icon::Down.paint(ui.painter(), square, color);
+    focus_ring(ui, &response, 6);
+    response
+}
+
+fn model_menu_ui(ui: &mut Ui, model: &ModelStatus, commands: &mut Vec<Command>) {
+    let embedded = model
+        .ready()
+        .is_some_and(|model| model.info.file == "embedded");
+    if menu_item(ui, "The model inside Quartet", "", embedded).clicked() {
+        commands.push(Command::LoadEmbeddedModel);
+    }
+    if menu_item(ui, "Open a model file…", "GGUF", false).clicked() {
+        commands.push(Command::AskPath(PathPurpose::ModelFile));
+    }
+    if menu_item(ui, "Open a model folder…", "safetensors", false).clicked() {
+        commands.push(Command::AskPath(PathPurpose::ModelFolder));
+    }
+    let theme = Theme::of(ui);
+    let note = match model {
+        ModelStatus::Ready(model) => {
+            let info = &model.info;
+            let n_vocab = grouped(info.n_vocab);
+            let n_context = grouped(info.n_context);
+            format!("In use: {n_vocab} tokens in its vocabulary, reads {n_context} at most.")
+        }
+        ModelStatus::Failed { error } => error.clone(),
+        ModelStatus::Loading { .. } | ModelStatus::Lost => return,
+    };
+    egui::Frame::new().inner_margin(10).show(ui, |ui| {
+        ui.label(Face::Small.text(note).color(theme.text_3));
+    });
+}
+
+/// The menu of all that can leave the program.
+fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let has_text = state.generations().iter().any(Option::is_some);
+    let button = Button::new("Export").icon(Icon::Export).quiet();
+    let response = ui
+        .add_enabled(has_text, button)
+        .on_disabled_hover_text("There is nothing to export yet");
+    Popup::menu(&response)
+        .width(280.0)
+        .gap(4.0)
+        .accessible_name("Export")
+        .show(|ui| {
+            for format in ExportFormat::ALL {
+                let label = format!("The run as {}…", format.name());
+                if menu_item(ui, &label, format.description(), false).clicked() {
+                    let document = Document::Run(format);
+                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                }
+            }
+            ui.separator();
+            picture_menu_ui(ui, commands);
+        });
+}
+
+/// A row for each plot and each format of a picture.
+pub(super) fn picture_menu_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    for plot in Plot::ALL {
+        for format in PictureFormat::ALL {
+            let kind = format.extension().to_uppercase();
+            let label = format!("{} as {kind}…", plot.name());
+            if menu_item(ui, &label, "", false).clicked() {
+                let document = Document::Picture(plot, format);
+                commands.push(Command::AskPath(PathPurpose::Save(document)));
+            }
+        }
+    }
+}
+
+fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {
+    let response = icon_button(ui, Icon::Theme, "Theme");
+    Popup::menu(&response)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("Theme")
+        .show(|ui| {
+            for theme in ThemeChoice::ALL {
+                if menu_item(ui, theme.name(), "", theme == *choice).clicked() {
+                    *choice = theme;
+                }
+            }
+        });
+}
+
+/// A number of weights as people say it: "17 M", "0.6 B".
+fn count_words(n: u64) -> String {
+    let n = n as f64;
+    match n {
+        ..1e6 => format!("{:.0} k", n / 1e3),
+        ..10e6 => format!("{:.1} M", n / 1e6),
+        ..1e9 => format!("{:.0} M", n / 1e6),
+        _ => format!("{:.1} B", n / 1e9),
+    }
+}
+
+/// A whole number with its thousands apart: 6,144.
+pub(super) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count_words, grouped};
+
+    #[test]
+    fn sizes_are_said_as_people_say_them() {
+        for (n, words) in [
+            (5_120_000, "5.1 M"),
+            (17_000_000, "17 M"),
+            (620_000_000, "620 M"),
+            (1_240_000_000, "1.2 B"),
+        ] {
+            assert_eq!(count_words(n), words);
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (n, words) in [
+            (0, "0"),
+            (999, "999"),
+            (6144, "6,144"),
+            (1_000_000, "1,000,000"),
+        ] {
+            assert_eq!(grouped(n), words);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Between prompt and panes: where the panes part, and what the tint tells.
+
+use egui::{Align, Layout, Popup, Rect, Sense, Ui, vec2};
+
+use super::fonts::Face;
+use super::icons::Icon;
+use super::layout::Room;
+use super::theme::Theme;
+use super::widgets::{Chip, legend, menu_item};
+use crate::state::{AppState, ForkWords, Tint, ViewChoices};
+
+/// Draws the bar. Says whether the sentence was pressed, which takes the panes to the fork.
+pub(super) fn view_bar_ui(
+    ui: &mut Ui,
+    room: Room,
+    words: &ForkWords,
+    state: &mut AppState,
+) -> bool {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if room > Room::Tight {
+            legend_ui(ui, state.view.tint);
+        }
+        tint_ui(ui, &mut state.view);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            sentence_ui(ui, room, words, state)
+        })
+        .inner
+    })
+    .inner
+}
+
+fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> bool {
+    let theme = Theme::of(ui);
+    let complaint = state.complaint().filter(|_| !state.is_running());
+    let sentence = if room >= Room::Normal {
+        &words.long
+    } else {
+        &words.short
+    };
+    let (icon, sentence, color) = match &complaint {
+        Some(complaint) if state.model.ready().is_some() => {
+            (Some(Icon::Warning), complaint, theme.error)
+        }
+        Some(complaint) => (None, complaint, theme.text_2),
+        None => (words.step.map(|_| Icon::Fork), sentence, theme.text_2),
+    };
+    ui.add_space(2.0);
+    if let Some(icon) = icon {
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+        icon.paint(ui.painter(), rect, color);
+        ui.add_space(4.0);
+    }
+    let goes = complaint.is_none() && words.step.is_some();
+    let sense = if goes { Sense::click() } else { Sense::hover() };
+    let text = Face::Small.text(sentence).color(color);
+    let label = egui::Label::new(text).truncate().sense(sense);
+    let response = ui.add(label);
+    super::widgets::focus_ring(ui, &response, 4);
+    goes && response
+        .on_hover_text("Show this place in all panes")
+        .clicked()
+}
+
+/// The legend from left to right, although the bar is laid out from the right.
+fn legend_ui(ui: &mut Ui, tint: Tint) {
+    if tint == Tint::None {
+        return;
+    }
+    let id = ui.scope_id().with("legend width");
+    let width = ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(240.0);
+    let size = vec2(width, 18.0);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let mut child = super::window::part(ui, Rect::from_min_size(rect.min, size), "legend");
+    child.with_layout(Layout::left_to_right(Align::Center), |ui| legend(ui, tint));
+    let needed = child.min_rect().width();
+    ui.data_mut(|data| data.insert_temp(id, needed));
+}
+
+fn tint_ui(ui: &mut Ui, view: &mut ViewChoices) {
+    let chip = Chip::new(view.tint.name()).label("Tint").name("Tint");
+    let response = ui.add(chip.chevron().quiet());
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Tint")
+        .show(|ui| {
+            for tint in Tint::ALL {
+                if menu_item(ui, tint.name(), "", tint == view.tint).clicked() {
+                    view.tint = tint;
+                }
+            }
+            ui.separator();
+            let marks = "Show spaces and line breaks";
+            if menu_item(ui, marks, "", view.show_marks).clicked() {
+                view.show_marks = !view.show_marks;
+            }
+        });
+}

@@ -1,0 +1,119 @@
+//! The whole window, from the state to commands.
+
+use std::collections::BTreeMap;
+
+use egui::emath::GuiRounding as _;
+use egui::{AsIdSalt, Rect, Ui, UiBuilder, vec2};
+
+use super::dock::{DockFrame, dock_ui};
+use super::keys::keys_ui;
+use super::layout::{EDGE, Layout, Room, Wishes};
+use super::pane::{PaneFrame, pane_ui};
+use super::path_dialog::path_dialog_ui;
+use super::plots::StepAt;
+use super::prompt_card::{prompt_ui, text_height};
+use super::run_column::run_column_ui;
+use super::theme::Theme;
+use super::toast::toast_ui;
+use super::token_text::TokenView;
+use super::top_bar::top_bar_ui;
+use super::view_bar::view_bar_ui;
+use crate::state::{AppState, Command, PaneId, fork_words};
+
+/// What drawing remembers from frame to frame, and nobody else needs.
+#[derive(Debug, Default)]
+pub struct WindowUi {
+    token_views: BTreeMap<PaneId, TokenView>,
+    was_drawn: bool,
+    /// The step that was pointed at in a plot in the frame before.
+    pointed: Option<StepAt>,
+    /// Whether a text had the keyboard in the frame before.
+    text_focused: bool,
+}
+
+impl WindowUi {
+    /// Draws the window. Settings are edited in place; all else that the user does comes back.
+    pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
+        let mut commands = Vec::new();
+        keys_ui(ui, state, self.text_focused, &mut commands);
+        let window = ui.max_rect().round_ui();
+        ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
+        let layout = Layout::of(window, wishes(ui, window, state));
+
+        let mut top = part(ui, layout.top_bar, "top bar");
+        top_bar_ui(&mut top, layout.room, state, &mut commands);
+        let first = !std::mem::replace(&mut self.was_drawn, true);
+        let mut prompt = part(ui, layout.prompt, "prompt");
+        prompt_ui(&mut prompt, layout.prompt, state, first, &mut commands);
+        let mut run = part(ui, layout.run_column, "run");
+        run_column_ui(&mut run, layout.room, state, &mut commands);
+
+        let words = fork_words(state);
+        let mut bar = part(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
+        let goes_to_fork = view_bar_ui(&mut bar, layout.room, &words, state);
+        if let (true, Some(step)) = (goes_to_fork, words.step) {
+            for view in self.token_views.values_mut() {
+                view.scroll_to(step);
+            }
+        }
+        let hovered = self.panes_ui(ui, &layout, words.step, state, &mut commands);
+        let frame = DockFrame {
+            rect: layout.dock,
+            open: layout.dock_open,
+            room: layout.room,
+        };
+        let mut dock = part(ui, layout.dock, "dock");
+        self.pointed = dock_ui(&mut dock, frame, state, hovered, &mut commands);
+
+        path_dialog_ui(ui, state, &mut commands);
+        toast_ui(ui, state, &mut commands);
+        commands
+    }
+
+    fn panes_ui(
+        &mut self,
+        ui: &mut Ui,
+        layout: &Layout,
+        fork_step: Option<usize>,
+        state: &mut AppState,
+        commands: &mut Vec<Command>,
+    ) -> Option<StepAt> {
+        let mut hovered = None;
+        self.text_focused = false;
+        self.token_views.retain(|id, _| state.pane(*id).is_some());
+        for (place, rect) in layout.panes.iter().enumerate() {
+            let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
+                continue;
+            };
+            let frame = PaneFrame {
+                rect: *rect,
+                place,
+                room: layout.room,
+                fork_step,
+                pointed: self.pointed.filter(|at| at.pane == place).map(|at| at.step),
+            };
+            let view = self.token_views.entry(id).or_default();
+            let response = pane_ui(&mut part(ui, *rect, id.0), frame, state, view, commands);
+            let step = response.hovered;
+            hovered = hovered.or(step.map(|step| StepAt { pane: place, step }));
+            self.text_focused |= response.focused;
+        }
+        hovered
+    }
+}
+
+fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
+    let room = Room::of(window.width());
+    let card_width = window.width() - 3.0 * EDGE - room.run_column();
+    Wishes {
+        n_panes: state.panes.len(),
+        prompt_height: text_height(ui, &state.prompt, card_width),
+        dock_open: state.view.dock_open,
+        dock_height: state.view.dock_height,
+    }
+}
+
+/// A part of the window with a place of its own.
+pub(super) fn part(ui: &mut Ui, rect: Rect, name: impl AsIdSalt) -> Ui {
+    ui.new_child(UiBuilder::new().id_salt(name).max_rect(rect))
+}

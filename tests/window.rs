@@ -1,0 +1,394 @@
+//! The window as a user meets it, by the names of its controls: the real worker on a real thread,
+//! with a scripted model, and no display.
+
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use quartet::app::{App, Dialogs};
+use quartet::decoding::{Filter, Selector};
+use quartet::engine::scripted::ScriptedLm;
+use quartet::engine::{EngineError, LoadedModel};
+use quartet::generation::{FinishReason, Limits};
+use quartet::state::{AppState, PaneStatus, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+/// How long anything may take; far more than it does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
+
+type Window = Harness<'static, App>;
+
+/// A window with the story's first words as its prompt, whose model knows the rest by heart.
+fn window() -> Window {
+    window_with(settings(), |_| {
+        ScriptedLm::reciting(512, STORY).into_loaded()
+    })
+}
+
+fn settings() -> Settings {
+    Settings {
+        prompt: "A fox".to_owned(),
+        limits: Limits {
+            max_new_tokens: 40,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    }
+}
+
+fn window_with(
+    settings: Settings,
+    model: impl Fn(&ModelSource) -> Result<LoadedModel, EngineError> + Clone + Send + 'static,
+) -> Window {
+    Harness::builder()
+        .with_size(egui::vec2(1280.0, 800.0))
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let source = ModelSource::Embedded;
+            let start = move |wake| {
+                let model = model.clone();
+                Worker::with_loader(move |source, _| model(source), wake)
+            };
+            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
+        })
+}
+
+/// Lets the window draw until it has come to this.
+#[track_caller]
+fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
+    let began = Instant::now();
+    while !is_so(window.state().state()) {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        window.step();
+        sleep(Duration::from_millis(1));
+    }
+    window.run_steps(3);
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+fn is_ready(state: &AppState) -> bool {
+    state.model.ready().is_some() && state.complaint().is_none()
+}
+
+fn is_done(state: &AppState) -> bool {
+    !state.is_running() && state.panes.iter().all(|pane| pane.generation().is_some())
+}
+
+/// A window in which four texts are written.
+fn written() -> Window {
+    let mut window = window();
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "Generate");
+    wait(&mut window, "four texts", is_done);
+    window
+}
+
+#[test]
+fn a_new_window_says_what_each_pane_will_do() {
+    let mut window = window();
+    wait(&mut window, "the model", is_ready);
+    window.get_by_label("Takes the most likely token, always. The same text every time.");
+    window.get_by_label(
+        "The prompt is read once. Then all four write from it, under their own settings.",
+    );
+    assert_eq!(
+        window.get_by_label("Prompt").value().as_deref(),
+        Some("A fox")
+    );
+    window.get_by_label("Model: Scripted 0 k · CPU");
+    assert_eq!(window.get_all_by_label("Ready").count(), 4);
+}
+
+#[test]
+fn generate_writes_in_all_four_panes() {
+    let window = written();
+    let state = window.state().state();
+    let greedy = state.panes[0].generation().unwrap();
+    assert_eq!(greedy.text(), STORY["A fox".len()..].split_at(40).0);
+    assert_eq!(greedy.finish, Some(FinishReason::MaxTokens));
+    assert!(window.query_all_by_label("Token limit").count() >= 1);
+    for pane in &state.panes {
+        let generation = pane.generation().unwrap();
+        assert_eq!(generation.config, state.config_of(pane));
+        assert!(!generation.steps.is_empty());
+    }
+    assert!(!state.generating_is_news());
+}
+
+#[test]
+fn ctrl_enter_generates_and_escape_stops() {
+    let mut settings = settings();
+    settings.limits.max_new_tokens = 1_000_000;
+    let mut window = window_with(settings, |_| {
+        let babbling = ScriptedLm::babbling(1_000_000);
+        let slow = babbling.before_forward(|_| sleep(Duration::from_millis(1)));
+        slow.into_loaded()
+    });
+    wait(&mut window, "the model", is_ready);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Enter);
+    wait(&mut window, "text in all panes", |state| {
+        let writing = |pane: &quartet::state::Pane| pane.status.is_writing();
+        state.panes.iter().any(writing)
+    });
+    press(&mut window, "Stop pane A");
+    wait(&mut window, "the end of pane A", |state| {
+        matches!(state.panes[0].status, PaneStatus::Finished(_))
+    });
+    window.key_press(egui::Key::Escape);
+    wait(&mut window, "the end of all", |state| !state.is_running());
+    let state = window.state().state();
+    let reason = state.panes[0].generation().unwrap().finish.clone();
+    assert_eq!(reason, Some(FinishReason::Cancelled));
+    window.get_by_label("Generate");
+}
+
+#[test]
+fn a_pane_is_run_again_alone() {
+    let mut window = written();
+    let before = window.state().state().panes[1].generation().cloned();
+    press(&mut window, "More for pane A");
+    press(&mut window, "Run this pane alone");
+    wait(&mut window, "the text", is_done);
+    let state = window.state().state();
+    assert_eq!(state.panes[1].generation().cloned(), before);
+    assert_eq!(
+        state.panes[0].generation().unwrap().steps[0].time.n_batch,
+        1
+    );
+}
+
+#[test]
+fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
+    let mut window = written();
+    let text = {
+        let label = |node: &egui_kittest::Node<'_>| {
+            let label = node.accesskit_node().label().unwrap_or_default();
+            label.starts_with("A fox lived in")
+        };
+        window.get_all_by(|node| label(node)).next().unwrap().rect()
+    };
+    let at = text.min + egui::vec2(100.0, 16.0);
+    window.hover_at(at);
+    window.step();
+    window.drag_at(at);
+    window.drop_at(at);
+    window.run_steps(4);
+    let pin = window.state().state().pin.expect("a token is pinned");
+    assert_eq!(window.state().state().place_of(pin.pane), Some(0));
+    let label = format!("Token {} of 40", pin.step + 1);
+    window.get_by_label(&label);
+
+    window.key_press(egui::Key::ArrowRight);
+    window.run_steps(2);
+    assert_eq!(window.state().state().pin.unwrap().step, pin.step + 1);
+    window.key_press(egui::Key::ArrowDown);
+    window.run_steps(2);
+    let moved = window.state().state().pin.unwrap();
+    assert_eq!(window.state().state().place_of(moved.pane), Some(1));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(2);
+    assert_eq!(window.state().state().pin, None);
+}
+
+#[test]
+fn the_chain_editor_changes_how_a_pane_chooses() {
+    let mut window = written();
+    press(&mut window, "How D chooses");
+    press(&mut window, "Add Top-k");
+    press(&mut window, "Mute Temperature");
+    let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
+    number.set_value_accesskit(0.5);
+    window.run_steps(4);
+    let state = window.state().state();
+    let chain = &state.panes[3].settings.chain;
+    assert_eq!(chain.to_string(), "top-k 40 › top-p 0.5");
+    assert!(matches!(chain.stages[0].filter, Filter::Temperature(_)));
+    assert!(!chain.stages[0].enabled);
+    assert_eq!(state.panes[3].settings.name, "Top-k and top-p");
+    assert!(state.generating_is_news());
+
+    press(&mut window, "Top token");
+    let chain = &window.state().state().panes[3].settings.chain;
+    assert_eq!(chain.selector, Selector::Greedy);
+    window.get_by_label("The top token stays the top token: top-k and top-p change nothing here.");
+}
+
+#[test]
+fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
+    let mut window = written();
+    press(&mut window, "How D chooses");
+    let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
+    number.set_value_accesskit(1.7);
+    window.run_steps(4);
+    window.get_by_label("Top-p lies between 0 and 1");
+    window.get_by_label("D: Top-p lies between 0 and 1");
+    assert!(
+        window
+            .get_by_label("Generate")
+            .accesskit_node()
+            .is_disabled()
+    );
+}
+
+#[test]
+fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
+    let mut window = window();
+    wait(&mut window, "the model", is_ready);
+    window.get_by_label("Prompt").focus();
+    window.step();
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.key_press(egui::Key::Backspace);
+    window.run_steps(3);
+    window.get_by_label("Write a beginning first");
+    press(&mut window, "The old king had three");
+    wait(&mut window, "the count", is_ready);
+
+    let long = "many words ".repeat(60);
+    window.get_by_label("Prompt").focus();
+    window.step();
+    window.get_by_label("Prompt").type_text(&long);
+    wait(&mut window, "the complaint", |state| {
+        state.complaint().is_some()
+    });
+    let complaint = window.state().state().complaint().unwrap();
+    assert!(
+        complaint.ends_with("the model reads 512 at most"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn a_run_and_a_picture_are_saved_to_the_path_that_is_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = written();
+    for (entry, file, beginning) in [
+        ("The run as JSON…", "run.json", "{"),
+        ("The run as Markdown…", "run.md", "#"),
+        ("The score as SVG…", "score.svg", "<svg"),
+    ] {
+        let path = folder.path().join(file);
+        save_as(&mut window, entry, &path);
+        wait(&mut window, file, |_| path.exists());
+        let content = std::fs::read_to_string(&path).unwrap();
+        assert!(content.starts_with(beginning), "{file}");
+    }
+}
+
+/// Chooses an entry of the export menu, and types a path.
+fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
+    press(window, "Export");
+    press(window, entry);
+    wait(window, "the path field", |state| state.path_field.is_some());
+    let label = "This system offers no file dialog. Write the whole path.";
+    let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
+    field.focus();
+    window.step();
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
+    field.type_text(&path.display().to_string());
+    window.run_steps(3);
+    press(window, "Save");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_and_the_run_is_kept() {
+    let mut window = written();
+    let path = PathBuf::from("/nowhere/at/all/run.json");
+    save_as(&mut window, "The run as JSON…", &path);
+    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    window.get_by_label("The run was not saved");
+    window.get_by_label("Save elsewhere…");
+    assert!(is_done(window.state().state()));
+}
+
+#[test]
+fn a_model_that_cannot_be_loaded_is_told_and_another_can_be_opened() {
+    let mut window = window_with(settings(), |_| {
+        Err(EngineError::FileMissing {
+            what: "config.json",
+            path: "here".to_owned(),
+        })
+    });
+    wait(&mut window, "the notice", |state| !state.notices.is_empty());
+    window.get_by_label("The model was not loaded");
+    window.get_by_label("Model: No model");
+    assert!(
+        window
+            .get_by_label("Generate")
+            .accesskit_node()
+            .is_disabled()
+    );
+    press(&mut window, "Open another…");
+    wait(&mut window, "the path field", |state| {
+        state.path_field.is_some()
+    });
+}
+
+#[test]
+fn after_a_fault_the_texts_stay_and_the_engine_is_started_again() {
+    let mut window = window_with(settings(), |_| {
+        let mut n_passes = 0;
+        let model = ScriptedLm::reciting(512, STORY).before_forward(move |_| {
+            n_passes += 1;
+            assert!(n_passes < 10, "a fault of the engine");
+        });
+        model.into_loaded()
+    });
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "Generate");
+    wait(&mut window, "the fault", |state| !state.notices.is_empty());
+    window.get_by_label("The engine stopped unexpectedly");
+    assert!(
+        !window.state().state().panes[0]
+            .generation()
+            .unwrap()
+            .steps
+            .is_empty()
+    );
+    press(&mut window, "Start it again");
+    wait(&mut window, "the model again", is_ready);
+}
+
+#[test]
+fn numbers_show_the_figures_of_each_pane_and_the_candidates_of_a_step() {
+    let mut window = written();
+    press(&mut window, "Numbers");
+    for column in [
+        "Prompt tokens",
+        "Reused",
+        "First token",
+        "Mean surprise",
+        "Before",
+        "After",
+    ] {
+        window.get_by_label(column);
+    }
+    assert!(window.query_all_by_label("Token limit").count() >= 2);
+}
+
+#[test]
+fn every_size_of_window_and_every_number_of_panes_is_drawn() {
+    let mut window = written();
+    for size in [(720.0, 520.0), (1024.0, 700.0), (1920.0, 1080.0)] {
+        window.set_size(egui::Vec2::from(size));
+        window.run_steps(3);
+        window.get_by_label("Generate");
+        window.get_by_label("Plots");
+    }
+    for _ in 0..4 {
+        press(&mut window, "More for pane A");
+        press(&mut window, "Duplicate");
+    }
+    assert_eq!(window.state().state().panes.len(), 8);
+    window.get_by_label("How H chooses");
+}
