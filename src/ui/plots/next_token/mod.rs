@@ -9,9 +9,10 @@ pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, row_rect, text, title_ui};
-use super::scale::{axis_steps, grouped, percent};
+use super::scale::{axis_steps, grouped};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
+use crate::ui::words::{percent, token_word};
 
 /// A row is at least so high in points, and at most.
 const ROW: std::ops::RangeInclusive<f32> = 21.0..=26.0;
@@ -195,7 +196,6 @@ fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
 
 /// A row in words, for its tooltip and for a screen reader.
 fn spoken(row: &CandidateRow) -> String {
-    let piece = row.piece.to_string();
     let after = row.final_prob.map_or_else(
         || "cut".to_owned(),
         |prob| format!("{} after", percent(prob)),
@@ -203,7 +203,7 @@ fn spoken(row: &CandidateRow) -> String {
     let chosen = if row.chosen { ", chosen" } else { "" };
     format!(
         "‘{}’ rank {}, {} before, {after}{chosen}",
-        piece.trim().escape_debug(),
+        token_word(&row.piece),
         row.rank,
         percent(row.raw_prob)
     )

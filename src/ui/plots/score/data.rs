@@ -3,7 +3,8 @@
 use crate::generation::{Generation, Step};
 use crate::state::ScoreMeasure;
 use crate::ui::plots::StepAt;
-use crate::ui::plots::scale::{axis_tokens, grouped, percent, round_up};
+use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
+use crate::ui::words::percent;
 
 /// One staff a pane, one bar a token.
 #[derive(Debug, Clone, PartialEq)]

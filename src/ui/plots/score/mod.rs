@@ -2,6 +2,8 @@
 
 mod data;
 mod measure;
+#[cfg(test)]
+mod tests;
 
 use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
@@ -9,11 +11,12 @@ use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, 
 pub use self::data::{ScoreData, ScoreLane};
 pub use self::measure::score_measure_ui;
 use super::frame::{axis, axis_title, empty_ui, text, title_ui};
-use super::scale::label_step;
+use super::scale::{grouped, label_step};
 use super::{Place, PlotResponse, StepAt};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+use crate::ui::words::token_word;
 
 /// Where a staff's line lies in its lane, and how much of the lane the tallest bar takes.
 const BASE: f64 = 0.08;
@@ -62,7 +65,7 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
             if mark.value < 0.5 {
                 String::new()
             } else {
-                format!("{:.0}", mark.value)
+                grouped(mark.value)
             }
         });
     if place == Place::Picture {
@@ -278,7 +281,7 @@ fn respond(
             "{} · token {} ‘{}’ · {value}",
             letter(at.pane),
             at.step + 1,
-            step.piece.to_string().trim()
+            token_word(&step.piece)
         );
         response.clone().on_hover_text_at_pointer(words);
     }

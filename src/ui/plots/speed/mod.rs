@@ -9,7 +9,7 @@ pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
 use super::frame::{axis, axis_title, empty_ui, row_rect, text, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
-use super::scale::label_step;
+use super::scale::{grouped, label_step};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
@@ -59,7 +59,7 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
 }
 
 fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
-    let number = |mark: GridMark| format!("{:.0}", mark.value);
+    let number = |mark: GridMark| grouped(mark.value);
     let mut x_axis = axis(AxisHints::new_x(), theme)
         .min_thickness(20.0)
         .formatter(move |mark, _| {
