@@ -29,7 +29,7 @@ pub(super) fn axis_steps(value: f64) -> (f64, u32) {
         .unwrap_or(10.0)
         * power;
     let n_steps = (value / step * (1.0 - 1e-9)).ceil().max(1.0);
-    (step, n_steps as u32)
+    (step, count(n_steps) as u32)
 }
 
 /// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
@@ -54,6 +54,12 @@ pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
     steps
         .find(|step| (span / step).floor() <= n_most)
         .unwrap_or(span)
+}
+
+/// How many whole ones are in a value; below zero there are none.
+#[expect(clippy::cast_sign_loss, reason = "what is below zero is cut first")]
+pub(super) fn count(value: f64) -> usize {
+    value.max(0.0) as usize
 }
 
 /// A whole number in groups of three: "6,144".
@@ -83,7 +89,7 @@ mod tests {
             (6.3, 7.0),
             (7.2, 10.0),
             (486.0, 500.0),
-            (500.0000001, 500.0),
+            (500.000_000_1, 500.0),
             (512.0, 700.0),
         ];
         for (value, top) in cases {

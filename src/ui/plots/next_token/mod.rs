@@ -9,7 +9,7 @@ pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, row_rect, text, title_ui};
-use super::scale::{axis_steps, grouped};
+use super::scale::{axis_steps, count, grouped};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::words::{percent, token_word};
@@ -52,7 +52,7 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     if place == Place::Picture {
         area.max.y -= 36.0;
     }
-    let n_rows = ((area.height() / ROW.start()) as usize).clamp(1, N_ROWS);
+    let n_rows = count(f64::from(area.height() / ROW.start())).clamp(1, N_ROWS);
     let rows = data.first_rows(n_rows);
     let row_height = (area.height() / rows.len().max(1) as f32).min(*ROW.end());
     let largest = rows
@@ -223,14 +223,13 @@ fn legend(ui: &mut Ui, pane: usize) {
     ];
     for (words, fill) in entries {
         let swatch = Rect::from_min_size(pos2(x, middle - 3.0), vec2(14.0, 6.0));
-        match fill {
-            Some(fill) => ui.painter().rect_filled(swatch, 2, fill),
-            None => {
-                let edge = Stroke::new(1.0, theme.bar_cut);
-                ui.painter()
-                    .rect_stroke(swatch, 2, edge, StrokeKind::Inside)
-            }
-        };
+        if let Some(fill) = fill {
+            ui.painter().rect_filled(swatch, 2, fill);
+        } else {
+            let edge = Stroke::new(1.0, theme.bar_cut);
+            ui.painter()
+                .rect_stroke(swatch, 2, edge, StrokeKind::Inside);
+        }
         let at = (pos2(x + 20.0, middle), Align2::LEFT_CENTER);
         x = text(ui, at, words, Face::Micro, theme.text_2).right() + 16.0;
     }

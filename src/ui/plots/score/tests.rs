@@ -32,8 +32,8 @@ fn answer(panes: &[Option<&Generation>], events: &[Vec<Event>]) -> PlotResponse 
     answer
 }
 
-fn at(pane: usize, step: usize) -> Option<StepAt> {
-    Some(StepAt { pane, step })
+const fn at(pane: usize, step: usize) -> StepAt {
+    StepAt { pane, step }
 }
 
 /// The axis holds 25 tokens between x = 26 and 588; the upper staff ends at y = 102.
@@ -46,12 +46,12 @@ fn pointing_names_the_step_of_the_staff_under_the_pointer() {
     let written = generation(&[(" fox", 0.1); 12]);
     let panes = [Some(&written), None, Some(&written)];
     let cases = [
-        (place(1.0, 40.0), at(0, 0)),
-        (place(12.0, 40.0), at(0, 11)),
-        (place(12.4, 40.0), at(0, 11)),
+        (place(1.0, 40.0), Some(at(0, 0))),
+        (place(12.0, 40.0), Some(at(0, 11))),
+        (place(12.4, 40.0), Some(at(0, 11))),
         (place(13.0, 40.0), None),
         (place(5.0, 100.0), None),
-        (place(5.0, 160.0), at(2, 4)),
+        (place(5.0, 160.0), Some(at(2, 4))),
         (pos2(10.0, 40.0), None),
     ];
     for (pointer, expected) in cases {
@@ -77,7 +77,7 @@ fn a_click_asks_to_pin_the_step() {
         vec![button(false)],
     ];
     let answer = answer(&[Some(&written)], &events);
-    assert_eq!(answer.clicked, at(0, 6));
+    assert_eq!(answer.clicked, Some(at(0, 6)));
 }
 
 #[test]
