@@ -175,7 +175,8 @@ fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
             let label = node.accesskit_node().label().unwrap_or_default();
             label.starts_with("A fox lived in")
         };
-        window.get_all_by(|node| label(node)).next().unwrap().rect()
+        let nodes = window.get_all_by(|_| true);
+        nodes.into_iter().find(label).unwrap().rect()
     };
     let at = text.min + egui::vec2(100.0, 16.0);
     window.hover_at(at);
