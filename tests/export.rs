@@ -5,13 +5,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quartet::decoding::filters::{Temperature, TopP};
-use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
 use quartet::export::{ExportFormat, json, render};
-use quartet::generation::{
-    FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step,
-    StepTime, Vocabulary,
-};
+use quartet::generation::{FinishReason, Piece, PromptRecord};
+
+use self::fixture::{greedy, top_p, without_version};
 
 /// The golden run is read and written again, so that no rounding of this machine's is in it.
 #[test]
@@ -35,17 +32,6 @@ fn the_golden_run_still_loads_and_each_format_writes_it_as_before() {
         let expected = std::fs::read_to_string(golden(format)).unwrap();
         assert_eq!(rendered, expected, "{}", format.name());
     }
-}
-
-fn without_version(rendered: Vec<u8>) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let rendered = String::from_utf8(rendered).unwrap();
-    rendered
-        .replace(
-            &format!("\"quartet\": \"{version}\""),
-            "\"quartet\": \"VERSION\"",
-        )
-        .replace(&format!("Quartet {version}"), "Quartet VERSION")
 }
 
 #[test]
@@ -169,7 +155,7 @@ fn no_text_breaks_out_of_its_fence() {
         let is_fence = ticks.len() >= 3 && ticks.chars().all(|character| character == '`');
         match fence {
             None if is_fence => fence = Some(ticks),
-            None => outside.push_str(&format!("{line}\n")),
+            None => outside.extend([line, "\n"]),
             Some(opened) if is_fence && line.len() >= opened.len() => fence = None,
             Some(_) => {}
         }
@@ -214,93 +200,116 @@ fn formats_are_known_by_their_ending() {
     assert_eq!(ExportFormat::from_extension("pdf"), None);
 }
 
-const WORDS: [&[u8]; 8] = [
-    b"<s>",
-    b"</s>",
-    b"Once",
-    b" upon",
-    b" \"fox\"",
-    b", ",
-    b"\n\n",
-    b"\xE2\x82",
-];
+#[cfg(test)]
+mod fixture {
+    use std::sync::Arc;
 
-fn piece(id: usize) -> Piece {
-    match id {
-        0 | 1 => Piece::special(std::str::from_utf8(WORDS[id]).unwrap()),
-        _ => Piece::text(WORDS[id]),
+    use quartet::decoding::filters::{Temperature, TopP};
+    use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use quartet::generation::{
+        FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step,
+        StepTime, Vocabulary,
+    };
+
+    pub fn without_version(rendered: Vec<u8>) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        let rendered = String::from_utf8(rendered).unwrap();
+        rendered
+            .replace(
+                &format!("\"quartet\": \"{version}\""),
+                "\"quartet\": \"VERSION\"",
+            )
+            .replace(&format!("Quartet {version}"), "Quartet VERSION")
     }
-}
 
-fn greedy() -> Generation {
-    generation("Greedy", ChainConfig::greedy())
-}
-
-fn top_p() -> Generation {
-    let filters = [
-        Filter::Temperature(Temperature { temperature: 0.7 }),
-        Filter::TopP(TopP { p: 0.9 }),
+    const WORDS: [&[u8]; 8] = [
+        b"<s>",
+        b"</s>",
+        b"Once",
+        b" upon",
+        b" \"fox\"",
+        b", ",
+        b"\n\n",
+        b"\xE2\x82",
     ];
-    generation("Top-p", ChainConfig::sampled(filters))
-}
 
-/// Four steps, drawn by the chain itself from logits that are written down here.
-fn generation(name: &str, chain: ChainConfig) -> Generation {
-    let logits: [[f32; 8]; 4] = [
-        [-9.0, -4.0, 0.5, 3.0, 2.5, 1.0, -1.0, -2.0],
-        [-9.0, -3.0, 0.0, -1.0, 2.0, 1.75, 1.5, -0.5],
-        [-9.0, -2.0, 0.0, -1.0, 0.5, -0.25, 0.75, 1.0],
-        [-9.0, 3.0, 0.0, -1.0, 0.5, 0.25, 1.5, 1.0],
-    ];
-    let prompt = [TokenId(0), TokenId(2)];
-    let mut sampler = SamplerChain::new(chain.clone());
-    let steps = (0..).zip(logits).map(|(index, row)| {
-        let coins = Coins {
-            seed: 42,
-            position: 2 + index,
-        };
-        let sampled = sampler.sample(&row, History::empty(), coins).unwrap();
-        Step {
-            token: sampled.token,
-            piece: piece(sampled.token.index()),
-            trace: sampled.trace,
-            time: StepTime {
-                at_secs: 0.021 + 0.002 * index as f64,
-                forward_secs: 0.0015,
-                n_batch: 2,
-            },
+    fn piece(id: usize) -> Piece {
+        match id {
+            0 | 1 => Piece::special(std::str::from_utf8(WORDS[id]).unwrap()),
+            _ => Piece::text(WORDS[id]),
         }
-    });
-    Generation {
-        name: name.to_owned(),
-        config: GenerationConfig {
-            chain,
-            seed: 42,
-            limits: Limits {
-                max_new_tokens: 4,
-                ..Limits::default()
+    }
+
+    pub fn greedy() -> Generation {
+        generation("Greedy", ChainConfig::greedy())
+    }
+
+    pub fn top_p() -> Generation {
+        let filters = [
+            Filter::Temperature(Temperature { temperature: 0.7 }),
+            Filter::TopP(TopP { p: 0.9 }),
+        ];
+        generation("Top-p", ChainConfig::sampled(filters))
+    }
+
+    /// Four steps, drawn by the chain itself from logits that are written down here.
+    fn generation(name: &str, chain: ChainConfig) -> Generation {
+        let logits: [[f32; 8]; 4] = [
+            [-9.0, -4.0, 0.5, 3.0, 2.5, 1.0, -1.0, -2.0],
+            [-9.0, -3.0, 0.0, -1.0, 2.0, 1.75, 1.5, -0.5],
+            [-9.0, -2.0, 0.0, -1.0, 0.5, -0.25, 0.75, 1.0],
+            [-9.0, 3.0, 0.0, -1.0, 0.5, 0.25, 1.5, 1.0],
+        ];
+        let prompt = [TokenId(0), TokenId(2)];
+        let mut sampler = SamplerChain::new(chain.clone());
+        let steps = (0..).zip(logits).map(|(index, row)| {
+            let coins = Coins {
+                seed: 42,
+                position: 2 + index,
+            };
+            let drawn = sampler.sample(&row, History::empty(), coins).unwrap();
+            Step {
+                token: drawn.token,
+                piece: piece(drawn.token.index()),
+                trace: drawn.trace,
+                time: StepTime {
+                    at_secs: 0.021 + 0.002 * index as f64,
+                    forward_secs: 0.0015,
+                    n_batch: 2,
+                },
+            }
+        });
+        Generation {
+            name: name.to_owned(),
+            config: GenerationConfig {
+                chain,
+                seed: 42,
+                limits: Limits {
+                    max_new_tokens: 4,
+                    ..Limits::default()
+                },
             },
-        },
-        model: Arc::new(ModelInfo {
-            name: "Test model".to_owned(),
-            architecture: "llama".to_owned(),
-            n_params: 1234,
-            quantization: "F32".to_owned(),
-            device: "CPU".to_owned(),
-            n_vocab: 8,
-            n_context: 16,
-            file: "test.gguf".to_owned(),
-            sha256: "00ff".to_owned(),
-        }),
-        vocabulary: Arc::new(Vocabulary::new((0..8).map(piece).collect())),
-        prompt: Arc::new(PromptRecord {
-            text: "Once upon".to_owned(),
-            tokens: prompt.to_vec(),
-            pieces: prompt.map(|token| piece(token.index())).to_vec(),
-            n_prefilled: 2,
-            prefill_secs: 0.02,
-        }),
-        steps: steps.collect(),
-        finish: Some(FinishReason::MaxTokens),
+            model: Arc::new(ModelInfo {
+                name: "Test model".to_owned(),
+                architecture: "llama".to_owned(),
+                n_params: 1234,
+                quantization: "F32".to_owned(),
+                device: "CPU".to_owned(),
+                n_vocab: 8,
+                n_context: 16,
+                file: "test.gguf".to_owned(),
+                sha256: "00ff".to_owned(),
+            }),
+            vocabulary: Arc::new(Vocabulary::new((0..8).map(piece).collect())),
+            prompt: Arc::new(PromptRecord {
+                text: "Once upon".to_owned(),
+                tokens: prompt.to_vec(),
+                pieces: prompt.map(|token| piece(token.index())).to_vec(),
+                n_prefilled: 2,
+                prefill_secs: 0.02,
+            }),
+            steps: steps.collect(),
+            finish: Some(FinishReason::MaxTokens),
+        }
     }
 }

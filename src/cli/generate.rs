@@ -110,9 +110,13 @@ impl Arguments {
     /// Prints the texts, then writes the files: whatever becomes of these, the texts are there.
     fn keep(&self, generations: &[&Generation]) -> Result<(), Failure> {
         let json_printed = self.json.as_deref() == Some(Path::new("-"));
+        let refused = refusal(generations);
+        if let Some(sentence) = refused {
+            console::complain(sentence);
+        }
         if json_printed {
             console::print(&render(ExportFormat::Json, generations))?;
-        } else {
+        } else if refused.is_none() {
             console::print(texts(generations).as_bytes())?;
         }
         let mut files_kept = true;
@@ -153,6 +157,16 @@ fn texts(generations: &[&Generation]) -> String {
         writeln!(page, "[{}]\n", ending(pane)).ok();
     }
     page
+}
+
+/// The sentence for which all panes failed before they wrote anything.
+fn refusal<'a>(generations: &[&'a Generation]) -> Option<&'a str> {
+    let mut errors = generations.iter().map(|pane| match &pane.finish {
+        Some(FinishReason::Failed { error }) if pane.steps.is_empty() => Some(error.as_str()),
+        _ => None,
+    });
+    let first = errors.next()??;
+    errors.all(|error| error == Some(first)).then_some(first)
 }
 
 const fn has_failed(pane: &Generation) -> bool {

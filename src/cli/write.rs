@@ -135,7 +135,9 @@ impl Record {
             Event::Finished { id, reason } => {
                 if let Some(pane) = self.pane(id) {
                     pane.finish = Some(reason);
-                    progress.happened(&format!("{}: {}", pane.name, ending(pane)));
+                    if !pane.steps.is_empty() {
+                        progress.happened(&format!("{}: {}", pane.name, ending(pane)));
+                    }
                 }
             }
             Event::Panicked { message } => {
@@ -178,6 +180,7 @@ pub(super) fn ending(pane: &Generation) -> String {
         .map(ToString::to_string)
         .unwrap_or_default();
     match pane.steps.len() {
+        0 => reason,
         1 => format!("{reason}, 1 token"),
         n => format!("{reason}, {n} tokens"),
     }

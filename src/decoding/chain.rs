@@ -136,12 +136,7 @@ impl SamplerChain {
         let mut candidates = Candidates::from_logits(logits)?;
         let raw = evidence_of(&mut candidates);
         let mut stages = Vec::new();
-        let mut context = StageContext {
-            history,
-            coins,
-            n_chance_before: 0,
-            rules: self.config.rules,
-        };
+        let mut context = self.context(history, coins);
         for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
             stages.push(run_stage(
                 &stage.filter,
@@ -153,7 +148,7 @@ impl SamplerChain {
         }
         let selector = self.config.selector;
         let draw = selector.pick(coins, &mut self.state, &mut candidates);
-        let survivors = ranked_head(&mut candidates);
+        let survivors = ranked_head(&mut candidates, N_RECORDED);
 
         let raw_logit = logits.get(draw.token.index()).copied().unwrap_or(f32::NAN);
         let trace = Trace {
@@ -168,6 +163,33 @@ impl SamplerChain {
             token: draw.token,
             trace,
         })
+    }
+
+    /// The whole distribution after the filters, the most likely first, without what is impossible.
+    /// Nothing is drawn.
+    pub fn distribution(
+        &self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Vec<RankedCandidate>, DecodingError> {
+        let mut candidates = Candidates::from_logits(logits)?;
+        let mut context = self.context(history, coins);
+        for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
+            stage.filter.apply(context, &mut candidates);
+            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
+        }
+        let n_kept = candidates.n_kept();
+        Ok(ranked_head(&mut candidates, n_kept))
+    }
+
+    fn context<'a>(&self, history: History<'a>, coins: Coins) -> StageContext<'a> {
+        StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: self.config.rules,
+        }
     }
 }
 
@@ -197,16 +219,16 @@ fn evidence_of(candidates: &mut Candidates) -> Evidence {
     let softmax = candidates.softmax();
     Evidence {
         n_candidates: candidates.n_kept() as u32,
-        head: ranked_head(candidates),
+        head: ranked_head(candidates, N_RECORDED),
         log_sum_exp: softmax.log_sum_exp,
         entropy_nats: softmax.entropy_nats,
     }
 }
 
-fn ranked_head(candidates: &mut Candidates) -> Vec<RankedCandidate> {
+fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
     let softmax = candidates.softmax();
     candidates
-        .head(N_RECORDED)
+        .head(n)
         .iter()
         .filter(|candidate| candidate.logit > f32::NEG_INFINITY)
         .map(|candidate| RankedCandidate {

@@ -23,6 +23,7 @@
 mod candidates;
 mod chain;
 mod coin;
+pub mod dialect;
 mod error;
 mod filter;
 pub mod filters;

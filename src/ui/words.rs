@@ -2,9 +2,15 @@
 
 use crate::generation::{Piece, PieceKind};
 
-/// A probability as people say it: "41 %", "5.9 %", "< 0.1 %".
+/// A probability as people say it: "41 %", "5.9 %", "< 0.1 %". Only what is certain is "100 %".
 pub fn percent(prob: f64) -> String {
-    if prob >= 0.0995 {
+    // A sum of probabilities misses 1 by a hair.
+    let certain = prob > 1.0 - 1e-9;
+    if prob > 0.999 && !certain {
+        "> 99.9 %".to_owned()
+    } else if prob >= 0.995 && !certain {
+        format!("{:.1} %", prob * 100.0)
+    } else if prob >= 0.0995 {
         format!("{:.0} %", prob * 100.0)
     } else if prob >= 0.000_95 {
         format!("{:.1} %", prob * 100.0)
@@ -39,6 +45,8 @@ mod tests {
     fn a_probability_has_as_many_digits_as_matter() {
         for (prob, expected) in [
             (1.0, "100 %"),
+            (0.999_95, "> 99.9 %"),
+            (0.998, "99.8 %"),
             (0.412, "41 %"),
             (0.0996, "10 %"),
             (0.0594, "5.9 %"),

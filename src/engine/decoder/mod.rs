@@ -10,6 +10,7 @@ mod cpu_attention;
 mod cpu_run;
 mod cpu_tensor;
 mod exp;
+mod packed;
 mod projection;
 mod swiglu;
 mod tensor_attention;

@@ -2,18 +2,46 @@
 
 use std::sync::Arc;
 
-use candle_core::quantized::{QMatMul, QTensor};
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{Device, Module, Tensor};
 
+use super::packed::Packed;
 use crate::engine::EngineError;
-use crate::engine::weights::{StoredTensor, is_half};
+use crate::engine::weights::{Checkpoint, StoredTensor, is_half};
 
 /// 16-bit weights of a model up to this size are widened to 32 bits at load; those of a bigger one
 /// are widened slab by slab in each product, so that they are never all there twice.
-pub const N_MAX_WIDENED_BYTES: usize = 256 << 20;
+const N_MAX_WIDENED_BYTES: usize = 256 << 20;
 
 /// How many values of 16-bit weights are widened at a time.
 const N_SLAB_VALUES: usize = 1 << 22;
+
+/// 8-bit weights of a model up to this size are multiplied on one thread.
+const N_MAX_PACKED_BYTES: usize = 32 << 20;
+
+/// How the weights of one model are kept.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    widen: bool,
+    pack: bool,
+    device: Device,
+}
+
+impl Policy {
+    /// What suits the size of the checkpoint and the device.
+    pub fn new(checkpoint: &Checkpoint, device: &Device) -> Self {
+        Self {
+            widen: checkpoint.n_half_bytes() <= N_MAX_WIDENED_BYTES,
+            pack: device.is_cpu() && checkpoint.n_bytes() <= N_MAX_PACKED_BYTES,
+            device: device.clone(),
+        }
+    }
+
+    /// Where the weights are.
+    pub const fn device(&self) -> &Device {
+        &self.device
+    }
+}
 
 /// One linear map, or several of the same input side by side.
 #[derive(Debug, Clone)]
@@ -23,6 +51,8 @@ pub struct Projection {
 
 #[derive(Debug, Clone)]
 enum Part {
+    /// 8-bit, of a small model on the processor.
+    Packed(Arc<Packed>),
     /// Quantised, or 32-bit.
     Whole(QMatMul),
     /// 16-bit, in slabs of rows.
@@ -35,15 +65,17 @@ enum Part {
 impl Projection {
     /// Matrices with the same input; their outputs stand side by side in the order given. Neighbours
     /// of one type become one matrix, so that they cost one product.
-    pub fn new(
-        matrices: Vec<StoredTensor>,
-        widen: bool,
-        device: &Device,
-    ) -> Result<Self, EngineError> {
+    pub fn new(matrices: &[StoredTensor], policy: &Policy) -> Result<Self, EngineError> {
+        let device = policy.device();
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
             match group {
-                [first, ..] if is_half(first.dtype()) && !widen => {
+                [first, ..] if first.dtype() == GgmlDType::Q8_0 && policy.pack => {
+                    let (_, width) = first.dims2();
+                    let blocks = StoredTensor::bytes(group);
+                    parts.push(Part::Packed(Arc::new(Packed::new(&blocks, width))));
+                }
+                [first, ..] if is_half(first.dtype()) && !policy.widen => {
                     for matrix in group {
                         parts.push(Part::slabs(matrix, device)?);
                     }
@@ -99,6 +131,7 @@ impl Part {
 
     fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self {
+            Self::Packed(matrix) => matrix.forward(input),
             Self::Whole(matrix) => matrix.forward(input),
             Self::Slabs { slabs, .. } => {
                 let outputs: candle_core::Result<Vec<_>> = slabs
@@ -112,6 +145,13 @@ impl Part {
 
     fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         match self {
+            Self::Packed(matrix) => {
+                let mut values = Vec::new();
+                for index in indices {
+                    matrix.extend_with_row(*index as usize, &mut values);
+                }
+                Tensor::from_vec(values, (indices.len(), matrix.width()), device)
+            }
             Self::Whole(matrix) => matrix.embedding(&Tensor::new(indices, device)?),
             Self::Slabs { n_slab_rows, slabs } => {
                 let rows: candle_core::Result<Vec<_>> = indices

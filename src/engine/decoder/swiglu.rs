@@ -2,6 +2,8 @@
 
 use candle_core::{CpuStorage, CustomOp1, D, Layout, Shape, Tensor};
 
+use pulp::{Simd, WithSimd};
+
 use super::exp::exp;
 
 /// silu(gate) × up, where a row of `gate_up` is the gate's values and then those that it gates.
@@ -42,16 +44,35 @@ impl CustomOp1 for SwiGlu {
         };
         let half = width / 2;
         let mut gated = vec![0.0; n_rows * half];
-        pulp::Arch::new().dispatch(|| {
-            let rows = values.chunks_exact(width).zip(gated.chunks_exact_mut(half));
-            for (row, gated) in rows {
-                let (gate, up) = row.split_at(half);
-                for ((gated, gate), up) in gated.iter_mut().zip(gate).zip(up) {
-                    *gated = gate / (1.0 + exp(-gate)) * up;
-                }
-            }
+        pulp::Arch::new().dispatch(Rows {
+            gate_up: values,
+            gated: &mut gated,
+            half,
         });
         Ok((CpuStorage::F32(gated), (n_rows, half).into()))
+    }
+}
+
+/// All rows. A type and not a closure, because only what is inlined here is compiled for the
+/// processor that is there.
+struct Rows<'a> {
+    gate_up: &'a [f32],
+    gated: &'a mut [f32],
+    half: usize,
+}
+
+impl WithSimd for Rows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let rows = self.gate_up.chunks_exact(2 * self.half);
+        for (row, gated) in rows.zip(self.gated.chunks_exact_mut(self.half)) {
+            let (gate, up) = row.split_at(self.half);
+            for ((gated, gate), up) in gated.iter_mut().zip(gate).zip(up) {
+                *gated = gate / (1.0 + exp(-gate)) * up;
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 
-use super::projection::{N_MAX_WIDENED_BYTES, Projection};
+use super::projection::{Policy, Projection};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{Blueprint, Naming, TensorRole};
 use crate::engine::weights::{Checkpoint, StoredTensor};
@@ -48,7 +48,6 @@ impl Weights {
         device: &Device,
     ) -> Result<Self, EngineError> {
         let hidden = blueprint.hidden_size;
-        let widen = checkpoint.n_half_bytes() <= N_MAX_WIDENED_BYTES;
         let shape = checkpoint.shape(&naming.name(TensorRole::Embedding, 0));
         let n_vocab = blueprint
             .n_vocab
@@ -59,9 +58,8 @@ impl Weights {
             .is_some();
         let mut loader = Loader {
             naming,
+            policy: Policy::new(checkpoint, device),
             checkpoint,
-            widen,
-            device,
             n_params: 0,
         };
         let embedding = loader.projection(0, &[(TensorRole::Embedding, n_vocab)], hidden)?;
@@ -88,9 +86,8 @@ impl Weights {
 
 struct Loader<'a> {
     naming: Naming,
+    policy: Policy,
     checkpoint: &'a mut Checkpoint,
-    widen: bool,
-    device: &'a Device,
     n_params: u64,
 }
 
@@ -123,7 +120,8 @@ impl Loader<'_> {
         layer: usize,
         width: usize,
     ) -> Result<Tensor, EngineError> {
-        self.take(role, layer, &[width])?.vector(self.device)
+        self.take(role, layer, &[width])?
+            .vector(self.policy.device())
     }
 
     /// Matrices of these heights side by side, with inputs of this width.
@@ -137,7 +135,7 @@ impl Loader<'_> {
             .iter()
             .map(|(role, n_rows)| self.take(*role, layer, &[*n_rows, width]))
             .collect();
-        Projection::new(matrices?, self.widen, self.device)
+        Projection::new(&matrices?, &self.policy)
     }
 
     fn take(

@@ -6,6 +6,7 @@ mod fingerprint;
 mod gguf;
 mod safetensors;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub struct Checkpoint {
     fingerprint: Fingerprint,
     quantization: String,
     n_half_bytes: usize,
+    n_bytes: usize,
     path: String,
 }
 
@@ -85,6 +87,7 @@ impl Checkpoint {
             .filter(|place| is_half(place.dtype))
             .map(|place| place.n_bytes)
             .sum();
+        let n_bytes = places.iter().map(|place| place.n_bytes).sum();
         let path = source.path.to_owned();
         let mut stream = Stream::new(source)?;
         let mut tensors = HashMap::new();
@@ -104,6 +107,7 @@ impl Checkpoint {
             fingerprint: stream.fingerprint,
             quantization,
             n_half_bytes,
+            n_bytes,
             path,
         })
     }
@@ -133,6 +137,11 @@ impl Checkpoint {
         self.n_half_bytes
     }
 
+    /// How many bytes all weights have.
+    pub const fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
     /// The SHA-256 of the whole file, in hexadecimal. Waits for it where it is not yet done.
     pub fn sha256(self) -> String {
         self.fingerprint.finish()
@@ -156,26 +165,26 @@ impl StoredTensor {
         self.dtype
     }
 
-    /// The rows, one after another, as one tensor; all parts must have the same type and width.
-    pub fn stack(parts: &[Self], device: &Device) -> Result<QTensor, EngineError> {
+    /// The bytes of several, one after another.
+    pub fn bytes(parts: &[Self]) -> Cow<'_, [u8]> {
         match parts {
-            [part] => Self::rows(parts, &part.bytes, device),
+            [part] => Cow::Borrowed(part.bytes.as_slice()),
             _ => {
                 let bytes: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
-                Self::rows(parts, &bytes.concat(), device)
+                Cow::Owned(bytes.concat())
             }
         }
     }
 
-    fn rows(parts: &[Self], bytes: &[u8], device: &Device) -> Result<QTensor, EngineError> {
+    /// The rows, one after another, as one tensor; all parts must have the same type and width.
+    pub fn stack(parts: &[Self], device: &Device) -> Result<QTensor, EngineError> {
         let (dtype, width) = match parts {
             [] => (GgmlDType::F32, 1),
-            [part, ..] => (part.dtype, part.shape.last().copied().unwrap_or(1)),
+            [part, ..] => (part.dtype, part.dims2().1),
         };
         let n_values: usize = parts.iter().map(Self::n_values).sum();
-        let shape = (n_values / width, width);
-        let storage = QStorage::from_data(bytes.into(), device, dtype)?;
-        Ok(QTensor::new(storage, shape)?)
+        let storage = QStorage::from_data(Self::bytes(parts), device, dtype)?;
+        Ok(QTensor::new(storage, (n_values / width, width))?)
     }
 
     /// Splits off the rows from `start` on, `n_rows` at most; for types whose blocks are values.

@@ -9,9 +9,10 @@ pub use self::data::{CandidateRow, NextTokenData};
 use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, row_rect, text, title_ui};
-use super::scale::{axis_steps, grouped, percent};
+use super::scale::{axis_steps, count, grouped};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
+use crate::ui::words::{percent, token_word};
 
 /// A row is at least so high in points, and at most.
 const ROW: std::ops::RangeInclusive<f32> = 21.0..=26.0;
@@ -51,7 +52,7 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     if place == Place::Picture {
         area.max.y -= 36.0;
     }
-    let n_rows = ((area.height() / ROW.start()) as usize).clamp(1, N_ROWS);
+    let n_rows = count(f64::from(area.height() / ROW.start())).clamp(1, N_ROWS);
     let rows = data.first_rows(n_rows);
     let row_height = (area.height() / rows.len().max(1) as f32).min(*ROW.end());
     let largest = rows
@@ -195,7 +196,6 @@ fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
 
 /// A row in words, for its tooltip and for a screen reader.
 fn spoken(row: &CandidateRow) -> String {
-    let piece = row.piece.to_string();
     let after = row.final_prob.map_or_else(
         || "cut".to_owned(),
         |prob| format!("{} after", percent(prob)),
@@ -203,7 +203,7 @@ fn spoken(row: &CandidateRow) -> String {
     let chosen = if row.chosen { ", chosen" } else { "" };
     format!(
         "‘{}’ rank {}, {} before, {after}{chosen}",
-        piece.trim().escape_debug(),
+        token_word(&row.piece),
         row.rank,
         percent(row.raw_prob)
     )
@@ -223,14 +223,13 @@ fn legend(ui: &mut Ui, pane: usize) {
     ];
     for (words, fill) in entries {
         let swatch = Rect::from_min_size(pos2(x, middle - 3.0), vec2(14.0, 6.0));
-        match fill {
-            Some(fill) => ui.painter().rect_filled(swatch, 2, fill),
-            None => {
-                let edge = Stroke::new(1.0, theme.bar_cut);
-                ui.painter()
-                    .rect_stroke(swatch, 2, edge, StrokeKind::Inside)
-            }
-        };
+        if let Some(fill) = fill {
+            ui.painter().rect_filled(swatch, 2, fill);
+        } else {
+            let edge = Stroke::new(1.0, theme.bar_cut);
+            ui.painter()
+                .rect_stroke(swatch, 2, edge, StrokeKind::Inside);
+        }
         let at = (pos2(x + 20.0, middle), Align2::LEFT_CENTER);
         x = text(ui, at, words, Face::Micro, theme.text_2).right() + 16.0;
     }

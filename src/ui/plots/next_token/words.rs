@@ -47,9 +47,8 @@ pub(super) fn word_galley(
 }
 
 fn parts(piece: &Piece) -> Vec<Part> {
-    let text = match (piece.as_str(), piece.kind) {
-        (Some(text), PieceKind::Text) => text,
-        _ => return vec![Part::Code(piece.to_string())],
+    let (Some(text), PieceKind::Text) = (piece.as_str(), piece.kind) else {
+        return vec![Part::Code(piece.to_string())];
     };
     if text.is_empty() {
         return vec![Part::Code("(empty)".to_owned())];

@@ -4,6 +4,8 @@
 mod caption;
 mod png;
 mod shapes;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
@@ -136,88 +138,5 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         }
         PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Place::Picture),
         PicturePlot::Speed(data) => speed::draw(&mut inner, data, Place::Picture),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generation::Generation;
-    use crate::generation::testing::generation;
-    use crate::state::ScoreMeasure;
-
-    fn story(n_tokens: usize, name: &str) -> Generation {
-        let words = [
-            (" fox", 0.62),
-            (" lived", 0.9),
-            (" in", 0.97),
-            (" a", 0.4),
-            (" little", 0.08),
-            (" house", 0.3),
-            ("\n\n", 0.7),
-            (" beside", 0.02),
-            (" the", 0.8),
-            (" <mill>", 0.004),
-        ];
-        let pieces: Vec<(&str, f64)> = (0..n_tokens)
-            .map(|index| words[(index * 7 + name.len()) % 10])
-            .collect();
-        let mut generation = generation(&pieces);
-        name.clone_into(&mut generation.name);
-        for (index, step) in generation.steps.iter_mut().enumerate() {
-            step.time.forward_secs = 0.002 + index as f64 * 1e-7;
-            step.time.at_secs = 0.021 + index as f64 * 0.0021 + (index as f64 / 9.0).sin() * 3e-4;
-        }
-        generation
-    }
-
-    #[test]
-    fn look() {
-        let panes = [
-            story(167, "Greedy"),
-            story(179, "Pure sampling"),
-            story(177, "Top-k & <b>"),
-            story(187, "Top-p"),
-        ];
-        let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
-        let caption = caption(&panes);
-        for dark in [false, true] {
-            for measure in ScoreMeasure::ALL {
-                let mut score = ScoreData::of(&panes, measure);
-                score.pinned = Some(crate::ui::plots::StepAt { pane: 1, step: 83 });
-                out(
-                    &format!("score-{}", measure.name()),
-                    PicturePlot::Score(&score),
-                    &caption,
-                    dark,
-                );
-            }
-            let next = NextTokenData::of(3, panes[3].unwrap(), 117);
-            out(
-                "next",
-                PicturePlot::NextToken(next.as_ref()),
-                &caption,
-                dark,
-            );
-            let speed = SpeedData::of(&panes);
-            out("speed", PicturePlot::Speed(&speed), &caption, dark);
-        }
-    }
-
-    fn out(name: &str, plot: PicturePlot<'_>, caption: &str, dark: bool) {
-        let size = plot.usual_size();
-        let start = std::time::Instant::now();
-        let svg = svg(&Picture {
-            plot,
-            caption,
-            size,
-            dark,
-        });
-        let took = start.elapsed();
-        let name = format!("/tmp/plots/{name}-{}", if dark { "dark" } else { "light" });
-        std::fs::write(format!("{name}.svg"), &svg).unwrap();
-        let png = png(&svg, 2.0).unwrap();
-        println!("{name} svg {took:?} png {:?}", start.elapsed());
-        std::fs::write(format!("{name}.png"), png).unwrap();
     }
 }

@@ -6,6 +6,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
 use crate::ui::fonts;
+use crate::ui::plots::scale::count;
 
 /// Why a picture could not be made. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +36,7 @@ pub enum PictureError {
 }
 
 /// The most pixels on a side.
-const MOST_PIXELS: f32 = 16_384.0;
+const MOST_PIXELS: u32 = 16_384;
 
 /// The drawing as PNG, with `scale` pixels for each of its points; 2 or 3 are sharp in print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
@@ -46,17 +47,12 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let tree = usvg::Tree::from_str(svg, &options).map_err(|error| PictureError::Unreadable {
         message: error.to_string(),
     })?;
-    let side = |points: f32| (points * scale).round().max(1.0);
+    let side = |points: f32| count(f64::from((points * scale).round().max(1.0))) as u32;
     let (width, height) = (side(tree.size().width()), side(tree.size().height()));
     let fits = width <= MOST_PIXELS && height <= MOST_PIXELS;
-    let pixmap = fits
-        .then(|| Pixmap::new(width as u32, height as u32))
-        .flatten();
+    let pixmap = fits.then(|| Pixmap::new(width, height)).flatten();
     let Some(mut pixmap) = pixmap else {
-        return Err(PictureError::TooLarge {
-            width: width as u32,
-            height: height as u32,
-        });
+        return Err(PictureError::TooLarge { width, height });
     };
     resvg::render(
         &tree,

@@ -3,7 +3,8 @@
 use crate::generation::{Generation, Step};
 use crate::state::ScoreMeasure;
 use crate::ui::plots::StepAt;
-use crate::ui::plots::scale::{axis_tokens, grouped, percent, round_up};
+use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
+use crate::ui::words::percent;
 
 /// One staff a pane, one bar a token.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +108,7 @@ impl<'a> ScoreData<'a> {
                 let heights = steps.iter().map(|step| self.height(step));
                 let start = first + group * n_merged;
                 ScoreBar {
-                    center: start as f64 + (steps.len() as f64 + 1.0) / 2.0,
+                    center: start as f64 + f64::midpoint(1.0, steps.len() as f64),
                     n_tokens: steps.len(),
                     height: heights.fold(0.0, f64::max),
                 }

@@ -1,7 +1,7 @@
 //! What the speed plot shows: tokens a second at each token, and who shared a forward pass.
 
 use crate::generation::{Generation, SpeedPoint, Step, speed_series};
-use crate::ui::plots::scale::{axis_steps, axis_tokens, grouped};
+use crate::ui::plots::scale::{axis_steps, axis_tokens, count, grouped};
 
 /// Over how many steps a point of the line looks back.
 const N_WINDOW: usize = 16;
@@ -95,7 +95,7 @@ impl SpeedData {
                 format!("{low}–{high} ms")
             }
         });
-        let sum = self.together_per_sec.map(|sum| grouped(sum));
+        let sum = self.together_per_sec.map(grouped);
         match (sum, first) {
             (Some(sum), Some(first)) => vec![
                 format!("tokens a second · {sum} together · first after {first}"),
@@ -114,8 +114,8 @@ impl SpeedData {
     }
 }
 
-fn millis(secs: f64) -> u64 {
-    (secs * 1000.0).round() as u64
+fn millis(secs: f64) -> usize {
+    count((secs * 1000.0).round())
 }
 
 fn first_tokens(panes: &[Option<&Generation>]) -> Option<(f64, f64)> {

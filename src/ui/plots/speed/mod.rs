@@ -9,7 +9,7 @@ pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
 use super::frame::{axis, axis_title, empty_ui, row_rect, text, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
-use super::scale::label_step;
+use super::scale::{count, grouped, label_step};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
@@ -59,7 +59,7 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
 }
 
 fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
-    let number = |mark: GridMark| format!("{:.0}", mark.value);
+    let number = |mark: GridMark| grouped(mark.value);
     let mut x_axis = axis(AxisHints::new_x(), theme)
         .min_thickness(20.0)
         .formatter(move |mark, _| {
@@ -112,7 +112,7 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
 }
 
 fn marks(step: f64, last: f64) -> Vec<GridMark> {
-    let n_marks = (last / step + 1e-6).floor() as u32;
+    let n_marks = count(last / step + 1e-6) as u32;
     (0..=n_marks)
         .map(|index| GridMark {
             value: f64::from(index) * step,
@@ -196,7 +196,7 @@ fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::P
     let Some(pointer) = response.hover_pos() else {
         return;
     };
-    let number = transform.value_from_position(pointer).x.round().max(0.0) as usize;
+    let number = count(transform.value_from_position(pointer).x.round());
     let speeds: Vec<String> = data
         .lines
         .iter()

@@ -1,0 +1,186 @@
+//! What a picture promises: words that are words, the size that was asked for, something on it.
+
+use resvg::tiny_skia::Pixmap;
+use resvg::usvg;
+
+use super::{Picture, PictureError, PicturePlot, caption, png, svg};
+use crate::generation::Generation;
+use crate::generation::testing::generation;
+use crate::state::ScoreMeasure;
+use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
+
+const SIZE: [f32; 2] = [480.0, 300.0];
+
+fn panes() -> [Generation; 2] {
+    let story = [
+        (" lived", 0.9),
+        (" in", 0.5),
+        ("\n\n", 0.02),
+        (" <mill>", 0.3),
+        ("</s>", 0.6),
+    ];
+    let mut panes = [generation(&story), generation(&story[..4])];
+    "Pure & simple".clone_into(&mut panes[1].name);
+    panes
+}
+
+/// The pictures of a small run, each with words that must be in it.
+fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
+    let panes = panes();
+    let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
+    let caption = caption(&panes);
+    let draw = |plot| {
+        svg(&Picture {
+            plot,
+            caption: &caption,
+            size: SIZE,
+            dark,
+        })
+    };
+    let mut score = ScoreData::of(&panes, ScoreMeasure::Probability);
+    score.pinned = Some(StepAt { pane: 0, step: 2 });
+    let next = NextTokenData::of(0, &panes[0].unwrap().clone(), 3);
+    let speed = SpeedData::of(&panes);
+    vec![
+        (
+            draw(PicturePlot::Score(&score)),
+            vec![
+                "The score",
+                "Top-p",
+                "Pure &amp; simple",
+                "T 0.7",
+                "100 %",
+                ">Token<",
+                "Once there was",
+            ],
+        ),
+        (
+            draw(PicturePlot::NextToken(next.as_ref())),
+            vec![
+                "Next token",
+                "little",
+                "&lt;mill&gt;",
+                "&lt;/s&gt;",
+                "chosen",
+                ">Probability<",
+            ],
+        ),
+        (
+            draw(PicturePlot::Speed(&speed)),
+            vec![
+                "tokens a second",
+                "Pure &amp; simple",
+                ">Tokens a second<",
+                "rotate(-90 ",
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn the_words_of_a_picture_are_text() {
+    for (svg, words) in pictures(false) {
+        for word in words {
+            assert!(svg.contains(word), "{word} is not in\n{svg}");
+        }
+    }
+}
+
+#[test]
+fn text_keeps_its_face_and_weight() {
+    let [(score, _), (next, _), _] = pictures(false).try_into().unwrap();
+    let cases = [
+        (
+            &score,
+            "font-family=\"Inter, ",
+            "font-weight=\"500\"",
+            "The score",
+        ),
+        (
+            &score,
+            "font-family=\"Inter, ",
+            "font-weight=\"400\"",
+            "Token",
+        ),
+        (
+            &next,
+            "font-family=\"Literata, ",
+            "font-weight=\"400\"",
+            "little",
+        ),
+        (
+            &next,
+            "font-family=\"'JetBrains Mono', ",
+            "font-size=\"11\"",
+            "&lt;/s&gt;",
+        ),
+    ];
+    for (svg, family, attribute, word) in cases {
+        let end = format!(">{word}</text>");
+        let line = svg.lines().find(|line| line.ends_with(&end)).unwrap();
+        assert!(line.contains(family) && line.contains(attribute), "{line}");
+    }
+}
+
+#[test]
+fn a_png_has_the_size_that_was_asked_for_and_is_not_blank() {
+    for dark in [false, true] {
+        for (svg, _) in pictures(dark) {
+            let pixmap = Pixmap::decode_png(&png(&svg, 2.0).unwrap()).unwrap();
+            assert_eq!((pixmap.width(), pixmap.height()), (960, 600));
+            let paper = pixmap.pixels()[0];
+            let n_painted = pixmap
+                .pixels()
+                .iter()
+                .filter(|pixel| **pixel != paper)
+                .count();
+            assert!(n_painted > 5_000, "{n_painted}");
+            assert_eq!(paper.alpha(), 255);
+            assert_eq!(paper.red() > 128, !dark);
+        }
+    }
+}
+
+#[test]
+fn words_are_painted_in_the_bundled_faces() {
+    let (score, _) = pictures(false).remove(0);
+    let options = usvg::Options::default();
+    let without_faces = usvg::Tree::from_str(&score, &options).unwrap();
+    let n_texts = without_faces.root().children().len();
+    let blank = score.replace(">The score<", "><");
+    assert_ne!(png(&score, 1.0).unwrap(), png(&blank, 1.0).unwrap());
+    assert!(n_texts > 0);
+}
+
+#[test]
+fn an_empty_plot_is_a_picture_too() {
+    let none: [Option<&Generation>; 4] = [None; 4];
+    let score = ScoreData::of(&none, ScoreMeasure::Surprise);
+    let speed = SpeedData::of(&none);
+    let plots = [
+        (PicturePlot::Score(&score), "One staff for each pane"),
+        (PicturePlot::NextToken(None), "The candidates at the newest"),
+        (PicturePlot::Speed(&speed), "Tokens a second, pane by pane"),
+    ];
+    for (plot, words) in plots {
+        let svg = svg(&Picture {
+            plot,
+            caption: &caption(&none),
+            size: plot.usual_size(),
+            dark: false,
+        });
+        assert!(svg.contains(words), "{svg}");
+        usvg::Tree::from_str(&svg, &usvg::Options::default()).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_a_picture_is_refused_in_a_sentence() {
+    let unreadable = png("<svg", 1.0).unwrap_err();
+    assert!(matches!(unreadable, PictureError::Unreadable { .. }));
+    let (svg, _) = pictures(false).remove(0);
+    assert_eq!(
+        png(&svg, 100.0).unwrap_err().to_string(),
+        "a picture of 48000 × 30000 pixels is too large"
+    );
+}

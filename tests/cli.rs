@@ -1,0 +1,288 @@
+//! The program without a window, as a shell sees it: what it prints, keeps and returns.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const PROMPT: &str = "Once upon a time there was a little fox who";
+
+fn quartet(arguments: &[&str]) -> Output {
+    with_input("", arguments)
+}
+
+fn with_input(input: &str, arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quartet"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that reads no input may have ended already.
+    child.stdin.take().unwrap().write_all(input.as_bytes()).ok();
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn run(arguments: &[&str]) -> Value {
+    let output = quartet(&[&["generate", "--json", "-"], arguments].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn tokens(pane: &Value) -> Vec<u64> {
+    let steps = pane["steps"].as_array().unwrap();
+    steps
+        .iter()
+        .map(|step| step["token"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn without_panes_the_four_classics_are_written_and_recorded() {
+    let run = run(&["--prompt", PROMPT, "--max-tokens", "12"]);
+    let panes = run["panes"].as_array().unwrap();
+    let names: Vec<&str> = panes
+        .iter()
+        .map(|pane| pane["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["Greedy", "Pure sampling", "Top-k", "Top-p"]);
+    for pane in panes {
+        assert_eq!(pane["finish_reason"], "max_tokens");
+        assert_eq!(tokens(pane).len(), 12);
+        assert!(pane["settings"].is_object());
+        for step in pane["steps"].as_array().unwrap() {
+            for field in ["piece", "raw_prob", "final_prob", "rank", "entropy_nats"] {
+                assert!(!step[field].is_null(), "{field}");
+            }
+            assert!(!step["candidates"].as_array().unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_pane_writes_the_same_alone_together_and_again() {
+    let panes = [
+        "greedy",
+        "seed 7",
+        "temp 0.7, top-p 0.9, seed 7",
+        "top-k 40, repeat 1.3",
+    ];
+    let arguments = ["--prompt", PROMPT, "--max-tokens", "40"];
+    let flags: Vec<&str> = panes.iter().flat_map(|pane| ["--pane", pane]).collect();
+    let together = run(&[&arguments[..], &flags].concat());
+    for (index, pane) in panes.into_iter().enumerate() {
+        let alone = run(&[&arguments[..], &["--pane", pane]].concat());
+        assert_eq!(
+            tokens(&together["panes"][index]),
+            tokens(&alone["panes"][0]),
+            "{pane}"
+        );
+    }
+    assert_ne!(tokens(&together["panes"][1]), tokens(&together["panes"][2]));
+}
+
+#[test]
+fn each_text_stands_under_its_name_and_the_words_that_ask_for_it_again() {
+    let arguments = [
+        "generate",
+        "--prompt",
+        PROMPT,
+        "--max-tokens",
+        "5",
+        "--seed",
+        "3",
+    ];
+    let panes = ["--pane", "greedy", "--pane", "temp 0.7, name \"Mild\""];
+    let output = quartet(&[&arguments[..], &panes].concat());
+    assert!(output.status.success());
+    let text = stdout(&output);
+    assert!(text.starts_with("Greedy (greedy)\n"), "{text}");
+    assert!(
+        text.contains("[Token limit, 5 tokens]\n\nMild (T 0.7, seed 3)\n"),
+        "{text}"
+    );
+    let progress = stderr(&output);
+    assert!(
+        progress.contains("Mild: Token limit, 5 tokens\n"),
+        "{progress}"
+    );
+    assert!(!progress.contains('\x1b'), "a log has no control codes");
+}
+
+#[test]
+fn the_prompt_can_come_from_standard_input() {
+    let arguments = [
+        "generate",
+        "--prompt",
+        "-",
+        "--max-tokens",
+        "3",
+        "--json",
+        "-",
+    ];
+    let output = with_input(&format!("{PROMPT}\n"), &arguments);
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(run["prompt"]["text"], PROMPT);
+}
+
+#[test]
+fn a_stop_string_and_an_ignored_end_do_what_they_say() {
+    let stopped = run(&[
+        "--prompt", PROMPT, "--pane", "greedy", "--stop", "the", "--stop", "a",
+    ]);
+    let pane = &stopped["panes"][0];
+    assert_eq!(pane["finish_reason"], "stop_string");
+    assert!(!pane["text"].as_str().unwrap().contains('a'));
+
+    let on = run(&[
+        "--prompt",
+        "The end.",
+        "--max-tokens",
+        "300",
+        "--pane",
+        "greedy",
+        "--ignore-eos",
+    ]);
+    assert_eq!(tokens(&on["panes"][0]).len(), 300);
+}
+
+#[test]
+fn files_are_kept_where_they_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let export = folder.path().join("new/export");
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+    let files = [
+        "--json",
+        json.to_str().unwrap(),
+        "--export",
+        export.to_str().unwrap(),
+    ];
+    let output = quartet(&[&arguments[..], &files].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(read(&json), read(&export.join("run.json")));
+    assert!(read(&export.join("run.md")).contains("Pure sampling"));
+    assert!(read(&export.join("run.csv")).lines().count() > 16);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_loses_no_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("missing/run.json");
+    let blocked = folder.path().join("file");
+    std::fs::write(&blocked, "in the way").unwrap();
+    for place in [
+        ["--json", json.to_str().unwrap()],
+        ["--export", blocked.to_str().unwrap()],
+    ] {
+        let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+        let output = quartet(&[&arguments[..], &place].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stdout(&output).contains("[Token limit, 4 tokens]"));
+        let said = stderr(&output);
+        assert!(
+            said.contains("error: ") && said.contains(place[1]),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_fails_says_why_and_returns_1() {
+    let long = "fox ".repeat(2000);
+    for (arguments, sentence) in [
+        (["--prompt", "", "--max-tokens", "4"], "the prompt is empty"),
+        (
+            ["--prompt", long.as_str(), "--max-tokens", "4"],
+            "the model reads",
+        ),
+        (
+            ["--prompt", "Once", "--model", "missing.gguf"],
+            "missing.gguf",
+        ),
+    ] {
+        let output = quartet(&[&["generate"], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{sentence}");
+        let said = stderr(&output);
+        assert!(
+            said.contains("error: ") && said.contains(sentence),
+            "{said}"
+        );
+        assert_eq!(said.matches(sentence).count(), 1, "it is said once: {said}");
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_pointed_at_and_return_2() {
+    let generate = ["generate", "--prompt", "Once"];
+    for (arguments, sentence) in [
+        (
+            vec!["--pane", "top-p 0.9, tmp 3"],
+            "top-p 0.9, tmp 3\n           ^^^\n",
+        ),
+        (vec!["--pane", "top-p 9"], "top-p 9\n      ^\n"),
+        (vec!["--max-tokens", "many"], "--max-tokens"),
+        (vec!["--nonsense"], "--nonsense"),
+    ] {
+        let output = quartet(&[&generate[..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{sentence}");
+        assert!(stderr(&output).contains(sentence), "{}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+    assert_eq!(
+        quartet(&["generate"]).status.code(),
+        Some(2),
+        "a prompt is needed"
+    );
+}
+
+#[test]
+fn the_help_holds_the_grammar_of_a_pane() {
+    let help = stdout(&quartet(&["generate", "--help"]));
+    for word in ["--pane", "top-p 0.9", "seed 7", "greedy"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_benchmark_measures_each_number_of_panes() {
+    let lengths = ["--prompt-tokens", "8", "--max-tokens", "4", "--rounds", "1"];
+    let output = quartet(&[&["bench", "--panes", "1,3", "--json", "-"], &lengths[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    let panes: Vec<_> = runs
+        .iter()
+        .map(|run| run["panes"].as_u64().unwrap())
+        .collect();
+    assert_eq!(panes, [1, 3]);
+    for run in runs {
+        for figure in [
+            "prefill_per_sec",
+            "decode_per_sec",
+            "step_ms",
+            "time_against_one",
+        ] {
+            assert!(run[figure].as_f64().unwrap() > 0.0, "{figure}");
+        }
+    }
+    let table = stdout(&quartet(
+        &[&["bench", "--panes", "1"], &lengths[..]].concat(),
+    ));
+    assert!(table.contains("decode tok/s"), "{table}");
+
+    let too_long = quartet(&["bench", "--max-tokens", "100000"]);
+    assert_eq!(too_long.status.code(), Some(2));
+}
