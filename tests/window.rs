@@ -76,6 +76,10 @@ fn press(window: &mut Window, name: &str) {
     window.run_steps(4);
 }
 
+fn prompt(window: &Window) -> egui_kittest::Node<'_> {
+    window.get_by_role_and_label(egui::accesskit::Role::MultilineTextInput, "Prompt")
+}
+
 fn is_ready(state: &AppState) -> bool {
     state.model.ready().is_some() && state.complaint().is_none()
 }
@@ -101,10 +105,7 @@ fn a_new_window_says_what_each_pane_will_do() {
     window.get_by_label(
         "The prompt is read once. Then all four write from it, under their own settings.",
     );
-    assert_eq!(
-        window.get_by_label("Prompt").value().as_deref(),
-        Some("A fox")
-    );
+    assert_eq!(prompt(&window).value().as_deref(), Some("A fox"));
     window.get_by_label("Model: Scripted 0 k · CPU");
     assert_eq!(window.get_all_by_label("Ready").count(), 4);
 }
@@ -170,14 +171,12 @@ fn a_pane_is_run_again_alone() {
 #[test]
 fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
     let mut window = written();
-    let text = {
-        let label = |node: &egui_kittest::Node<'_>| {
-            let label = node.accesskit_node().label().unwrap_or_default();
-            label.starts_with("A fox lived in")
-        };
-        let nodes = window.get_all_by(|_| true);
-        nodes.into_iter().find(label).unwrap().rect()
-    };
+    let is_text = |label: String| label.starts_with("A fox lived in");
+    let text = window
+        .get_all_by(|node| node.value().is_some_and(is_text))
+        .next()
+        .unwrap()
+        .rect();
     let at = text.min + egui::vec2(100.0, 16.0);
     window.hover_at(at);
     window.step();
@@ -245,7 +244,7 @@ fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
 fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
     let mut window = window();
     wait(&mut window, "the model", is_ready);
-    window.get_by_label("Prompt").focus();
+    prompt(&window).focus();
     window.step();
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
     window.key_press(egui::Key::Backspace);
@@ -255,9 +254,9 @@ fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
     wait(&mut window, "the count", is_ready);
 
     let long = "many words ".repeat(60);
-    window.get_by_label("Prompt").focus();
+    prompt(&window).focus();
     window.step();
-    window.get_by_label("Prompt").type_text(&long);
+    prompt(&window).type_text(&long);
     wait(&mut window, "the complaint", |state| {
         state.complaint().is_some()
     });

@@ -152,20 +152,28 @@ fn add_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let more_id = ui.scope_id().with("more stages");
     let mut more = ui.data(|data| data.get_temp(more_id).unwrap_or(false));
     let mut added = None;
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = egui::vec2(6.0, 6.0);
-        ui.add_space(10.0);
-        ui.label(Face::Small.text("Add").color(Theme::of(ui).text_3));
-        let offered = COMMON.iter().chain(RARE.iter().filter(|_| more));
-        added = lacking(chain, offered).find(|filter| add_chip_ui(ui, filter));
-        let (words, name) = if more {
-            ("Less", "Offer fewer stages")
-        } else {
-            ("More…", "Offer more stages")
-        };
-        if ui.add(Chip::new(words).name(name).quiet()).clicked() {
-            more = !more;
-        }
+    let inside = egui::Margin {
+        left: 10,
+        right: 4,
+        top: 6,
+        bottom: 0,
+    };
+    egui::Frame::new().inner_margin(inside).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().interact_size.y = 24.0;
+            ui.spacing_mut().item_spacing = egui::vec2(6.0, 6.0);
+            ui.label(Face::Small.text("Add").color(Theme::of(ui).text_3));
+            let offered = COMMON.iter().chain(RARE.iter().filter(|_| more));
+            added = lacking(chain, offered).find(|filter| add_chip_ui(ui, filter));
+            let (words, name) = if more {
+                ("Less", "Offer fewer stages")
+            } else {
+                ("More…", "Offer more stages")
+            };
+            if ui.add(Chip::new(words).name(name).quiet()).clicked() {
+                more = !more;
+            }
+        });
     });
     ui.data_mut(|data| data.insert_temp(more_id, more));
     let Some(filter) = added else {

@@ -16,6 +16,7 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
         return;
     }
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().interact_size.y = ROW;
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| panes_ui(ui, state));
             ui.add_space(32.0);
@@ -37,6 +38,9 @@ fn figure_ui(ui: &mut Ui, words: impl Into<String>) {
     cell(ui, text);
 }
 
+/// The height of a row.
+const ROW: f32 = 20.0;
+
 const COLUMNS: [&str; 10] = [
     "",
     "Pane",
@@ -52,22 +56,25 @@ const COLUMNS: [&str; 10] = [
 
 /// A row for each pane.
 fn panes_ui(ui: &mut Ui, state: &AppState) {
-    Grid::new("panes").spacing([20.0, 8.0]).show(ui, |ui| {
-        for column in COLUMNS {
-            head_ui(ui, column);
-        }
-        ui.end_row();
-        for (place, pane) in state.panes.iter().enumerate() {
-            let Some(generation) = pane.generation() else {
-                continue;
-            };
-            badge(ui, place, SMALL_BADGE);
-            for words in figures(generation) {
-                figure_ui(ui, words);
+    let grid = Grid::new("panes").spacing([20.0, 4.0]);
+    grid.min_col_width(SMALL_BADGE)
+        .min_row_height(ROW)
+        .show(ui, |ui| {
+            for column in COLUMNS {
+                head_ui(ui, column);
             }
             ui.end_row();
-        }
-    });
+            for (place, pane) in state.panes.iter().enumerate() {
+                let Some(generation) = pane.generation() else {
+                    continue;
+                };
+                badge(ui, place, SMALL_BADGE);
+                for words in figures(generation) {
+                    figure_ui(ui, words);
+                }
+                ui.end_row();
+            }
+        });
 }
 
 /// What stands in a pane's row after its badge.
@@ -132,7 +139,8 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
         Face::SmallMedium.text(title).color(Theme::of(ui).text_1),
     );
     ui.add_space(4.0);
-    Grid::new("candidates").spacing([20.0, 4.0]).show(ui, |ui| {
+    let grid = Grid::new("candidates").spacing([20.0, 2.0]);
+    grid.min_col_width(32.0).min_row_height(ROW).show(ui, |ui| {
         for column in ["Rank", "Token", "Id", "Before", "After"] {
             head_ui(ui, column);
         }

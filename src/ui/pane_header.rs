@@ -78,7 +78,7 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
         .align(egui::Align2::LEFT_CENTER)
         .desired_width(width);
     let label = format!("Name of pane {}", letter(place));
-    let response = ui.add_sized(vec2(width, 24.0), edit).accessible_name(label);
+    let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
     super::widgets::focus_ring(ui, &response, 4);
 }
 

@@ -42,7 +42,7 @@ pub(super) fn prompt_ui(
     let theme = Theme::of(ui);
     ui.painter().rect_filled(rect, 8, theme.surface_1);
     let inner = rect.shrink2(vec2(14.0, 9.0));
-    let head = Rect::from_min_size(inner.min, vec2(inner.width(), 18.0));
+    let head = Rect::from_min_size(inner.min, vec2(inner.width(), 19.0));
     let body = Rect::from_min_max(head.left_bottom(), rect.max - vec2(14.0, 8.0));
 
     let response = text_ui(&mut part(ui, body, "prompt text"), &mut state.prompt);

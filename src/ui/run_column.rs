@@ -20,6 +20,7 @@ pub(super) fn run_column_ui(
 ) {
     ui.spacing_mut().item_spacing.y = 8.0;
     run_button_ui(ui, state, commands);
+    ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
         max_tokens_ui(ui, &mut state.limits);

@@ -58,8 +58,9 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         ModelStatus::Ready(model) => {
             let info = &model.info;
             let size = count_words(info.n_params);
-            let facts = format!("{size} · {} · {}", info.quantization, info.device);
-            (info.name.clone(), facts)
+            let facts = [size.as_str(), &info.quantization, &info.device];
+            let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+            (info.name.clone(), known.join(" · "))
         }
         ModelStatus::Failed { .. } => ("No model".to_owned(), String::new()),
         ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),

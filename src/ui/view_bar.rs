@@ -71,8 +71,12 @@ fn legend_ui(ui: &mut Ui, tint: Tint) {
     let size = vec2(width, 18.0);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let mut child = super::window::part(ui, Rect::from_min_size(rect.min, size), "legend");
-    child.with_layout(Layout::left_to_right(Align::Center), |ui| legend(ui, tint));
-    let needed = child.min_rect().width();
+    let layout = Layout::left_to_right(Align::Center);
+    let shown = child.with_layout(layout, |ui| {
+        legend(ui, tint);
+        ui.min_rect().width()
+    });
+    let needed = shown.inner;
     ui.data_mut(|data| data.insert_temp(id, needed));
 }
 
