@@ -87,6 +87,8 @@ impl App {
         mut start_worker: impl FnMut(Wake) -> Worker + 'static,
     ) -> Self {
         style::install(ctx);
+        // A caret that blinks would draw the window twice a second while nothing happens.
+        ctx.all_styles_mut(|style| style.visuals.text_cursor.blink = false);
         let (state, effects) = AppState::new(settings, source);
         let worker = start_worker(wake(ctx));
         let mut app = Self {
@@ -146,7 +148,7 @@ impl App {
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;
                 let job = save::Job::new(&self.state, document, path, dark);
-                job.start(ctx.clone(), answers);
+                job.start(ctx.clone(), &answers);
             }
         }
     }

@@ -16,7 +16,7 @@ use quartet::state::{AppState, PaneStatus, Settings};
 use quartet::worker::{ModelSource, Worker};
 
 /// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
 

@@ -40,35 +40,39 @@ impl Job {
     }
 
     /// Writes the file on a thread of its own; what came of it comes as a command.
-    pub(super) fn start(self, ctx: egui::Context, answers: SyncSender<Command>) {
+    pub(super) fn start(self, ctx: egui::Context, answers: &SyncSender<Command>) {
         let (document, path) = (self.document, self.path.clone());
-        let failed = move |error: String| Command::SaveFailed {
-            document,
-            path,
-            error,
-        };
         let report = answers.clone();
-        let failed_there = failed.clone();
         let spawned = thread::Builder::new()
             .name("save".to_owned())
             .spawn(move || {
-                let answer = match self.write() {
-                    Ok(()) => Command::Saved(self.path),
-                    Err(error) => failed_there(error),
-                };
                 // An app that is gone needs no answer.
-                report.send(answer).ok();
+                report.send(self.write()).ok();
                 ctx.request_repaint();
             });
         if let Err(error) = spawned {
-            // The channel has room, or the answer is lost with many others that say the same.
-            answers.try_send(failed(error.to_string())).ok();
+            let failed = Command::SaveFailed {
+                document,
+                path,
+                error: error.to_string(),
+            };
+            // Without room for the answer there are others to be read, which say as much.
+            answers.try_send(failed).ok();
         }
     }
 
-    fn write(&self) -> Result<(), String> {
-        let bytes = self.bytes()?;
-        export::write_whole(&self.path, &bytes).map_err(|error| capital(&error.to_string()))
+    fn write(self) -> Command {
+        let written = self
+            .bytes()
+            .and_then(|bytes| export::write_whole(&self.path, &bytes).map_err(|e| e.to_string()));
+        match written {
+            Ok(()) => Command::Saved(self.path),
+            Err(error) => Command::SaveFailed {
+                document: self.document,
+                path: self.path,
+                error,
+            },
+        }
     }
 
     fn bytes(&self) -> Result<Vec<u8>, String> {
@@ -89,12 +93,4 @@ impl Job {
             }
         }
     }
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters
-        .next()
-        .map(|letter| letter.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }

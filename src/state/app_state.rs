@@ -176,13 +176,11 @@ impl AppState {
         if let (Some(pin), Some((place, ..))) = (self.pin, self.pinned()) {
             return Some((place, pin.step));
         }
-        let texts = self.panes.iter().enumerate().rev();
-        texts
-            .filter_map(|(place, pane)| {
-                let newest = pane.generation()?.steps.len().checked_sub(1)?;
-                Some((place, newest))
-            })
-            .next()
+        let mut from_the_last = self.panes.iter().enumerate().rev();
+        from_the_last.find_map(|(place, pane)| {
+            let newest = pane.generation()?.steps.len().checked_sub(1)?;
+            Some((place, newest))
+        })
     }
 
     /// A name for a pane that no other ever had.

@@ -23,7 +23,7 @@ pub use chain_words::{describe, name_of, remark};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub use fork_words::{ForkWords, fork_words};
 pub use model_status::{ModelStatus, ReadyModel};
-pub use notice::{Notice, NoticeAction, NoticeKind};
+pub use notice::{Notice, NoticeAction, NoticeKind, capital};
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use prompt::PromptCount;
 pub use settings::{MAX_PANES, Settings};

@@ -49,7 +49,7 @@ impl Notice {
         Self {
             kind: NoticeKind::Error,
             title: title.into(),
-            body: body.into(),
+            body: capital(&body.into()),
             actions: Vec::new(),
         }
     }
@@ -60,4 +60,13 @@ impl Notice {
         self.actions.push(NoticeAction { label, command });
         self
     }
+}
+
+/// An error's message as a sentence of its own.
+pub fn capital(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }

@@ -62,8 +62,10 @@ mod tests {
 
     #[test]
     fn settings_survive_being_written_and_read() {
-        let mut settings = Settings::default();
-        settings.prompt = "A “quoted”\nprompt".to_owned();
+        let mut settings = Settings {
+            prompt: "A “quoted”\nprompt".to_owned(),
+            ..Settings::default()
+        };
         settings.limits.stop_strings = vec!["\n\n".to_owned()];
         settings.panes[1].seed = Some(7);
         settings.view.show_marks = true;

@@ -164,7 +164,11 @@ fn add_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
             ui.spacing_mut().item_spacing = egui::vec2(6.0, 6.0);
             ui.label(Face::Small.text("Add").color(Theme::of(ui).text_3));
             let offered = COMMON.iter().chain(RARE.iter().filter(|_| more));
-            added = lacking(chain, offered).find(|filter| add_chip_ui(ui, filter));
+            for filter in lacking(chain, offered) {
+                if add_chip_ui(ui, &filter) {
+                    added = Some(filter);
+                }
+            }
             let (words, name) = if more {
                 ("Less", "Offer fewer stages")
             } else {

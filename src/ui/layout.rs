@@ -275,7 +275,8 @@ mod tests {
                 dock_height: Some(wanted),
                 ..USUAL
             };
-            assert_eq!(layout(1280.0, 800.0, wishes).dock.height(), height);
+            let dock = layout(1280.0, 800.0, wishes).dock;
+            assert!((dock.height() - height).abs() < 0.5, "{dock:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use super::window::part;
 use crate::generation::{FinishReason, Generation, Metrics};
-use crate::state::{AppState, Command, Pane, PaneStatus, Pin};
+use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capital};
 
 /// Where a pane stands, and what it needs to know of the others.
 #[derive(Debug, Clone, Copy)]
@@ -98,13 +98,16 @@ fn body_ui(
         rect.max.y -= notice_ui(ui, rect, pane, error, commands);
     }
     let text_frame = PaneFrame { rect, ..frame };
-    match pane.generation() {
-        Some(generation) => text_ui(ui, text_frame, state, (pane, generation), view, commands),
-        None => {
-            empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
-            TokenTextResponse::default()
-        }
+    let Some(generation) = pane.generation() else {
+        empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
+        return TokenTextResponse::default();
+    };
+    let response = text_ui(ui, text_frame, state, (pane, generation), view);
+    if let Some(step) = response.clicked {
+        let pane = pane.id;
+        commands.push(Command::Pin(Pin { pane, step }));
     }
+    response
 }
 
 /// Why a pane failed, if it did.
@@ -153,21 +156,12 @@ fn notice_ui(
     child.min_rect().height() + 16.0
 }
 
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters
-        .next()
-        .map(|letter| letter.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 fn text_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &AppState,
     (pane, generation): (&Pane, &Generation),
     view: &mut TokenView,
-    commands: &mut Vec<Command>,
 ) -> TokenTextResponse {
     let pin = state.pin.filter(|_| state.pinned().is_some());
     let here = pin.filter(|pin| pin.pane == pane.id).map(|pin| pin.step);
@@ -182,12 +176,7 @@ fn text_ui(
         writing: pane.status.is_writing(),
         pane_color: Theme::of(ui).pane(frame.place),
     };
-    let response = view.ui(&mut part(ui, frame.rect, "text"), input);
-    if let Some(step) = response.clicked {
-        let pane = pane.id;
-        commands.push(Command::Pin(Pin { pane, step }));
-    }
-    response
+    view.ui(&mut part(ui, frame.rect, "text"), input)
 }
 
 /// The state at the left, the figures at the right.

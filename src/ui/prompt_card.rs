@@ -95,7 +95,7 @@ fn head_ui(ui: &mut Ui, state: &mut AppState, changed: &mut bool) {
                 for beginning in BEGINNINGS.iter().rev() {
                     let chip = Chip::new(beginning).max_width(200.0);
                     if ui.add(chip).clicked() {
-                        state.prompt = (*beginning).to_owned();
+                        (*beginning).clone_into(&mut state.prompt);
                         *changed = true;
                     }
                 }

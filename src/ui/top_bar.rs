@@ -10,6 +10,7 @@ use super::widgets::{Button, Rest, focus_ring, menu_item, paint_fill};
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, ModelStatus, PathPurpose, PictureFormat, Plot, ThemeChoice,
+    capital,
 };
 
 /// Draws the top bar.
@@ -134,7 +135,7 @@ fn model_menu_ui(ui: &mut Ui, model: &ModelStatus, commands: &mut Vec<Command>) 
             let n_context = grouped(info.n_context);
             format!("In use: {n_vocab} tokens in its vocabulary, reads {n_context} at most.")
         }
-        ModelStatus::Failed { error } => error.clone(),
+        ModelStatus::Failed { error } => capital(error),
         ModelStatus::Loading { .. } | ModelStatus::Lost => return,
     };
     egui::Frame::new().inner_margin(10).show(ui, |ui| {

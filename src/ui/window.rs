@@ -56,7 +56,8 @@ impl WindowUi {
                 view.scroll_to(step);
             }
         }
-        let hovered = self.panes_ui(ui, &layout, words.step, state, &mut commands);
+        let frames = self.pane_frames(&layout, words.step);
+        let hovered = self.panes_ui(ui, &frames, state, &mut commands);
         let frame = DockFrame {
             rect: layout.dock,
             open: layout.dock_open,
@@ -70,32 +71,42 @@ impl WindowUi {
         commands
     }
 
+    fn pane_frames(&self, layout: &Layout, fork_step: Option<usize>) -> Vec<PaneFrame> {
+        let pointed = |place| self.pointed.filter(|at| at.pane == place);
+        layout
+            .panes
+            .iter()
+            .enumerate()
+            .map(|(place, rect)| PaneFrame {
+                rect: *rect,
+                place,
+                room: layout.room,
+                fork_step,
+                pointed: pointed(place).map(|at| at.step),
+            })
+            .collect()
+    }
+
+    /// Draws the panes; gives the step whose token is under the pointer.
     fn panes_ui(
         &mut self,
         ui: &mut Ui,
-        layout: &Layout,
-        fork_step: Option<usize>,
+        frames: &[PaneFrame],
         state: &mut AppState,
         commands: &mut Vec<Command>,
     ) -> Option<StepAt> {
         let mut hovered = None;
         self.text_focused = false;
         self.token_views.retain(|id, _| state.pane(*id).is_some());
-        for (place, rect) in layout.panes.iter().enumerate() {
-            let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
+        for frame in frames {
+            let pane = frame.place;
+            let Some(id) = state.panes.get(pane).map(|pane| pane.id) else {
                 continue;
             };
-            let frame = PaneFrame {
-                rect: *rect,
-                place,
-                room: layout.room,
-                fork_step,
-                pointed: self.pointed.filter(|at| at.pane == place).map(|at| at.step),
-            };
             let view = self.token_views.entry(id).or_default();
-            let response = pane_ui(&mut part(ui, *rect, id.0), frame, state, view, commands);
-            let step = response.hovered;
-            hovered = hovered.or(step.map(|step| StepAt { pane: place, step }));
+            let mut ui = part(ui, frame.rect, id.0);
+            let response = pane_ui(&mut ui, *frame, state, view, commands);
+            hovered = hovered.or(response.hovered.map(|step| StepAt { pane, step }));
             self.text_focused |= response.focused;
         }
         hovered

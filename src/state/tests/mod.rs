@@ -1,0 +1,76 @@
+//! Commands in, state and effects out.
+
+mod outside;
+mod panes;
+mod writing;
+
+use std::sync::Arc;
+
+use super::{AppState, Command, Effect, Settings};
+use crate::generation::testing::generation;
+use crate::generation::{FinishReason, Generation};
+use crate::worker::{Event, GenerationId, ModelSource, Request};
+
+/// A window whose model is there.
+pub(super) fn ready() -> AppState {
+    let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
+    state.on_event(loaded());
+    state
+}
+
+pub(super) fn loaded() -> Event {
+    let generation = generation(&[]);
+    Event::ModelLoaded {
+        info: generation.model,
+        vocabulary: generation.vocabulary,
+    }
+}
+
+/// The names of the generations that a command asked for.
+pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
+    effects
+        .iter()
+        .flat_map(|effect| match effect {
+            Effect::Send(Request::Generate { panes, .. }) => panes.clone(),
+            _ => Vec::new(),
+        })
+        .map(|pane| pane.id)
+        .collect()
+}
+
+/// Lets a pane write these tokens, and end.
+pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
+    let generation = generation(pieces);
+    state.on_event(Event::Started {
+        ids: vec![id],
+        prompt: Arc::clone(&generation.prompt),
+    });
+    for step in generation.steps {
+        state.on_event(Event::Stepped {
+            id,
+            step: Box::new(step),
+        });
+    }
+    state.on_event(Event::Finished {
+        id,
+        reason: FinishReason::MaxTokens,
+    });
+}
+
+pub(super) fn text(state: &AppState, place: usize) -> String {
+    let generation = state.panes[place].generation();
+    generation.map_or_else(String::new, Generation::text)
+}
+
+/// Four texts: the first goes its own way at the third token, the last ends early.
+pub(super) fn written() -> AppState {
+    let mut state = ready();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    for (id, last) in ids
+        .into_iter()
+        .zip([" house", " cottage", " cottage", " cottage"])
+    {
+        write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
+    }
+    state
+}

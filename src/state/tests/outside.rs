@@ -1,0 +1,105 @@
+//! The model, the engine's thread, dialogs and files.
+
+use std::path::PathBuf;
+
+use super::{asked, loaded, ready, text, write, written};
+use crate::export::ExportFormat;
+use crate::state::{
+    AppState, Command, Document, Effect, ModelStatus, PathPurpose, PromptCount, Settings,
+};
+use crate::worker::{Event, ModelSource, Request};
+
+#[test]
+fn a_new_window_loads_its_model_and_then_counts_the_prompt() {
+    let (mut state, effects) = AppState::new(Settings::default(), ModelSource::Embedded);
+    let load = Request::LoadModel(ModelSource::Embedded);
+    assert_eq!(effects, [Effect::Send(load)]);
+    assert_eq!(state.panes.len(), 4);
+    assert!(state.complaint().is_some());
+
+    let text = state.prompt.clone();
+    let effects = state.on_event(loaded());
+    assert_eq!(
+        effects,
+        [Effect::Send(Request::Tokenize { text: text.clone() })]
+    );
+    let n_tokens = Ok(10);
+    state.on_event(Event::Tokenized { text, n_tokens });
+    assert_eq!(state.prompt_count, PromptCount::Fits { n_tokens: 10 });
+    assert_eq!(state.complaint(), None);
+}
+
+#[test]
+fn an_answer_about_an_older_prompt_is_passed_over() {
+    let mut state = ready();
+    state.prompt = "A new one".to_owned();
+    state.apply(Command::PromptEdited);
+    state.on_event(Event::Tokenized {
+        text: "An old one".to_owned(),
+        n_tokens: Ok(3),
+    });
+    assert_eq!(state.prompt_count, PromptCount::Unknown);
+}
+
+#[test]
+fn a_model_that_fails_to_load_gives_way_to_the_one_before() {
+    let error = || Event::ModelFailed {
+        error: "this file stops in the middle".to_owned(),
+    };
+    let mut state = ready();
+    let path = PathBuf::from("broken.gguf");
+    state.apply(Command::PathGiven(PathPurpose::ModelFile, path.clone()));
+    state.on_event(Event::ModelLoading { fraction: 0.5 });
+    assert!(matches!(state.model, ModelStatus::Loading { fraction, .. } if fraction > 0.4));
+    state.on_event(error());
+    assert!(state.model.ready().is_some());
+    assert_eq!(state.notices.len(), 1);
+    assert!(state.notices[0].body.contains("stops in the middle"));
+
+    let (mut state, _) = AppState::new(Settings::default(), ModelSource::Path(path));
+    state.on_event(error());
+    assert!(matches!(state.model, ModelStatus::Failed { .. }));
+}
+
+#[test]
+fn after_a_panic_the_texts_are_there_and_the_engine_can_be_started_again() {
+    let mut state = written();
+    let ids = asked(&state.apply(Command::Generate(state.panes[0].id)));
+    state.on_event(Event::Panicked {
+        message: "index out of bounds".to_owned(),
+    });
+    assert!(!state.is_running());
+    assert_eq!(text(&state, 0), " in a house");
+    let restart = state.notices[0].actions[0].command.clone();
+    let load = Request::LoadModel(ModelSource::Embedded);
+    assert_eq!(
+        state.apply(restart),
+        [Effect::RestartWorker, Effect::Send(load)]
+    );
+    state.on_event(loaded());
+    write(&mut state, ids[0], &[(" late", 0.5)]);
+    assert_eq!(text(&state, 0), " in a house");
+}
+
+#[test]
+fn a_path_is_typed_where_there_is_no_dialog() {
+    let mut state = written();
+    let document = Document::Run(ExportFormat::Json);
+    let purpose = PathPurpose::Save(document);
+    let effects = state.apply(Command::AskPath(purpose));
+    assert_eq!(effects, [Effect::OpenDialog(purpose)]);
+    state.apply(Command::NoDialog(purpose));
+    assert_eq!(state.path_field, Some((purpose, "quartet.json".to_owned())));
+    let path = PathBuf::from("here.json");
+    let effects = state.apply(Command::PathGiven(purpose, path.clone()));
+    assert_eq!(effects, [Effect::Save(document, path.clone())]);
+    assert_eq!(state.path_field, None);
+
+    state.apply(Command::SaveFailed {
+        document,
+        path: path.clone(),
+        error: "Permission denied".to_owned(),
+    });
+    let again = state.notices[0].actions[1].command.clone();
+    assert_eq!(state.apply(again), [Effect::Save(document, path)]);
+}

@@ -1,0 +1,159 @@
+//! Panes and their settings, the pin, the sentence of the fork.
+
+use super::{asked, ready, write, written};
+use crate::decoding::ChainConfig;
+use crate::generation::FinishReason;
+use crate::state::{AppState, Command, Effect, MAX_PANES, PaneId, Pin, PinMove, fork_words};
+use crate::worker::{Event, ModelSource, Request};
+
+#[test]
+fn a_change_of_settings_leaves_the_record_of_the_run_alone() {
+    let mut state = written();
+    let before = state.panes[3].generation().unwrap().config.clone();
+    let pane = state.panes[3].id;
+    state.apply(Command::SetChain(pane, ChainConfig::greedy()));
+    assert_eq!(state.panes[3].generation().unwrap().config, before);
+    assert_eq!(state.panes[3].settings.chain, ChainConfig::greedy());
+}
+
+#[test]
+fn the_name_follows_the_chain_until_the_user_types_one() {
+    let mut state = ready();
+    let pane = state.panes[3].id;
+    state.apply(Command::SetChain(pane, ChainConfig::greedy()));
+    assert_eq!(state.panes[3].settings.name, "Greedy");
+    state.panes[3].settings.name = "Mine".to_owned();
+    state.apply(Command::SetChain(pane, ChainConfig::sampled([])));
+    assert_eq!(state.panes[3].settings.name, "Mine");
+    state.apply(Command::ResetSettings(pane));
+    assert_eq!(state.panes[3].settings.name, "Top-p");
+}
+
+#[test]
+fn panes_come_and_go_between_one_and_eight() {
+    let mut state = ready();
+    for _ in 0..MAX_PANES {
+        let pane = state.panes[1].id;
+        state.apply(Command::Duplicate(pane));
+    }
+    assert_eq!(state.panes.len(), MAX_PANES);
+    assert_eq!(state.panes[2].settings, state.panes[1].settings);
+    for _ in 0..MAX_PANES {
+        let pane = state.panes[0].id;
+        state.apply(Command::Remove(pane));
+    }
+    assert_eq!(state.panes.len(), 1);
+}
+
+#[test]
+fn to_remove_a_pane_that_writes_stops_it_and_lets_go_of_its_token() {
+    let mut state = written();
+    let pane = state.panes[1].id;
+    state.apply(Command::Pin(Pin { pane, step: 1 }));
+    let id = asked(&state.apply(Command::Generate(pane)))[0];
+    let effects = state.apply(Command::Remove(pane));
+    assert_eq!(effects, [Effect::Send(Request::Stop(id))]);
+    assert_eq!(state.pin, None);
+    state.on_event(Event::Finished {
+        id,
+        reason: FinishReason::Cancelled,
+    });
+}
+
+#[test]
+fn the_pin_moves_with_the_arrows_and_stays_on_the_text() {
+    use PinMove::{Earlier, Later, NextPane, PreviousPane};
+    let mut state = written();
+    let at = |state: &AppState| {
+        state
+            .pin
+            .map(|pin| (state.place_of(pin.pane).unwrap(), pin.step))
+    };
+    for (direction, place) in [
+        (Later, (3, 2)),
+        (Later, (3, 2)),
+        (Earlier, (3, 1)),
+        (PreviousPane, (2, 1)),
+        (Earlier, (2, 0)),
+        (Earlier, (2, 0)),
+        (NextPane, (3, 0)),
+        (NextPane, (3, 0)),
+    ] {
+        state.apply(Command::MovePin(direction));
+        assert_eq!(at(&state), Some(place), "{direction:?}");
+    }
+    assert_eq!(state.shown_step(), Some((3, 0)));
+    state.apply(Command::Unpin);
+    assert_eq!(state.shown_step(), Some((3, 2)), "the newest");
+}
+
+#[test]
+fn a_second_click_lets_go_and_a_new_text_too() {
+    let mut state = written();
+    let pin = Pin {
+        pane: state.panes[0].id,
+        step: 1,
+    };
+    state.apply(Command::Pin(pin));
+    assert_eq!(state.pinned().map(|(place, ..)| place), Some(0));
+    state.apply(Command::Pin(pin));
+    assert_eq!(state.pin, None);
+    state.apply(Command::Pin(pin));
+    let id = asked(&state.apply(Command::Generate(pin.pane)))[0];
+    assert_eq!(state.pin, Some(pin), "the text before is still there");
+    write(&mut state, id, &[(" a", 0.5)]);
+    assert_eq!(state.pin, None);
+}
+
+#[test]
+fn a_text_is_copied_as_it_was_written() {
+    let mut state = written();
+    let effects = state.apply(Command::CopyText(state.panes[0].id));
+    assert_eq!(effects, [Effect::CopyText(" in a house".to_owned())]);
+    assert_eq!(state.apply(Command::CopyText(PaneId(999))), []);
+}
+
+#[test]
+fn the_first_fork_is_told_in_a_sentence() {
+    let state = written();
+    let words = fork_words(&state);
+    assert_eq!(words.step, Some(2));
+    assert!(
+        words
+            .long
+            .starts_with("All agree for 2 tokens. At token 3, "),
+        "{}",
+        words.long
+    );
+    assert!(words.long.contains("‘house’; "), "{}", words.long);
+    assert_eq!(words.short, "All agree for 2 tokens. At token 3, A parts.");
+
+    let first = fork_words(&ready());
+    assert!(
+        first
+            .long
+            .starts_with("The prompt is read once. Then all four")
+    );
+
+    let mut same = ready();
+    for id in asked(&same.apply(Command::GenerateAll)) {
+        write(&mut same, id, &[(" in", 0.6)]);
+    }
+    assert_eq!(
+        fork_words(&same).long,
+        "All four are the same, token for token."
+    );
+}
+
+#[test]
+fn settings_come_back_at_the_next_start() {
+    let mut state = ready();
+    state.prompt = "The sea".to_owned();
+    state.seed = 9;
+    state.view.show_marks = true;
+    let pane = state.panes[0].id;
+    state.apply(Command::Remove(pane));
+    let (next, _) = AppState::new(state.settings(), ModelSource::Embedded);
+    assert_eq!(next.settings(), state.settings());
+    assert_eq!(next.panes.len(), 3);
+}

@@ -1,0 +1,186 @@
+//! What is generated, and what becomes of it.
+
+use super::{asked, ready, text, write, written};
+use crate::decoding::filters::TopP;
+use crate::decoding::{ChainConfig, Filter};
+use crate::generation::FinishReason;
+use crate::generation::testing::generation;
+use crate::state::{AppState, Command, Effect, PaneStatus};
+use crate::worker::{Event, Request};
+
+#[test]
+fn generate_asks_for_all_panes_in_one_request() {
+    let mut state = ready();
+    state.panes[2].settings.seed = Some(7);
+    let effects = state.apply(Command::GenerateAll);
+    let [Effect::Send(Request::Generate { prompt, panes })] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(*prompt, state.prompt);
+    let seeds: Vec<u64> = panes.iter().map(|pane| pane.config.seed).collect();
+    assert_eq!(seeds, [42, 42, 7, 42]);
+    assert!(state.is_running());
+    assert_eq!(state.apply(Command::GenerateAll), [], "it runs already");
+}
+
+#[test]
+fn a_pane_goes_through_its_states() {
+    let mut state = ready();
+    let id = asked(&state.apply(Command::GenerateAll))[0];
+    assert!(matches!(state.panes[0].status, PaneStatus::Waiting { .. }));
+    state.on_event(Event::Reading {
+        ids: vec![id],
+        n_read: 2,
+        n_tokens: 3,
+    });
+    assert!(matches!(
+        state.panes[0].status,
+        PaneStatus::Reading { n_read: 2, .. }
+    ));
+    write(&mut state, id, &[(" in", 0.5)]);
+    assert!(matches!(state.panes[0].status, PaneStatus::Finished(_)));
+    assert_eq!(text(&state, 0), " in");
+}
+
+#[test]
+fn what_comes_late_for_an_abandoned_generation_is_passed_over() {
+    let mut state = written();
+    let pane = state.panes[0].id;
+    let old = asked(&state.apply(Command::Generate(pane)))[0];
+    let new = asked(&state.apply(Command::Generate(pane)))[0];
+    write(&mut state, old, &[(" late", 0.5)]);
+    assert_eq!(
+        text(&state, 0),
+        " in a house",
+        "the text before stays until the new one comes"
+    );
+    write(&mut state, new, &[(" new", 0.5)]);
+    assert_eq!(text(&state, 0), " new");
+}
+
+#[test]
+fn to_run_a_pane_again_ends_what_it_runs_and_leaves_the_others_alone() {
+    let mut state = ready();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    let effects = state.apply(Command::Generate(state.panes[1].id));
+    assert_eq!(effects[0], Effect::Send(Request::Stop(ids[1])));
+    assert_eq!(asked(&effects).len(), 1);
+    assert_eq!(state.panes[0].status.running(), Some(ids[0]));
+    assert_ne!(state.panes[1].status.running(), Some(ids[1]));
+}
+
+#[test]
+fn a_text_that_is_stopped_or_fails_is_kept() {
+    let failed = FinishReason::Failed {
+        error: "the model gave 3 scores that are not numbers".to_owned(),
+    };
+    for reason in [FinishReason::Cancelled, failed] {
+        let mut state = ready();
+        let id = asked(&state.apply(Command::GenerateAll))[0];
+        let half = generation(&[(" half", 0.5)]);
+        state.on_event(Event::Started {
+            ids: vec![id],
+            prompt: half.prompt,
+        });
+        state.on_event(Event::Stepped {
+            id,
+            step: Box::new(half.steps[0].clone()),
+        });
+        state.on_event(Event::Finished {
+            id,
+            reason: reason.clone(),
+        });
+        assert_eq!(text(&state, 0), " half");
+        let finish = state.panes[0].generation().unwrap().finish.clone();
+        assert_eq!(finish, Some(reason));
+    }
+}
+
+#[test]
+fn what_fails_before_it_begins_brings_the_text_before_back() {
+    let mut state = written();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    state.on_event(Event::Finished {
+        id: ids[0],
+        reason: FinishReason::Failed {
+            error: "the prompt is empty".to_owned(),
+        },
+    });
+    assert!(matches!(state.panes[0].status, PaneStatus::Refused { .. }));
+    assert_eq!(text(&state, 0), " in a house");
+}
+
+#[test]
+fn stop_is_asked_of_what_runs_only() {
+    let mut state = ready();
+    let pane = state.panes[0].id;
+    assert_eq!(state.apply(Command::StopAll), []);
+    assert_eq!(state.apply(Command::Stop(pane)), []);
+    let ids = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(
+        state.apply(Command::Stop(pane)),
+        [Effect::Send(Request::Stop(ids[0]))]
+    );
+    assert_eq!(
+        state.apply(Command::StopAll),
+        [Effect::Send(Request::StopAll)]
+    );
+}
+
+/// Brings a window into a state in which nothing can be generated.
+type Spoil<'a> = &'a dyn Fn(&mut AppState);
+
+#[test]
+fn generate_says_why_it_cannot() {
+    let too_long = |state: &mut AppState| {
+        let text = state.prompt.clone();
+        state.on_event(Event::Tokenized {
+            text,
+            n_tokens: Ok(600),
+        });
+    };
+    let out_of_range = |state: &mut AppState| {
+        let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.5 })]);
+        let pane = state.panes[2].id;
+        state.apply(Command::SetChain(pane, chain));
+    };
+    let cases: [(&str, Spoil); 6] = [
+        ("Write a beginning first", &|state| state.prompt.clear()),
+        ("600 tokens, the model reads 512 at most", &too_long),
+        ("C: Top-p lies between 0 and 1", &out_of_range),
+        ("The limit is at least 1 token", &|state| {
+            state.limits.max_new_tokens = 0;
+        }),
+        ("The model is being loaded", &|state| {
+            state.apply(Command::LoadEmbeddedModel);
+        }),
+        ("The engine has stopped, start it again first", &|state| {
+            state.on_event(Event::Panicked {
+                message: "a fault".to_owned(),
+            });
+        }),
+    ];
+    for (sentence, spoil) in cases {
+        let mut state = ready();
+        spoil(&mut state);
+        assert_eq!(state.complaint().as_deref(), Some(sentence));
+        assert_eq!(state.apply(Command::GenerateAll), [], "{sentence}");
+    }
+}
+
+#[test]
+fn generating_is_news_until_nothing_differs_from_the_run() {
+    let mut state = ready();
+    assert!(state.generating_is_news());
+    state.prompt = "Once there was".to_owned();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    for id in ids {
+        write(&mut state, id, &[(" a", 0.5)]);
+    }
+    assert!(!state.generating_is_news());
+    state.seed = 43;
+    assert!(state.generating_is_news());
+    state.seed = 42;
+    state.prompt.push('!');
+    assert!(state.generating_is_news());
+}
