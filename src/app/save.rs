@@ -8,7 +8,7 @@ use eframe::egui;
 
 use crate::export;
 use crate::generation::Generation;
-use crate::state::{AppState, Command, Document, ScoreMeasure};
+use crate::state::{AppState, Command, Document, ScoreMeasure, capital};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, render};
 
