@@ -52,7 +52,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Some(Command::Generate(arguments)) => generate::run(arguments),
+        Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         None => open_window(arguments.model),
