@@ -1,13 +1,15 @@
 //! Attention on the processor: one pass over plain slices, without a tensor operation in between.
 
+use std::ops::Range;
+
 use candle_core::{Device, Tensor};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::attention::{Attention, Batch, HeadShape, Place};
 use super::cache::Cache;
-use super::cpu_head::{add_values, extend_scores, rotate, softmax_parts};
-use super::cpu_run::{BlockShape, CpuRun, KeysValues};
+use super::cpu_head::{add_values, rotate, softmax, write_scores};
+use super::cpu_run::{BlockShape, CpuRun, KeysValues, N_LANES};
 use super::cpu_tensor::with_values;
 
 /// Attention on the processor.
@@ -77,7 +79,8 @@ impl CpuAttention {
         })?
     }
 
-    /// Mixes the values for the query heads of one row that share key-value head `kv_head`.
+    /// Mixes the values for the query heads of one row that share key-value head `kv_head`. These go
+    /// through each block together, while it is near.
     #[inline(always)]
     fn mix<S: Simd>(
         &self,
@@ -88,30 +91,38 @@ impl CpuAttention {
     ) {
         let (shape, head_dim) = (self.block_shape(), self.shape.head_dim);
         let width = self.shape.group() * head_dim;
-        let queries = query
-            .values
-            .chunks_exact(width)
-            .nth(kv_head)
-            .unwrap_or_default();
-        let heads = queries
-            .chunks_exact(head_dim)
-            .zip(mixed.chunks_exact_mut(head_dim));
-        for (head, mixed) in heads {
-            scores.clear();
-            for (run, n_tokens) in query.runs() {
-                extend_scores::<S>(run.keys(shape, kv_head), head, n_tokens, scores);
+        let start = kv_head * width;
+        let heads = query.values.get(start..start + width).unwrap_or_default();
+        let n_scores = query.n_visible.next_multiple_of(N_LANES);
+        scores.clear();
+        scores.resize(self.shape.group() * n_scores, f32::NEG_INFINITY);
+        let mut n_done = 0;
+        for (run, n_tokens) in query.runs() {
+            for (keys, range) in run.keys(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                let heads = heads.chunks_exact(head_dim);
+                for (head, scores) in heads.zip(scores.chunks_exact_mut(n_scores)) {
+                    if let Some(scores) = scores.get_mut(range.clone()) {
+                        write_scores::<S>(keys, head, scores);
+                    }
+                }
             }
-            let sum = softmax_parts(scores);
-            mixed.fill(0.0);
-            let mut probs = scores.as_slice();
-            for (run, n_tokens) in query.runs() {
-                let (now, later) = probs.split_at_checked(n_tokens).unwrap_or_default();
-                add_values::<S>(&run.values(shape, kv_head), now, mixed);
-                probs = later;
+            n_done += n_tokens;
+        }
+        for scores in scores.chunks_exact_mut(n_scores) {
+            softmax(scores);
+        }
+        mixed.fill(0.0);
+        let mut n_done = 0;
+        for (run, n_tokens) in query.runs() {
+            for (values, range) in run.values(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                let heads = mixed.chunks_exact_mut(head_dim);
+                for (mixed, probs) in heads.zip(scores.chunks_exact(n_scores)) {
+                    if let Some(probs) = probs.get(range.clone()) {
+                        add_values::<S>(values, probs, mixed);
+                    }
+                }
             }
-            for value in mixed {
-                *value /= sum;
-            }
+            n_done += n_tokens;
         }
     }
 }
@@ -233,6 +244,15 @@ impl WithSimd for Part<'_> {
             }
         }
     }
+}
+
+/// The places of a run's blocks among all that a row sees; the last block may be cut.
+#[inline(always)]
+fn blocks(start: usize, n_tokens: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = start + n_tokens;
+    (start..end)
+        .step_by(N_LANES)
+        .map(move |first| first..(first + N_LANES).min(end))
 }
 
 /// How many products the queries and the values take.

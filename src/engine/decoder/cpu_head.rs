@@ -32,57 +32,25 @@ pub fn rotate(form: RopeForm, cos: &[f32], sin: &[f32], head: &mut [f32]) {
     }
 }
 
-/// Adds the scores of the first `n_tokens` of a run.
+/// Writes the scores of a block's first positions, as many as there is room for.
 #[inline(always)]
-pub fn extend_scores<'a, S: Simd>(
-    blocks: impl Iterator<Item = &'a [[f32; N_LANES]]>,
-    query: &[f32],
-    n_tokens: usize,
-    scores: &mut Vec<f32>,
-) {
-    let end = scores.len() + n_tokens;
-    for block in blocks.take(n_tokens.div_ceil(N_LANES)) {
-        scores.extend(block_scores::<S>(block, query));
+pub fn write_scores<S: Simd>(keys: &[[f32; N_LANES]], query: &[f32], scores: &mut [f32]) {
+    let found = block_scores::<S>(keys, query);
+    match scores.as_mut_array() {
+        Some(scores) => *scores = found,
+        None => scores
+            .iter_mut()
+            .zip(found)
+            .for_each(|(score, found)| *score = found),
     }
-    scores.truncate(end);
-}
-
-/// Turns scores into probabilities, but for their sum, by which they are still to be divided.
-#[inline(always)]
-pub fn softmax_parts(scores: &mut [f32]) -> f32 {
-    let mut maxima = [f32::NEG_INFINITY; N_LANES];
-    let (chunks, rest) = scores.as_chunks::<N_LANES>();
-    for chunk in chunks {
-        for (max, score) in maxima.iter_mut().zip(chunk) {
-            *max = if *score > *max { *score } else { *max };
-        }
-    }
-    let max = maxima
-        .iter()
-        .chain(rest)
-        .copied()
-        .fold(f32::NEG_INFINITY, f32::max);
-    let mut sums = [0.0_f32; N_LANES];
-    let (chunks, rest) = scores.as_chunks_mut::<N_LANES>();
-    for chunk in chunks {
-        for (sum, score) in sums.iter_mut().zip(chunk) {
-            *score = exp(*score - max);
-            *sum += *score;
-        }
-    }
-    for (sum, score) in sums.iter_mut().zip(rest) {
-        *score = exp(*score - max);
-        *sum += *score;
-    }
-    sums.iter().sum()
 }
 
 /// The scores of one block's positions.
 #[inline(always)]
-fn block_scores<S: Simd>(block: &[[f32; N_LANES]], query: &[f32]) -> [f32; N_LANES] {
+fn block_scores<S: Simd>(keys: &[[f32; N_LANES]], query: &[f32]) -> [f32; N_LANES] {
     // Four sums, because one would wait for itself.
     let mut sums = [[0.0_f32; N_LANES]; 4];
-    let (keys, rest_of_keys) = block.as_chunks::<4>();
+    let (keys, rest_of_keys) = keys.as_chunks::<4>();
     let (queries, rest_of_queries) = query.as_chunks::<4>();
     for (keys, queries) in keys.iter().zip(queries) {
         for ((sums, keys), query) in sums.iter_mut().zip(keys).zip(queries) {
@@ -100,65 +68,93 @@ fn block_scores<S: Simd>(block: &[[f32; N_LANES]], query: &[f32]) -> [f32; N_LAN
     first
 }
 
-/// Adds the values of a run's first tokens, each times its probability.
+/// Turns scores into probabilities. There must be whole registers of them, filled up with minus
+/// infinity.
 #[inline(always)]
-pub fn add_values<'a, S: Simd>(
-    blocks: &(impl Iterator<Item = &'a [[f32; N_LANES]]> + Clone),
-    probs: &[f32],
-    mixed: &mut [f32],
-) {
-    let n_registers = mixed.len().div_ceil(N_LANES);
-    let mut start = 0;
-    while start < n_registers {
-        let blocks = blocks.clone();
-        start += match n_registers - start {
-            1 => {
-                let sums = panel::<S, 1>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                1
-            }
-            2 | 3 => {
-                let sums = panel::<S, 2>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                2
-            }
-            _ => {
-                let sums = panel::<S, 4>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                4
-            }
-        };
+pub fn softmax(scores: &mut [f32]) {
+    let (chunks, _) = scores.as_chunks_mut::<N_LANES>();
+    let mut maxima = [f32::NEG_INFINITY; N_LANES];
+    for chunk in &*chunks {
+        for (max, score) in maxima.iter_mut().zip(chunk) {
+            *max = if *score > *max { *score } else { *max };
+        }
+    }
+    let max = maxima.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    let mut sums = [0.0_f32; N_LANES];
+    for chunk in &mut *chunks {
+        for (sum, score) in sums.iter_mut().zip(chunk) {
+            *score = exp(*score - max);
+            *sum += *score;
+        }
+    }
+    let scale = 1.0 / sums.iter().sum::<f32>();
+    for chunk in chunks {
+        for score in chunk {
+            *score *= scale;
+        }
     }
 }
 
-/// The part of [`add_values`] that stays in N registers, from register `start` of a position's
-/// `n_registers` on.
+/// Adds the values of a block's first positions, each times its probability.
 #[inline(always)]
-fn panel<'a, S: Simd, const N: usize>(
-    blocks: impl Iterator<Item = &'a [[f32; N_LANES]]>,
-    probs: &[f32],
-    start: usize,
-    n_registers: usize,
-) -> [[f32; N_LANES]; N] {
-    let mut sums = [[0.0_f32; N_LANES]; N];
-    for (block, probs) in blocks.zip(probs.chunks(N_LANES)) {
-        for (values, prob) in block.chunks_exact(n_registers).zip(probs) {
-            let values = values.get(start..).and_then(|values| values.first_chunk());
-            if let Some(values) = values {
-                let values: &[[f32; N_LANES]; N] = values;
-                for (sums, values) in sums.iter_mut().zip(values) {
-                    add_product::<S>(*prob, values, sums);
-                }
+pub fn add_values<S: Simd>(values: &[[f32; N_LANES]], probs: &[f32], mixed: &mut [f32]) {
+    match mixed.len().div_ceil(N_LANES) {
+        1 => add_to(mixed, &panels::<S, 1>(values, probs, 0, 1)),
+        2 => add_to(mixed, &panels::<S, 2>(values, probs, 0, 1)),
+        4 => add_to(mixed, &panels::<S, 4>(values, probs, 0, 1)),
+        8 => {
+            for (start, mixed) in mixed.chunks_mut(4 * N_LANES).enumerate() {
+                add_to(mixed, &panels::<S, 4>(values, probs, start, 2));
+            }
+        }
+        n_registers => {
+            for (start, mixed) in mixed.chunks_mut(N_LANES).enumerate() {
+                add_to(mixed, &panels::<S, 1>(values, probs, start, n_registers));
             }
         }
     }
-    sums
+}
+
+/// The part of [`add_values`] that stays in N registers: of each position's `step` panels of N
+/// registers the one at `start`.
+#[inline(always)]
+fn panels<S: Simd, const N: usize>(
+    values: &[[f32; N_LANES]],
+    probs: &[f32],
+    start: usize,
+    step: usize,
+) -> [[f32; N_LANES]; N] {
+    // Two sums in turn, because one would wait for itself.
+    let mut even = [[0.0_f32; N_LANES]; N];
+    let mut odd = [[0.0_f32; N_LANES]; N];
+    let (panels, _) = values.as_chunks::<N>();
+    let mut positions = panels.iter().skip(start).step_by(step);
+    for probs in probs.chunks(2) {
+        if let ([first, ..], Some(values)) = (probs, positions.next()) {
+            add_products::<S, N>(*first, values, &mut even);
+        }
+        if let ([_, second], Some(values)) = (probs, positions.next()) {
+            add_products::<S, N>(*second, values, &mut odd);
+        }
+    }
+    add_products::<S, N>(1.0, &odd, &mut even);
+    even
 }
 
 #[inline(always)]
-fn add_to(mixed: &mut [f32], start: usize, sums: &[[f32; N_LANES]]) {
-    let mixed = mixed.iter_mut().skip(start * N_LANES);
-    for (mixed, sum) in mixed.zip(sums.as_flattened()) {
+fn add_products<S: Simd, const N: usize>(
+    factor: f32,
+    values: &[[f32; N_LANES]; N],
+    sums: &mut [[f32; N_LANES]; N],
+) {
+    for (sums, values) in sums.iter_mut().zip(values) {
+        add_product::<S>(factor, values, sums);
+    }
+}
+
+#[inline(always)]
+fn add_to(mixed: &mut [f32], sums: &[[f32; N_LANES]]) {
+    for (mixed, sum) in mixed.iter_mut().zip(sums.as_flattened()) {
         *mixed += sum;
     }
 }
