@@ -44,10 +44,12 @@ impl StopMatcher {
 mod tests {
     use super::StopMatcher;
 
+    /// Stop strings, pieces as they come, the stop string that is met.
+    type Case<'a> = (&'a [&'a str], &'a [&'a [u8]], Option<&'a str>);
+
     #[test]
     fn the_string_that_is_complete_first_is_found_wherever_the_pieces_part() {
         let euro = "€".as_bytes();
-        type Case<'a> = (&'a [&'a str], &'a [&'a [u8]], Option<&'a str>);
         let cases: [Case<'_>; 11] = [
             (&[], &[b"anything"], None),
             (&[""], &[b"anything"], None),
