@@ -26,6 +26,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "engine",
             "export",
             "generation",
+            "state",
             "ui",
             "worker",
         ],

@@ -8,19 +8,16 @@ use eframe::egui;
 
 use crate::export;
 use crate::generation::Generation;
-use crate::state::{AppState, Command, Document, PictureFormat, Plot, ScoreMeasure};
-use crate::ui::plots::picture::{Picture, PicturePlot, caption, png, svg};
-use crate::ui::plots::{NextTokenData, ScoreData, SpeedData};
-
-/// The pixels of a PNG for each point of the picture.
-const PNG_SCALE: f32 = 2.0;
+use crate::state::{AppState, Command, Document, ScoreMeasure, capital};
+use crate::ui::plots::StepAt;
+use crate::ui::plots::picture::{View, render};
 
 /// All that is needed to write one file: the record as it was when it was asked for.
 pub(super) struct Job {
     document: Document,
     path: PathBuf,
     generations: Vec<Option<Generation>>,
-    shown_step: Option<(usize, usize)>,
+    shown_step: Option<StepAt>,
     measure: ScoreMeasure,
     dark: bool,
 }
@@ -36,7 +33,7 @@ impl Job {
                 .iter()
                 .map(|pane| pane.generation().cloned())
                 .collect(),
-            shown_step: state.shown_step(),
+            shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
             dark,
         }
@@ -85,36 +82,15 @@ impl Job {
                 let written: Vec<&Generation> = texts.into_iter().flatten().collect();
                 Ok(export::render(format, &written))
             }
-            Document::Picture(plot, format) => self.picture(&texts, plot, format),
-        }
-    }
-
-    fn picture(
-        &self,
-        texts: &[Option<&Generation>],
-        plot: Plot,
-        format: PictureFormat,
-    ) -> Result<Vec<u8>, String> {
-        let score = ScoreData::of(texts, self.measure);
-        let speed = SpeedData::of(texts);
-        let candidates = self.shown_step.and_then(|(pane, step)| {
-            NextTokenData::of(pane, texts.get(pane).copied().flatten()?, step)
-        });
-        let plot = match plot {
-            Plot::Score => PicturePlot::Score(&score),
-            Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
-            Plot::Speed => PicturePlot::Speed(&speed),
-        };
-        let picture = Picture {
-            plot,
-            caption: &caption(texts),
-            size: plot.usual_size(),
-            dark: self.dark,
-        };
-        let svg = svg(&picture);
-        match format {
-            PictureFormat::Svg => Ok(svg.into_bytes()),
-            PictureFormat::Png => png(&svg, PNG_SCALE).map_err(|error| error.to_string()),
+            Document::Picture(plot, format) => {
+                let view = View {
+                    plot,
+                    measure: self.measure,
+                    step: self.shown_step,
+                    dark: self.dark,
+                };
+                render(&texts, view, format).map_err(|error| capital(&error.to_string()))
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct Arguments {
 }
 
 /// Runs the command.
-pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let prompt = match arguments.prompt.as_str() {
         "-" => prompt_from(io::stdin().lock())?,
@@ -121,10 +121,10 @@ impl Arguments {
         }
         let mut files_kept = true;
         if let Some(path) = self.json.as_deref().filter(|_| !json_printed) {
-            files_kept &= told(keep_file(path, &render(ExportFormat::Json, generations)));
+            files_kept &= told(&keep_file(path, &render(ExportFormat::Json, generations)));
         }
         if let Some(folder) = &self.export {
-            files_kept &= told(keep_folder(folder, generations));
+            files_kept &= told(&keep_folder(folder, generations));
         }
         if files_kept && !generations.iter().any(|pane| has_failed(pane)) {
             Ok(())
@@ -174,8 +174,8 @@ const fn has_failed(pane: &Generation) -> bool {
 }
 
 /// Tells what went wrong. Gives whether nothing did.
-fn told(outcome: Result<(), String>) -> bool {
-    if let Err(sentence) = &outcome {
+fn told(outcome: &Result<(), String>) -> bool {
+    if let Err(sentence) = outcome {
         console::complain(sentence);
     }
     outcome.is_ok()

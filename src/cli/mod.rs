@@ -9,6 +9,7 @@ mod failure;
 mod generate;
 mod keep;
 mod progress;
+mod sample;
 mod write;
 
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ enum Command {
     Generate(generate::Arguments),
     /// Measure how fast this machine reads and writes
     Bench(bench::Arguments),
+    /// Choose a token from a row of scores, without a model, and show every stage
+    Sample(sample::Arguments),
 }
 
 /// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
@@ -49,8 +52,9 @@ enum Command {
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Some(Command::Generate(arguments)) => generate::run(arguments),
+        Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Sample(arguments)) => sample::run(&arguments),
         None => open_window(arguments.model),
     };
     match outcome {

@@ -102,10 +102,22 @@ impl std::fmt::Display for ChainConfig {
 }
 
 /// A chain as it runs for one sequence.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct SamplerChain {
     config: ChainConfig,
     state: SelectorState,
+    /// The memory of the step before.
+    scratch: Option<Candidates>,
+}
+
+impl Clone for SamplerChain {
+    fn clone(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            state: self.state,
+            scratch: None,
+        }
+    }
 }
 
 /// One step's outcome.
@@ -123,6 +135,7 @@ impl SamplerChain {
         Self {
             config,
             state: SelectorState::NEW,
+            scratch: None,
         }
     }
 
@@ -133,7 +146,7 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
-        let mut candidates = Candidates::from_logits(logits)?;
+        let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
@@ -151,6 +164,7 @@ impl SamplerChain {
         let survivors = ranked_head(&mut candidates, N_RECORDED);
 
         let raw_logit = logits.get(draw.token.index()).copied().unwrap_or(f32::NAN);
+        self.scratch = Some(candidates);
         let trace = Trace {
             raw_prob: (f64::from(raw_logit) - raw.log_sum_exp).exp(),
             raw_rank: raw_rank(logits, draw.token, raw_logit),
@@ -181,6 +195,13 @@ impl SamplerChain {
         }
         let n_kept = candidates.n_kept();
         Ok(ranked_head(&mut candidates, n_kept))
+    }
+
+    fn refilled(&mut self, logits: &[f32]) -> Result<Candidates, DecodingError> {
+        match self.scratch.take() {
+            Some(mut candidates) => candidates.refill(logits).map(|()| candidates),
+            None => Candidates::from_logits(logits),
+        }
     }
 
     fn context<'a>(&self, history: History<'a>, coins: Coins) -> StageContext<'a> {
@@ -241,11 +262,12 @@ fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
 
 /// 1 plus the number of tokens that the model put before this one.
 fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
-    let before = logits
-        .iter()
-        .enumerate()
-        .filter(|(index, other)| **other > logit || (**other >= logit && *index < token.index()));
-    before.count() as u32 + 1
+    let likelier = |other: &f32| u32::from(*other > logit);
+    let as_likely = |other: &f32| u32::from(*other >= logit);
+    let (before, after) = logits.split_at(token.index().min(logits.len()));
+    let n_before: u32 = before.iter().map(as_likely).sum();
+    let n_after: u32 = after.iter().map(likelier).sum();
+    n_before + n_after + 1
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) mod testing;
 mod token;
 mod trace;
 
-pub use candidates::{Candidate, Candidates};
+pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
 pub use coin::Coins;
 pub use error::DecodingError;

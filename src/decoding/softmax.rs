@@ -1,10 +1,10 @@
 //! From scores to probabilities: what the softmax over a row needs, computed in one pass.
 
-/// Up to this many logits are summed with the 64-bit exponential; longer rows with [`exp_below`].
-const N_EXACT: usize = 1024;
+use super::candidates::BLOCK;
 
-/// How many logits are summed in 32 bits before the sum goes on in 64.
-const BLOCK: usize = 64;
+/// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
+/// rows are exact, and long ones quick.
+const N_EXACT: usize = 16;
 
 /// How many sums run side by side, so that the compiler can compute them together.
 const LANES: usize = 8;
@@ -24,16 +24,18 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    /// Over these logits, the largest of which is `max_logit`, a number.
+    /// Over these logits, block by block, the largest of which is `max_logit`, a number.
     ///
-    /// In rows longer than 1,024 each exponential is off by less than 2e-7 of itself, and so is any
+    /// From the 17th block on each exponential is off by less than 2e-7 of itself, and so is any
     /// probability; the sums are in 64 bits.
-    pub fn of(max_logit: f32, logits: &[f32]) -> Self {
-        let sums = if logits.len() <= N_EXACT {
-            Sums::exactly(max_logit, logits)
-        } else {
-            Sums::quickly(max_logit, logits)
-        };
+    pub fn of<'a>(max_logit: f32, blocks: impl Iterator<Item = &'a [f32]>) -> Self {
+        let mut sums = Sums::default();
+        for (number, block) in blocks.enumerate() {
+            match <&[f32; BLOCK]>::try_from(block) {
+                Ok(block) if number >= N_EXACT => sums.add_quickly(max_logit, block),
+                _ => sums.add_exactly(max_logit, block),
+            }
+        }
         let Sums {
             mass,
             weighted,
@@ -52,6 +54,42 @@ impl Softmax {
         (f64::from(logit) - self.log_sum_exp).exp()
     }
 
+    /// The same with the 32-bit exponential, for many logits; 0 below e^-87 times the best.
+    pub(super) fn quick_probs(&self) -> impl Fn(f32) -> f64 {
+        let (best, best_prob) = (self.max_logit, self.prob(self.max_logit));
+        move |logit| f64::from(exp_below(at_least_lowest(logit - best))) * best_prob
+    }
+
+    /// After some logits were replaced, given as what was and what is; nothing where so much changed
+    /// that the sums are better made anew.
+    pub(super) fn with_changes(&self, max_logit: f32, replaced: &[(f32, f32)]) -> Option<Self> {
+        let (mut gone, mut come, mut mean) = (0.0, 0.0, self.log_sum_exp - self.entropy_nats);
+        let mut n_possible = self.n_possible;
+        for (old, new) in replaced {
+            if *old > f32::NEG_INFINITY {
+                gone += self.prob(*old);
+                mean -= self.prob(*old) * f64::from(*old);
+                n_possible -= 1;
+            }
+            if *new > f32::NEG_INFINITY {
+                come += self.prob(*new);
+                mean += self.prob(*new) * f64::from(*new);
+                n_possible += 1;
+            }
+        }
+        if gone > 0.5 || come > 1.0 {
+            return None;
+        }
+        let share = 1.0 - gone + come;
+        let log_sum_exp = self.log_sum_exp + share.ln();
+        Some(Self {
+            max_logit,
+            log_sum_exp,
+            entropy_nats: (log_sum_exp - mean / share).max(0.0),
+            n_possible,
+        })
+    }
+
     /// The share of this distribution that is left when some are cut and `after` remains.
     pub fn share_kept(&self, after: Self) -> f64 {
         (after.log_sum_exp - self.log_sum_exp).exp().min(1.0)
@@ -67,52 +105,47 @@ struct Sums {
 }
 
 impl Sums {
-    fn exactly(max_logit: f32, logits: &[f32]) -> Self {
-        let mut sums = Self::default();
+    fn add_exactly(&mut self, max_logit: f32, logits: &[f32]) {
         for logit in logits {
             let below = f64::from(*logit) - f64::from(max_logit);
             if below > f64::NEG_INFINITY {
                 let share = below.exp();
-                sums.mass += share;
-                sums.weighted += share * below;
-                sums.n_possible += 1;
+                self.mass += share;
+                self.weighted += share * below;
+                self.n_possible += 1;
             }
         }
-        sums
     }
 
-    fn quickly(max_logit: f32, logits: &[f32]) -> Self {
-        let mut sums = Self::default();
-        let (blocks, rest) = logits.as_chunks::<BLOCK>();
-        for block in blocks {
-            let (rows, _) = block.as_chunks::<LANES>();
-            let (mut mass, mut weighted) = ([0_f32; LANES], [0_f32; LANES]);
-            let mut n_possible = [0_u32; LANES];
-            for row in rows {
-                let lanes = mass.iter_mut().zip(&mut weighted).zip(&mut n_possible);
-                for (((mass, weighted), n_possible), logit) in lanes.zip(row) {
-                    let below = (logit - max_logit).max(LOWEST);
-                    let share = exp_below(below);
-                    *mass += share;
-                    *weighted += share * below;
-                    *n_possible += u32::from(*logit > f32::NEG_INFINITY);
-                }
+    /// A block is summed in 32 bits before the sum goes on in 64.
+    fn add_quickly(&mut self, max_logit: f32, block: &[f32; BLOCK]) {
+        let (rows, _) = block.as_chunks::<LANES>();
+        let (mut mass, mut weighted) = ([0_f32; LANES], [0_f32; LANES]);
+        let mut n_possible = [0_u32; LANES];
+        for row in rows {
+            let lanes = mass.iter_mut().zip(&mut weighted).zip(&mut n_possible);
+            for (((mass, weighted), n_possible), logit) in lanes.zip(row) {
+                let below = at_least_lowest(logit - max_logit);
+                let share = exp_below(below);
+                *mass += share;
+                *weighted += share * below;
+                *n_possible += u32::from(*logit > f32::NEG_INFINITY);
             }
-            sums.mass += f64::from(mass.iter().sum::<f32>());
-            sums.weighted += f64::from(weighted.iter().sum::<f32>());
-            sums.n_possible += n_possible.iter().sum::<u32>() as usize;
         }
-        let rest = Self::exactly(max_logit, rest);
-        Self {
-            mass: sums.mass + rest.mass,
-            weighted: sums.weighted + rest.weighted,
-            n_possible: sums.n_possible + rest.n_possible,
-        }
+        self.mass += f64::from(mass.iter().sum::<f32>());
+        self.weighted += f64::from(weighted.iter().sum::<f32>());
+        self.n_possible += n_possible.iter().sum::<u32>() as usize;
     }
 }
 
 /// Below this, `exp` is smaller than the smallest normal number, and [`exp_below`] gives zero.
 const LOWEST: f32 = -87.3;
+
+/// One instruction, where `f32::max` takes several because of NaN.
+#[inline]
+fn at_least_lowest(below: f32) -> f32 {
+    if below > LOWEST { below } else { LOWEST }
+}
 
 /// `exp(x)` for `x` from [`LOWEST`] to 0, in 32 bits and without a branch, so that the compiler can
 /// compute several at once; off by less than 2e-7 of itself, and 0 at [`LOWEST`].
@@ -147,7 +180,7 @@ fn exp_below(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOWEST, Softmax, Sums, exp_below};
+    use super::{BLOCK, LOWEST, Softmax, Sums, exp_below};
 
     #[test]
     fn softmax_matches_its_closed_forms() {
@@ -161,7 +194,7 @@ mod tests {
             (&vec![3.0; 5000], 3.0 + 5000_f64.ln(), 5000_f64.ln()),
         ] {
             let max = logits.iter().copied().fold(low, f32::max);
-            let softmax = Softmax::of(max, logits);
+            let softmax = Softmax::of(max, logits.chunks(BLOCK));
             assert!((softmax.log_sum_exp - log_sum_exp).abs() < 1e-6);
             assert!((softmax.entropy_nats - entropy).abs() < 1e-6);
             let n_possible = logits.iter().filter(|logit| **logit > low).count();
@@ -191,7 +224,11 @@ mod tests {
                 })
                 .collect();
             let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let (exact, quick) = (Sums::exactly(max, &logits), Sums::quickly(max, &logits));
+            let (mut exact, mut quick) = (Sums::default(), Sums::default());
+            for block in logits.as_chunks().0 {
+                exact.add_exactly(max, block);
+                quick.add_quickly(max, block);
+            }
             assert!((quick.mass / exact.mass - 1.0).abs() < 2e-7, "{spread}");
             assert!(
                 (quick.weighted - exact.weighted).abs() <= 1e-6 * exact.weighted.abs(),
@@ -199,5 +236,23 @@ mod tests {
             );
             assert_eq!(quick.n_possible, exact.n_possible);
         }
+    }
+
+    #[test]
+    fn changes_give_what_a_new_sum_gives() {
+        let low = f32::NEG_INFINITY;
+        let logits = [1.0, 2.0, 3.0, 2.5, low];
+        let before = Softmax::of(3.0, logits.chunks(BLOCK));
+        for (place, new) in [(0, 2.9), (1, low), (4, 2.0), (3, -1.0), (0, 1.0)] {
+            let mut after = logits;
+            after[place] = new;
+            let expected = Softmax::of(3.0, after.chunks(BLOCK));
+            let changed = before.with_changes(3.0, &[(logits[place], new)]).unwrap();
+            assert!((changed.log_sum_exp - expected.log_sum_exp).abs() < 1e-12);
+            assert!((changed.entropy_nats - expected.entropy_nats).abs() < 1e-12);
+            assert_eq!(changed.n_possible, expected.n_possible);
+        }
+        assert_eq!(before.with_changes(2.5, &[(3.0, low), (2.5, low)]), None);
+        assert_eq!(before.with_changes(90.0, &[(1.0, 90.0)]), None);
     }
 }

@@ -130,10 +130,10 @@ pub enum EngineError {
 
 impl EngineError {
     /// A file whose content is not what it should be.
-    pub(super) fn malformed(what: &'static str, reason: impl ToString, path: &str) -> Self {
+    pub(super) fn malformed(what: &'static str, reason: impl Into<String>, path: &str) -> Self {
         Self::FileMalformed {
             what,
-            reason: reason.to_string(),
+            reason: reason.into(),
             path: path.to_owned(),
         }
     }

@@ -135,10 +135,11 @@ impl Lane {
             return Some(FinishReason::EndOfText);
         }
         if step.piece.kind == PieceKind::Text
-            && let Some(stop) = self.stop_matcher.push(&step.piece.bytes)
+            && let Some(met) = self.stop_matcher.push(&step.piece.bytes)
         {
-            let stop = stop.to_owned();
-            return Some(FinishReason::StopString { stop });
+            return Some(FinishReason::StopString {
+                stop: met.to_owned(),
+            });
         }
         if self.n_generated() >= self.limits.max_new_tokens {
             return Some(FinishReason::MaxTokens);

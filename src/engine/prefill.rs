@@ -51,14 +51,12 @@ impl Prefill {
         let read = self.tokens.iter().take(self.n_read);
         let n_shared = read.zip(tokens).take_while(|(a, b)| a == b).count();
         let n_reused = n_shared.min(tokens.len().saturating_sub(1));
-        match lm.truncate(self.sequence, n_reused) {
-            Ok(()) => (self.sequence, n_reused),
-            // A backend that can't go back reads the prompt from its beginning.
-            Err(_) => {
-                lm.close(self.sequence);
-                (lm.open(), 0)
-            }
+        if lm.truncate(self.sequence, n_reused).is_ok() {
+            return (self.sequence, n_reused);
         }
+        // A backend that can't go back reads the prompt from its beginning.
+        lm.close(self.sequence);
+        (lm.open(), 0)
     }
 
     /// Reads the next chunk.

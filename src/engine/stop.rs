@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn the_string_that_is_complete_first_is_found_wherever_the_pieces_part() {
         let euro = "€".as_bytes();
-        let cases: [(&[&str], &[&[u8]], Option<&str>); 11] = [
+        type Case<'a> = (&'a [&'a str], &'a [&'a [u8]], Option<&'a str>);
+        let cases: [Case<'_>; 11] = [
             (&[], &[b"anything"], None),
             (&[""], &[b"anything"], None),
             (&["end"], &[b"the ", b"end", b"."], Some("end")),

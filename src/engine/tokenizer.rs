@@ -10,6 +10,8 @@ use crate::generation::{Piece, Vocabulary};
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: HfTokenizer,
+    /// What it puts in front of every text.
+    prefix: Vec<TokenId>,
 }
 
 impl Tokenizer {
@@ -25,10 +27,18 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of a text, with those that the tokenizer puts in front of every text.
+    /// The tokens of a text, with those that the tokenizer puts in front of every text. Where the text
+    /// begins with those itself, they stand there once.
     pub fn encode(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
         match self.inner.encode_fast(text, true) {
-            Ok(encoding) => Ok(encoding.get_ids().iter().copied().map(TokenId).collect()),
+            Ok(encoding) => {
+                let tokens: Vec<TokenId> =
+                    encoding.get_ids().iter().copied().map(TokenId).collect();
+                Ok(match tokens.strip_prefix(self.prefix.as_slice()) {
+                    Some(rest) if rest.starts_with(&self.prefix) => rest.to_vec(),
+                    _ => tokens,
+                })
+            }
             Err(error) => Err(EngineError::TokenizerFailed {
                 reason: error.to_string(),
             }),
@@ -72,7 +82,18 @@ impl Tokenizer {
 
 impl From<HfTokenizer> for Tokenizer {
     fn from(inner: HfTokenizer) -> Self {
-        Self { inner }
+        let prefix = inner
+            .encode_fast("", true)
+            .map(|encoding| encoding.get_ids().to_vec());
+        Self {
+            // A tokenizer that can't read an empty text will say so when it reads one.
+            prefix: prefix
+                .unwrap_or_default()
+                .into_iter()
+                .map(TokenId)
+                .collect(),
+            inner,
+        }
     }
 }
 
@@ -112,7 +133,7 @@ fn byte_of_character(character: char) -> Option<u8> {
     }
 }
 
-/// The bytes behind a SentencePiece token: `▁` is a space, `<0x0A>` a byte.
+/// The bytes behind a `SentencePiece` token: `▁` is a space, `<0x0A>` a byte.
 fn bytes_of_sentence_piece(written: &str) -> Vec<u8> {
     let byte = written
         .strip_prefix("<0x")

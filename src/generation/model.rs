@@ -11,7 +11,7 @@ pub struct ModelInfo {
     pub architecture: String,
     /// How many weights it has.
     pub n_params: u64,
-    /// How its weights are stored: "Q8_0", "F16".
+    /// How its weights are stored: `Q8_0`, `F16`.
     pub quantization: String,
     /// Where it runs: "CPU", "CUDA 0".
     pub device: String,

@@ -48,13 +48,11 @@ impl Piece {
 impl std::fmt::Display for Piece {
     /// The characters; where the bytes are none, their hexadecimal values: "E2 82".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.as_str() {
-            Some(text) => f.write_str(text),
-            None => {
-                let hex: Vec<String> = self.bytes.iter().map(|b| format!("{b:02X}")).collect();
-                f.write_str(&hex.join(" "))
-            }
+        if let Some(text) = self.as_str() {
+            return f.write_str(text);
         }
+        let hex: Vec<String> = self.bytes.iter().map(|b| format!("{b:02X}")).collect();
+        f.write_str(&hex.join(" "))
     }
 }
 

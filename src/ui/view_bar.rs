@@ -1,6 +1,6 @@
 //! Between prompt and panes: where the panes part, and what the tint tells.
 
-use egui::{Align, Layout, Popup, Rect, Sense, Ui, vec2};
+use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
 use super::fonts::Face;
 use super::icons::Icon;
@@ -18,7 +18,7 @@ pub(super) fn view_bar_ui(
 ) -> bool {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if room > Room::Tight {
-            legend_ui(ui, state.view.tint);
+            legend(ui, state.view.tint);
         }
         tint_ui(ui, &mut state.view);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -59,25 +59,6 @@ fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> 
     goes && response
         .on_hover_text("Show this place in all panes")
         .clicked()
-}
-
-/// The legend from left to right, although the bar is laid out from the right.
-fn legend_ui(ui: &mut Ui, tint: Tint) {
-    if tint == Tint::None {
-        return;
-    }
-    let id = ui.scope_id().with("legend width");
-    let width = ui.data(|data| data.get_temp::<f32>(id)).unwrap_or(240.0);
-    let size = vec2(width, 18.0);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-    let mut child = super::window::part(ui, Rect::from_min_size(rect.min, size), "legend");
-    let layout = Layout::left_to_right(Align::Center);
-    let shown = child.with_layout(layout, |ui| {
-        legend(ui, tint);
-        ui.min_rect().width()
-    });
-    let needed = shown.inner;
-    ui.data_mut(|data| data.insert_temp(id, needed));
 }
 
 fn tint_ui(ui: &mut Ui, view: &mut ViewChoices) {

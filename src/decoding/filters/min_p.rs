@@ -24,12 +24,15 @@ impl Rule for MinP {
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let bar = candidates.best().logit + self.p.ln();
-        let is_cut = |logit: f32| match context.rules.min_p_equal {
-            Equal::Kept => logit < bar,
-            Equal::Cut => logit <= bar,
-        };
-        if let Some(rank) = candidates.find_in_order(|candidate| is_cut(candidate.logit)) {
-            candidates.keep_head(rank.max(context.rules.min_keep as usize));
+        let n_least = context.rules.min_keep.max(1) as usize;
+        let safe = candidates.head(n_least).last().copied();
+        if let Some(safe) = safe.filter(|safe| safe.logit < bar || self.p > 1.0) {
+            candidates.keep_through(safe);
+            return;
+        }
+        match context.rules.min_p_equal {
+            Equal::Kept => candidates.keep_from(bar),
+            Equal::Cut => candidates.keep_from(bar.next_up()),
         }
     }
 

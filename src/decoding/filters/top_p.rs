@@ -29,14 +29,14 @@ impl Rule for TopP {
             Mass::Kept => 1.0,
             Mass::BeforeCuts => candidates.share_left(),
         };
-        let softmax = candidates.softmax();
-        let mut held = 0.0;
-        let crossing = candidates.find_in_order(|candidate| {
-            held += share * softmax.prob(candidate.logit);
-            held >= f64::from(self.p)
-        });
-        if let Some(rank) = crossing {
-            candidates.keep_head((rank + 1).max(rules.min_keep as usize));
+        let crossing = candidates.crossing(|held| share * held >= f64::from(self.p));
+        if let Some(crossing) = crossing {
+            let n_least = rules.min_keep.max(1) as usize;
+            let safe = candidates.head(n_least).last().copied();
+            let last = safe
+                .filter(|safe| safe.logit < crossing.candidate.logit)
+                .unwrap_or(crossing.candidate);
+            candidates.keep_through(last);
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::rules::TypicalRule;
-use crate::decoding::{Candidate, Candidates, Rule, StageContext};
+use crate::decoding::{Candidate, Candidates, Rule, StageContext, TokenId};
 
 /// Keeps candidates from the most typical on until their probabilities sum to `p`. How typical one
 /// is, is how near its surprise −ln p comes to the entropy of all; so the most likely one may go.
@@ -25,24 +25,30 @@ impl Rule for TypicalP {
         let rule = context.rules.typical;
         let softmax = candidates.softmax();
         let some_impossible = softmax.n_possible < candidates.n_kept();
-        let distance = |candidate: Candidate| {
-            let surprise = softmax.log_sum_exp - f64::from(candidate.logit);
-            (surprise - softmax.entropy_nats).abs()
-        };
         let by_likelihood = rule == TypicalRule::Passed && some_impossible;
-        let mut order: Vec<(f64, Candidate)> = candidates
+        let typical_surprise = softmax.log_sum_exp - softmax.entropy_nats;
+        let place = |logit: f32| {
+            if by_likelihood {
+                softmax.max_logit - logit
+            } else {
+                (typical_surprise - f64::from(logit)).abs() as f32
+            }
+        };
+        let candidate = |entry: u64| Candidate {
+            token: TokenId(entry as u32),
+            logit: candidates
+                .logit(TokenId(entry as u32))
+                .unwrap_or(f32::NEG_INFINITY),
+        };
+        // No place is below zero, so its bits grow with it; of equals the lowest ids come first.
+        let mut order: Vec<u64> = candidates
             .iter()
             .map(|candidate| {
-                let place = if by_likelihood {
-                    -f64::from(candidate.logit)
-                } else {
-                    distance(candidate)
-                };
-                (place, candidate)
+                u64::from(place(candidate.logit).to_bits()) << 32 | u64::from(candidate.token.0)
             })
             .collect();
-        let n_kept = n_in_order(&mut order, |held: f64, candidate| {
-            let held = held + softmax.prob(candidate.logit);
+        let n_kept = n_in_order(&mut order, |held: f64, entry| {
+            let held = held + softmax.prob(candidate(entry).logit);
             let enough = match rule {
                 TypicalRule::Passed => held > f64::from(self.p),
                 _ => held >= f64::from(self.p),
@@ -57,8 +63,8 @@ impl Rule for TypicalP {
         let mut kept: Vec<Candidate> = order
             .iter()
             .enumerate()
-            .filter(|(rank, entry)| *rank < n_kept || (with_ties && entry.0 <= last.0))
-            .map(|(_, (_, candidate))| *candidate)
+            .filter(|(rank, entry)| *rank < n_kept || (with_ties && *entry >> 32 <= last >> 32))
+            .map(|(_, entry)| candidate(*entry))
             .collect();
         kept.sort_unstable_by_key(|candidate| candidate.token);
         candidates.keep_these(&kept);
@@ -78,27 +84,18 @@ impl Rule for TypicalP {
 }
 
 /// Sorts as much of the beginning as it takes until `add` says that it is enough, and gives the
-/// number of entries up to there; all of them where it is never enough. Equals stand by id.
-fn n_in_order<T: Copy + Default>(
-    order: &mut [(f64, Candidate)],
-    mut add: impl FnMut(T, Candidate) -> (T, bool),
-) -> usize {
-    let compare = |a: &(f64, Candidate), b: &(f64, Candidate)| {
-        a.0.total_cmp(&b.0).then_with(|| a.1.token.cmp(&b.1.token))
-    };
-    let (mut sum, mut start, mut n_asked) = (T::default(), 0, 256);
-    while start < order.len() {
-        let Some(rest) = order.get_mut(start..) else {
-            break;
-        };
+/// number of entries up to there; all of them where it is never enough.
+fn n_in_order(order: &mut [u64], mut add: impl FnMut(f64, u64) -> (f64, bool)) -> usize {
+    let (mut sum, mut start, mut n_asked) = (0.0, 0, 256);
+    while let Some(rest) = order.get_mut(start..).filter(|rest| !rest.is_empty()) {
         let n = n_asked.min(rest.len());
         if n < rest.len() {
-            rest.select_nth_unstable_by(n, compare);
+            rest.select_nth_unstable(n);
         }
         let Some(next) = rest.get_mut(..n) else { break };
-        next.sort_unstable_by(compare);
-        for (rank, (_, candidate)) in (start + 1..).zip(next.iter()) {
-            let (more, enough) = add(sum, *candidate);
+        next.sort_unstable();
+        for (rank, entry) in (start + 1..).zip(next.iter()) {
+            let (more, enough) = add(sum, *entry);
             sum = more;
             if enough {
                 return rank;

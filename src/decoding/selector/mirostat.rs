@@ -66,11 +66,8 @@ impl MirostatV2 {
         candidates: &mut Candidates,
     ) -> Draw {
         let mu = mu(state, self.tau);
-        let softmax = candidates.softmax();
-        let too_surprising = candidates.find_in_order(|next| bits(softmax.prob(next.logit)) > mu);
-        if let Some(rank) = too_surprising {
-            candidates.keep_head(rank);
-        }
+        let bar = candidates.softmax().log_sum_exp - mu * std::f64::consts::LN_2;
+        candidates.keep_from(bar as f32);
         let draw = draw_by_coin(coins.draw(), candidates);
         learn(
             state,

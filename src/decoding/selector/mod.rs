@@ -9,6 +9,7 @@ pub use mirostat::{MirostatV1, MirostatV2};
 
 use serde::{Deserialize, Serialize};
 
+use super::candidates::Crossing;
 use super::trace::Draw;
 use super::{Candidates, Coins};
 
@@ -110,6 +111,9 @@ impl std::fmt::Display for Selector {
     }
 }
 
+/// How far below 1 the sum of all probabilities may stay.
+const ROUNDING: f64 = 1e-6;
+
 fn greedy(candidates: &mut Candidates) -> Draw {
     let best = candidates.best();
     Draw {
@@ -121,23 +125,22 @@ fn greedy(candidates: &mut Candidates) -> Draw {
 }
 
 fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
-    let softmax = candidates.softmax();
-    let (mut end, mut drawn) = (0.0, None);
-    candidates.find_in_order(|candidate| {
-        let prob = softmax.prob(candidate.logit);
-        if prob > 0.0 {
-            drawn = Some(Draw {
-                token: candidate.token,
-                prob,
-                coin: Some(coin),
-                below: end,
-            });
-        }
-        end += prob;
-        coin < end
-    });
-    // Where rounding left the sum a hair under a coin that is nearly 1, it is the last possible one.
-    drawn.unwrap_or_else(|| greedy(candidates))
+    // Where rounding leaves the sum a hair under a coin that is nearly 1, the last one is taken.
+    let crossing = candidates
+        .crossing(|end| coin < end)
+        .or_else(|| candidates.crossing(|end| end >= 1.0 - ROUNDING));
+    let Some(Crossing {
+        candidate, below, ..
+    }) = crossing
+    else {
+        return greedy(candidates);
+    };
+    Draw {
+        token: candidate.token,
+        prob: candidates.softmax().prob(candidate.logit),
+        coin: Some(coin),
+        below,
+    }
 }
 
 /// Surprise in bits.

@@ -63,7 +63,7 @@ pub fn end_tokens_of_generation_config(
         Ok(config) => Ok(end_tokens(config.eos_token_id)),
         Err(error) => Err(EngineError::malformed(
             "The model's generation settings",
-            error,
+            error.to_string(),
             path,
         )),
     }
@@ -99,8 +99,9 @@ pub(super) fn read(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a [u8], path: &str) -> Result<T, EngineError> {
-    serde_json::from_slice(json)
-        .map_err(|error| EngineError::malformed("The model's configuration", error, path))
+    serde_json::from_slice(json).map_err(|error| {
+        EngineError::malformed("The model's configuration", error.to_string(), path)
+    })
 }
 
 /// Comes before all else, so that a foreign family is named rather than a key that it lacks.

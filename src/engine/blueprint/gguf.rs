@@ -94,17 +94,15 @@ impl<'a> Metadata<'a> {
             Value::I64(size) => u64::try_from(*size).ok(),
             _ => None,
         };
-        match size.and_then(|size| usize::try_from(size).ok()) {
-            Some(size) => Ok(Some(size)),
-            None => {
-                let reason = format!("{key} is not one whole number");
-                Err(EngineError::malformed(
-                    "The model's metadata",
-                    reason,
-                    self.path,
-                ))
-            }
+        if let Some(size) = size.and_then(|size| usize::try_from(size).ok()) {
+            return Ok(Some(size));
         }
+        let reason = format!("{key} is not one whole number");
+        Err(EngineError::malformed(
+            "The model's metadata",
+            reason,
+            self.path,
+        ))
     }
 
     fn refuse_unsupported(&self) -> Result<(), EngineError> {

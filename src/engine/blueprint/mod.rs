@@ -17,7 +17,7 @@ const KNOWN: &str = "llama and mistral (without a sliding window)";
 
 /// The architecture of a decoder of the Llama family.
 ///
-/// Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models".
+/// Touvron et al. 2023, "`LLaMA`: Open and Efficient Foundation Language Models".
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blueprint {
     /// The family, as the file names it: "llama".
@@ -70,7 +70,7 @@ pub enum RopeForm {
 
 impl Rope {
     /// How far a head turns in each of its planes from one position to the next, in radians.
-    pub fn inverse_wavelengths(&self, head_dim: usize) -> Vec<f32> {
+    pub fn inverse_wavelengths(self, head_dim: usize) -> Vec<f32> {
         (0..head_dim)
             .step_by(2)
             .map(|i| 1.0 / self.theta.powf(i as f32 / head_dim as f32))

@@ -1,18 +1,16 @@
 //! Attention on the processor: one pass over plain slices, without a tensor operation in between.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use candle_core::{Device, Tensor};
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 use super::attention::{Attention, Batch, HeadShape, Place};
 use super::cache::Cache;
+use super::cpu_head::{add_values, rotate, softmax, write_scores};
 use super::cpu_run::{BlockShape, CpuRun, KeysValues, N_LANES};
 use super::cpu_tensor::with_values;
-use super::exp::exp;
-use super::packed::multiply_add;
-use crate::engine::blueprint::RopeForm;
 
 /// Attention on the processor.
 #[derive(Debug)]
@@ -21,9 +19,8 @@ pub struct CpuAttention {
     arch: pulp::Arch,
 }
 
-/// Products below which other threads cost more than they give. candle's threads spin while they wait,
-/// so that one which the system does not run holds up all.
-const N_MIN_PARALLEL_PRODUCTS: usize = 8_000_000;
+/// Products below which other threads cost more than they give.
+const N_MIN_PARALLEL_PRODUCTS: usize = 500_000;
 
 impl CpuAttention {
     /// For heads of this shape.
@@ -63,7 +60,9 @@ impl CpuAttention {
                     let (keys, values) = keys_values.split_at_mut(kv_width);
                     for head in queries.chunks_exact_mut(head_dim) {
                         rotate(self.shape.rope.form, cos, sin, head);
-                        head.iter_mut().for_each(|value| *value *= scale);
+                        for value in head {
+                            *value *= scale;
+                        }
                     }
                     for head in keys.chunks_exact_mut(head_dim) {
                         rotate(self.shape.rope.form, cos, sin, head);
@@ -80,19 +79,8 @@ impl CpuAttention {
         })?
     }
 
-    /// Does all tasks, on several threads where that pays.
-    fn mix_all<'a>(&self, work: &'a Work<'a, '_>) {
-        let n_tasks = work.tasks.len();
-        if n_products(&work.batch.places, self.shape.q_width()) < N_MIN_PARALLEL_PRODUCTS {
-            self.arch.dispatch(Part(work, 0..n_tasks));
-        } else {
-            candle_core::utils::barrier_pool().execute_chunked(n_tasks, |range| {
-                self.arch.dispatch(Part(work, range));
-            });
-        }
-    }
-
-    /// Mixes the values for the query heads of one row that share key-value head `kv_head`.
+    /// Mixes the values for the query heads of one row that share key-value head `kv_head`. These go
+    /// through each block together, while it is near.
     #[inline(always)]
     fn mix<S: Simd>(
         &self,
@@ -103,30 +91,38 @@ impl CpuAttention {
     ) {
         let (shape, head_dim) = (self.block_shape(), self.shape.head_dim);
         let width = self.shape.group() * head_dim;
-        let queries = query
-            .values
-            .chunks_exact(width)
-            .nth(kv_head)
-            .unwrap_or_default();
-        let heads = queries
-            .chunks_exact(head_dim)
-            .zip(mixed.chunks_exact_mut(head_dim));
-        for (head, mixed) in heads {
-            scores.clear();
-            for (run, n_tokens) in query.runs() {
-                extend_scores::<S>(run.keys(shape, kv_head), head, n_tokens, scores);
+        let start = kv_head * width;
+        let heads = query.values.get(start..start + width).unwrap_or_default();
+        let n_scores = query.n_visible.next_multiple_of(N_LANES);
+        scores.clear();
+        scores.resize(self.shape.group() * n_scores, f32::NEG_INFINITY);
+        let mut n_done = 0;
+        for (run, n_tokens) in query.runs() {
+            for (keys, range) in run.keys(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                let heads = heads.chunks_exact(head_dim);
+                for (head, scores) in heads.zip(scores.chunks_exact_mut(n_scores)) {
+                    if let Some(scores) = scores.get_mut(range.clone()) {
+                        write_scores::<S>(keys, head, scores);
+                    }
+                }
             }
-            let sum = softmax_parts(scores);
-            mixed.fill(0.0);
-            let mut probs = scores.as_slice();
-            for (run, n_tokens) in query.runs() {
-                let (now, later) = probs.split_at_checked(n_tokens).unwrap_or_default();
-                add_values::<S>(run.values(shape, kv_head), now, mixed);
-                probs = later;
+            n_done += n_tokens;
+        }
+        for scores in scores.chunks_exact_mut(n_scores) {
+            softmax(scores);
+        }
+        mixed.fill(0.0);
+        let mut n_done = 0;
+        for (run, n_tokens) in query.runs() {
+            for (values, range) in run.values(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                let heads = mixed.chunks_exact_mut(head_dim);
+                for (mixed, probs) in heads.zip(scores.chunks_exact(n_scores)) {
+                    if let Some(probs) = probs.get(range.clone()) {
+                        add_values::<S>(values, probs, mixed);
+                    }
+                }
             }
-            for value in mixed {
-                *value /= sum;
-            }
+            n_done += n_tokens;
         }
     }
 }
@@ -162,60 +158,56 @@ impl Attention for CpuAttention {
         self.read(layer, &mut qkv, batch, caches)?;
         let q_width = self.shape.q_width();
         let mut mixed = vec![0.0; batch.places.len() * q_width];
-        let width = self.shape.group() * self.shape.head_dim;
-        self.mix_all(&Work {
+        let work = Work {
             attention: self,
             layer,
             qkv: &qkv,
             batch,
             caches,
-            tasks: mixed.chunks_exact_mut(width).map(Mutex::new).collect(),
-        });
+        };
+        work.mix_all(&mut mixed);
         Tensor::from_vec(mixed, (batch.places.len(), q_width), &Device::Cpu)
     }
 }
 
 /// One layer's work: a task for each row and each of its key-value heads.
-struct Work<'a, 'm> {
+struct Work<'a> {
     attention: &'a CpuAttention,
     layer: usize,
     qkv: &'a [f32],
     batch: &'a Batch,
     caches: &'a [Cache<CpuRun>],
-    /// Where the results go. No task is handed out twice, so no lock is ever waited for.
-    tasks: Vec<Mutex<&'m mut [f32]>>,
 }
 
-/// Some of the tasks. A type and not a closure, because only what is inlined here is compiled for
-/// the processor that is there.
-struct Part<'a, 'm>(&'a Work<'a, 'm>, Range<usize>);
-
-impl WithSimd for Part<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let Self(work, range) = self;
-        let mut scores = Vec::new();
-        let n_kv_heads = work.attention.shape.n_kv_heads;
-        for (index, task) in work
-            .tasks
-            .iter()
-            .enumerate()
-            .take(range.end)
-            .skip(range.start)
-        {
-            if let (Some(query), Ok(mut mixed)) = (work.query(index / n_kv_heads), task.try_lock())
-            {
-                let kv_head = index % n_kv_heads;
-                work.attention
-                    .mix::<S>(&query, kv_head, &mut scores, &mut mixed);
-            }
+impl Work<'_> {
+    /// Does all tasks, on several threads where that pays.
+    fn mix_all(&self, mixed: &mut [f32]) {
+        let shape = self.attention.shape;
+        if n_products(&self.batch.places, shape.q_width()) < N_MIN_PARALLEL_PRODUCTS {
+            self.mix_some(0, mixed);
+            return;
         }
+        let n_tasks = self.batch.places.len() * shape.n_kv_heads;
+        let n_part_tasks = n_tasks.div_ceil(4 * rayon::current_num_threads());
+        mixed
+            .par_chunks_mut(n_part_tasks * self.task_width())
+            .enumerate()
+            .for_each(|(part, mixed)| self.mix_some(part * n_part_tasks, mixed));
     }
-}
 
-impl Work<'_, '_> {
+    fn mix_some(&self, first_task: usize, mixed: &mut [f32]) {
+        self.attention.arch.dispatch(Part {
+            work: self,
+            first_task,
+            mixed,
+        });
+    }
+
+    /// The values of the query heads that share a key-value head.
+    const fn task_width(&self) -> usize {
+        self.attention.shape.group() * self.attention.shape.head_dim
+    }
+
     fn query(&self, row: usize) -> Option<Query<'_>> {
         let shape = self.attention.shape;
         let place = self.batch.places.get(row)?;
@@ -229,166 +221,148 @@ impl Work<'_, '_> {
     }
 }
 
+/// Some of the tasks. A type and not a closure, because only what is inlined here is compiled for
+/// the processor that is there.
+struct Part<'a> {
+    work: &'a Work<'a>,
+    first_task: usize,
+    mixed: &'a mut [f32],
+}
+
+impl WithSimd for Part<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let attention = self.work.attention;
+        let n_kv_heads = attention.shape.n_kv_heads;
+        let mut scores = Vec::new();
+        let tasks = self.mixed.chunks_exact_mut(self.work.task_width());
+        for (task, mixed) in (self.first_task..).zip(tasks) {
+            if let Some(query) = self.work.query(task / n_kv_heads) {
+                attention.mix::<S>(&query, task % n_kv_heads, &mut scores, mixed);
+            }
+        }
+    }
+}
+
+/// The places of a run's blocks among all that a row sees; the last block may be cut.
+#[inline(always)]
+fn blocks(start: usize, n_tokens: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = start + n_tokens;
+    (start..end)
+        .step_by(N_LANES)
+        .map(move |first| first..(first + N_LANES).min(end))
+}
+
 /// How many products the queries and the values take.
 fn n_products(places: &[Place], q_width: usize) -> usize {
     let n_seen: usize = places.iter().map(|place| place.position + 1).sum();
     2 * n_seen * q_width
 }
 
-#[inline(always)]
-fn rotate(form: RopeForm, cos: &[f32], sin: &[f32], head: &mut [f32]) {
-    let turn = |first: &mut f32, second: &mut f32, cos: f32, sin: f32| {
-        let (x, y) = (*first, *second);
-        *first = x * cos - y * sin;
-        *second = x * sin + y * cos;
-    };
-    let angles = cos.iter().zip(sin);
-    match form {
-        RopeForm::Interleaved => {
-            for (pair, (cos, sin)) in head.as_chunks_mut().0.iter_mut().zip(angles) {
-                let [first, second] = pair;
-                turn(first, second, *cos, *sin);
-            }
-        }
-        RopeForm::HalfSplit => {
-            let (first, second) = head.split_at_mut(head.len() / 2);
-            for ((first, second), (cos, sin)) in first.iter_mut().zip(second).zip(angles) {
-                turn(first, second, *cos, *sin);
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::tensor_attention::TensorAttention;
+    use super::*;
+    use crate::engine::blueprint::{Rope, RopeForm};
+    use candle_core::Device;
 
-/// Adds the scores of the first `n_tokens` of a run.
-#[inline(always)]
-fn extend_scores<'a, S: Simd>(
-    blocks: impl Iterator<Item = &'a [[f32; N_LANES]]>,
-    query: &[f32],
-    n_tokens: usize,
-    scores: &mut Vec<f32>,
-) {
-    let end = scores.len() + n_tokens;
-    for block in blocks.take(n_tokens.div_ceil(N_LANES)) {
-        scores.extend(block_scores::<S>(block, query));
-    }
-    scores.truncate(end);
-}
-
-/// Turns scores into probabilities, but for their sum, by which they are still to be divided.
-#[inline(always)]
-fn softmax_parts(scores: &mut [f32]) -> f32 {
-    let mut maxima = [f32::NEG_INFINITY; N_LANES];
-    let (chunks, rest) = scores.as_chunks::<N_LANES>();
-    for chunk in chunks {
-        for (max, score) in maxima.iter_mut().zip(chunk) {
-            *max = if *score > *max { *score } else { *max };
-        }
-    }
-    let max = maxima
-        .iter()
-        .chain(rest)
-        .copied()
-        .fold(f32::NEG_INFINITY, f32::max);
-    let mut sums = [0.0_f32; N_LANES];
-    let (chunks, rest) = scores.as_chunks_mut::<N_LANES>();
-    for chunk in chunks {
-        for (sum, score) in sums.iter_mut().zip(chunk) {
-            *score = exp(*score - max);
-            *sum += *score;
-        }
-    }
-    for (sum, score) in sums.iter_mut().zip(rest) {
-        *score = exp(*score - max);
-        *sum += *score;
-    }
-    sums.iter().sum()
-}
-
-/// The scores of one block's positions.
-#[inline(always)]
-fn block_scores<S: Simd>(block: &[[f32; N_LANES]], query: &[f32]) -> [f32; N_LANES] {
-    // Four sums, because one would wait for itself.
-    let mut sums = [[0.0_f32; N_LANES]; 4];
-    let (keys, rest_of_keys) = block.as_chunks::<4>();
-    let (queries, rest_of_queries) = query.as_chunks::<4>();
-    for (keys, queries) in keys.iter().zip(queries) {
-        for ((sums, keys), query) in sums.iter_mut().zip(keys).zip(queries) {
-            add_product::<S>(*query, keys, sums);
-        }
-    }
-    let [mut first, second, third, fourth] = sums;
-    for (keys, query) in rest_of_keys.iter().zip(rest_of_queries) {
-        add_product::<S>(*query, keys, &mut first);
-    }
-    std::array::from_fn(|lane| (first[lane] + second[lane]) + (third[lane] + fourth[lane]))
-}
-
-/// Adds the values of a run's first tokens, each times its probability.
-#[inline(always)]
-fn add_values<'a, S: Simd>(
-    blocks: impl Iterator<Item = &'a [[f32; N_LANES]]> + Clone,
-    probs: &[f32],
-    mixed: &mut [f32],
-) {
-    let n_registers = mixed.len().div_ceil(N_LANES);
-    let mut start = 0;
-    while start < n_registers {
-        let blocks = blocks.clone();
-        start += match n_registers - start {
-            1 => {
-                let sums = panel::<S, 1>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                1
+    /// Two sequences that part from one, read in chunks, with all that a cache can go through.
+    fn mix<A: Attention>(attention: &A, shape: HeadShape) -> Vec<f32> {
+        let steps = shape.rope.inverse_wavelengths(shape.head_dim);
+        let mut mixed = Vec::new();
+        let mut read = |caches: &mut [Cache<A::Run>], rows: &[usize]| {
+            let mut places: Vec<Place> = Vec::new();
+            for &cache in rows {
+                let n_before = places.iter().filter(|place| place.cache == cache).count();
+                let position = caches[cache].n_read() + n_before;
+                places.push(Place { cache, position });
             }
-            2 | 3 => {
-                let sums = panel::<S, 2>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                2
-            }
-            _ => {
-                let sums = panel::<S, 4>(blocks, probs, start, n_registers);
-                add_to(mixed, start, &sums);
-                4
+            let width = shape.q_width() + 2 * shape.kv_width();
+            let values = (0..rows.len() * width).map(|i| ((i + mixed.len()) as f32 * 0.77).sin());
+            let values: Vec<f32> = values.map(|value| 2.0 * value).collect();
+            let qkv = Tensor::from_vec(values, (rows.len(), width), &Device::Cpu).unwrap();
+            let batch = Batch::new(places, &steps, &Device::Cpu).unwrap();
+            let found = attention.forward(0, &qkv, &batch, caches).unwrap();
+            mixed.extend(found.flatten_all().unwrap().to_vec1::<f32>().unwrap());
+            for &cache in rows {
+                caches[cache].commit(1);
             }
         };
+        let mut caches = vec![Cache::new()];
+        read(&mut caches, &[0; 21]);
+        let fork = caches[0].fork();
+        caches.push(fork);
+        read(&mut caches, &[0, 1, 1, 0, 1]);
+        caches[0].truncate(17);
+        read(&mut caches, &[1, 0]);
+        let fork = caches[1].fork();
+        caches.push(fork);
+        read(&mut caches, &[2, 1, 0, 0, 2, 2]);
+        caches[2].truncate(3);
+        read(&mut caches, &[0, 2, 1]);
+        mixed
     }
-}
 
-/// The part of [`add_values`] that stays in N registers, from register `start` of a position's
-/// `n_registers` on.
-#[inline(always)]
-fn panel<'a, S: Simd, const N: usize>(
-    blocks: impl Iterator<Item = &'a [[f32; N_LANES]]>,
-    probs: &[f32],
-    start: usize,
-    n_registers: usize,
-) -> [[f32; N_LANES]; N] {
-    let mut sums = [[0.0_f32; N_LANES]; N];
-    for (block, probs) in blocks.zip(probs.chunks(N_LANES)) {
-        for (values, prob) in block.chunks_exact(n_registers).zip(probs) {
-            let values = values.get(start..).and_then(|values| values.first_chunk());
-            if let Some(values) = values {
-                let values: &[[f32; N_LANES]; N] = values;
-                for (sums, values) in sums.iter_mut().zip(values) {
-                    add_product::<S>(*prob, values, sums);
+    #[test]
+    fn slices_agree_with_tensors() {
+        for form in [RopeForm::Interleaved, RopeForm::HalfSplit] {
+            for (n_heads, n_kv_heads, head_dim) in [
+                (4, 2, 16),
+                (3, 1, 2),
+                (2, 2, 24),
+                (4, 1, 30),
+                (2, 1, 80),
+                (1, 1, 128),
+            ] {
+                let shape = HeadShape {
+                    n_heads,
+                    n_kv_heads,
+                    head_dim,
+                    rope: Rope { theta: 100.0, form },
+                };
+                let fast = mix(&CpuAttention::new(shape), shape);
+                let plain = mix(&TensorAttention::new(shape), shape);
+                assert_eq!(fast.len(), plain.len());
+                for (fast, plain) in fast.iter().zip(&plain) {
+                    assert!((fast - plain).abs() < 1e-5, "{shape:?}: {fast} {plain}");
                 }
             }
         }
     }
-    sums
-}
 
-#[inline(always)]
-fn add_to(mixed: &mut [f32], start: usize, sums: &[[f32; N_LANES]]) {
-    let mixed = mixed.iter_mut().skip(start * N_LANES);
-    for (mixed, sum) in mixed.zip(sums.as_flattened()) {
-        *mixed += sum;
-    }
-}
-
-#[inline(always)]
-fn add_product<S: Simd>(factor: f32, values: &[f32; N_LANES], sums: &mut [f32; N_LANES]) {
-    for (sum, value) in sums.iter_mut().zip(values) {
-        *sum = multiply_add::<S>(factor, *value, *sum);
+    #[test]
+    fn many_rows_on_several_threads_agree_with_tensors() {
+        let rope = Rope {
+            theta: 100.0,
+            form: RopeForm::HalfSplit,
+        };
+        let shape = HeadShape {
+            n_heads: 4,
+            n_kv_heads: 2,
+            head_dim: 32,
+            rope,
+        };
+        let rows = vec![
+            Place {
+                cache: 0,
+                position: 0
+            };
+            80
+        ];
+        let places: Vec<Place> = (0..)
+            .zip(rows)
+            .map(|(position, place)| Place { position, ..place })
+            .collect();
+        assert!(n_products(&places, shape.q_width()) > N_MIN_PARALLEL_PRODUCTS);
+        let steps = rope.inverse_wavelengths(32);
+        let batch = Batch::new(places, &steps, &Device::Cpu).unwrap();
+        let values: Vec<f32> = (0..80 * 256).map(|i| (i as f32 * 0.77).sin()).collect();
+        let qkv = Tensor::from_vec(values, (80, 256), &Device::Cpu).unwrap();
+        let fast = CpuAttention::new(shape).forward(0, &qkv, &batch, &mut [Cache::new()]);
+        let plain = TensorAttention::new(shape).forward(0, &qkv, &batch, &mut [Cache::new()]);
+        let difference = (fast.unwrap() - plain.unwrap()).unwrap().abs().unwrap();
+        assert!(difference.max_all().unwrap().to_scalar::<f32>().unwrap() < 1e-5);
     }
 }

@@ -4,9 +4,15 @@
 //! slices for the processor, where a small model would otherwise spend its time between operations.
 //! This module knows no file and no tokenizer.
 
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+)]
+
 mod attention;
 mod cache;
 mod cpu_attention;
+mod cpu_head;
 mod cpu_run;
 mod cpu_tensor;
 mod exp;
@@ -96,14 +102,12 @@ impl<A: Attention> Decoder<A> {
         let mut places = Vec::new();
         for row in rows {
             self.check_token(row)?;
-            let cache = match sequences.iter().position(|id| *id == row.sequence) {
-                Some(cache) => cache,
-                None => {
-                    n_read.push(self.sequence(row.sequence)?.n_read());
-                    sequences.push(row.sequence);
-                    sequences.len() - 1
-                }
-            };
+            let known = sequences.iter().position(|id| *id == row.sequence);
+            let cache = known.unwrap_or(sequences.len());
+            if known.is_none() {
+                n_read.push(self.sequence(row.sequence)?.n_read());
+                sequences.push(row.sequence);
+            }
             if let Some(position) = n_read.get_mut(cache) {
                 if *position >= self.blueprint.n_context {
                     let n_max = self.blueprint.n_context;
@@ -162,8 +166,8 @@ impl<A: Attention> Decoder<A> {
             .collect();
         let batch = Batch::new(places, &self.inverse_wavelengths, &self.device)?;
         let mut hidden = self.weights.embedding.rows(&tokens, &self.device)?;
-        for (index, layer) in self.weights.layers.iter().enumerate() {
-            hidden = self.layer(index, layer, &hidden, &batch, caches)?;
+        for layer in &self.weights.layers {
+            hidden = self.layer(layer, &hidden, &batch, caches)?;
         }
         if wanted.is_empty() {
             return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
@@ -181,7 +185,6 @@ impl<A: Attention> Decoder<A> {
 
     fn layer(
         &self,
-        index: usize,
         layer: &Layer,
         hidden: &Tensor,
         batch: &Batch,
@@ -190,7 +193,7 @@ impl<A: Attention> Decoder<A> {
         let qkv = layer
             .qkv
             .forward(&self.normed(hidden, &layer.attention_norm)?)?;
-        let mixed = self.attention.forward(index, &qkv, batch, caches)?;
+        let mixed = self.attention.forward(layer.index, &qkv, batch, caches)?;
         let hidden = (hidden + layer.attention_output.forward(&mixed)?)?;
         let gate_up = layer
             .gate_up

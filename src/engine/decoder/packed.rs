@@ -1,13 +1,14 @@
-//! Products with the 8-bit weights of a small model, on one thread.
+//! Products with the 8-bit weights of a small model.
 //!
-//! candle's products wake a second thread for each matrix, which costs a small model more than it
-//! gives, and much more where the second core is busy. These multiply the weights as they are with
+//! candle's products wake all threads for each matrix and spin until the last is done, which costs a
+//! small model more than it gives, and far more where another program wants a core. These multiply the weights as they are with
 //! inputs in full precision, in an order that does not depend on how many rows there are: a
 //! sequence's logits are the same to the last bit whether it decodes alone or with others.
 
 use candle_core::{CpuStorage, CustomOp1, Layout, Shape, Tensor};
 use half::f16;
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// Output rows side by side: one sum each in a vector register or two.
 const N_LANES: usize = 16;
@@ -17,6 +18,9 @@ const N_BLOCK: usize = 32;
 
 /// Inputs that are multiplied with a weight each time that it is loaded.
 const N_INPUTS: usize = 4;
+
+/// Products below which other threads cost more than they give.
+const N_MIN_PARALLEL_PRODUCTS: usize = 3_000_000;
 
 /// A matrix of 8-bit weights, 16 of its rows interleaved.
 #[derive(Debug)]
@@ -62,6 +66,45 @@ impl Packed {
     /// Rows of inputs to rows of outputs.
     pub fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         input.apply_op1_no_bwd(&Product(self))
+    }
+
+    /// Splits the rows of the weights over the cores where the product is long enough for that.
+    fn multiply(&self, inputs: &[f32], outputs: &mut [f32]) {
+        let n_parts = if inputs.len() * self.n_rows < N_MIN_PARALLEL_PRODUCTS {
+            1
+        } else {
+            2 * rayon::current_num_threads()
+        };
+        let n_part_rows = self
+            .n_rows
+            .div_ceil(n_parts)
+            .next_multiple_of(N_LANES)
+            .max(N_LANES);
+        let n_part_tiles = n_part_rows / N_LANES * (self.width / N_BLOCK);
+        let mut parts: Vec<Part<'_>> = self
+            .tiles
+            .chunks(n_part_tiles)
+            .map(|tiles| Part {
+                tiles,
+                width: self.width,
+                inputs,
+                outputs: Vec::new(),
+            })
+            .collect();
+        for outputs in outputs.chunks_mut(self.n_rows) {
+            for (part, outputs) in parts.iter_mut().zip(outputs.chunks_mut(n_part_rows)) {
+                part.outputs.push(outputs);
+            }
+        }
+        if n_parts == 1 {
+            for part in parts {
+                self.arch.dispatch(part);
+            }
+        } else {
+            parts
+                .into_par_iter()
+                .for_each(|part| self.arch.dispatch(part));
+        }
     }
 
     /// Appends the weights of one row in full precision.
@@ -122,53 +165,54 @@ impl CustomOp1 for Product<'_> {
             );
         };
         let mut outputs = vec![0.0; n_inputs * packed.n_rows];
-        packed.arch.dispatch(Rows {
-            packed,
-            inputs,
-            outputs: &mut outputs,
-        });
+        packed.multiply(inputs, &mut outputs);
         Ok((CpuStorage::F32(outputs), (n_inputs, packed.n_rows).into()))
     }
 }
 
-/// All rows of one product. A type and not a closure, because only what is inlined here is compiled
-/// for the processor that is there.
-struct Rows<'a> {
-    packed: &'a Packed,
+/// Some rows of the weights with all inputs. A type and not a closure, because only what is inlined
+/// here is compiled for the processor that is there.
+struct Part<'a> {
+    tiles: &'a [Tile],
+    width: usize,
     inputs: &'a [f32],
-    outputs: &'a mut [f32],
+    /// These rows' part of each input's outputs.
+    outputs: Vec<&'a mut [f32]>,
 }
 
-impl WithSimd for Rows<'_> {
+impl WithSimd for Part<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let Packed { n_rows, width, .. } = *self.packed;
-        let inputs = self.inputs.chunks(N_INPUTS * width);
-        for (inputs, outputs) in inputs.zip(self.outputs.chunks_mut(N_INPUTS * n_rows)) {
-            match inputs.len() / width {
-                1 => multiply::<S, 1>(self.packed, inputs, outputs),
-                2 => multiply::<S, 2>(self.packed, inputs, outputs),
-                3 => multiply::<S, 3>(self.packed, inputs, outputs),
-                _ => multiply::<S, N_INPUTS>(self.packed, inputs, outputs),
+    fn with_simd<S: Simd>(mut self, _simd: S) {
+        let inputs = self.inputs.chunks(N_INPUTS * self.width);
+        for (inputs, outputs) in inputs.zip(self.outputs.chunks_mut(N_INPUTS)) {
+            let (tiles, width) = (self.tiles, self.width);
+            match outputs.len() {
+                1 => multiply::<S, 1>(tiles, width, inputs, outputs),
+                2 => multiply::<S, 2>(tiles, width, inputs, outputs),
+                3 => multiply::<S, 3>(tiles, width, inputs, outputs),
+                _ => multiply::<S, N_INPUTS>(tiles, width, inputs, outputs),
             }
         }
     }
 }
 
-/// N inputs with all weights.
+/// N inputs with some rows of the weights.
 #[inline(always)]
-fn multiply<S: Simd, const N: usize>(packed: &Packed, inputs: &[f32], outputs: &mut [f32]) {
-    let (width, n_rows) = (packed.width, packed.n_rows);
+fn multiply<S: Simd, const N: usize>(
+    tiles: &[Tile],
+    width: usize,
+    inputs: &[f32],
+    outputs: &mut [&mut [f32]],
+) {
     let mut rows = inputs.chunks_exact(width);
     let inputs: [&[[f32; N_BLOCK]]; N] =
         std::array::from_fn(|_| rows.next().unwrap_or_default().as_chunks().0);
-    for (index, tiles) in packed.tiles.chunks_exact(width / N_BLOCK).enumerate() {
+    for (index, tiles) in tiles.chunks_exact(width / N_BLOCK).enumerate() {
         let mut sums = [[0.0_f32; N_LANES]; N];
         for (column, tile) in tiles.iter().enumerate() {
-            let blocks: [&[f32; N_BLOCK]; N] =
-                std::array::from_fn(|i| inputs[i].get(column).unwrap_or(&[0.0; N_BLOCK]));
+            let blocks = inputs.map(|input| input.get(column).unwrap_or(&[0.0; N_BLOCK]));
             let products = tile_product::<S, N>(tile, blocks);
             for (sums, products) in sums.iter_mut().zip(&products) {
                 for ((sum, product), scale) in sums.iter_mut().zip(products).zip(&tile.scales) {
@@ -176,9 +220,11 @@ fn multiply<S: Simd, const N: usize>(packed: &Packed, inputs: &[f32], outputs: &
                 }
             }
         }
-        for (outputs, sums) in outputs.chunks_exact_mut(n_rows).zip(&sums) {
+        for (outputs, sums) in outputs.iter_mut().zip(&sums) {
             let outputs = outputs.iter_mut().skip(index * N_LANES);
-            outputs.zip(sums).for_each(|(output, sum)| *output = *sum);
+            for (output, sum) in outputs.zip(sums) {
+                *output = *sum;
+            }
         }
     }
 }
@@ -193,8 +239,9 @@ fn tile_product<S: Simd, const N: usize>(
     for (k, weights) in tile.weights.iter().enumerate() {
         let weights = weights.map(f32::from);
         for (products, block) in products.iter_mut().zip(blocks) {
+            let input = block.get(k).copied().unwrap_or_default();
             for (product, weight) in products.iter_mut().zip(&weights) {
-                *product = multiply_add::<S>(block[k], *weight, *product);
+                *product = multiply_add::<S>(input, *weight, *product);
             }
         }
     }

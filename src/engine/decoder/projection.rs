@@ -24,6 +24,7 @@ const N_MAX_PACKED_BYTES: usize = 32 << 20;
 pub struct Policy {
     widen: bool,
     pack: bool,
+    n_slab_values: usize,
     device: Device,
 }
 
@@ -33,6 +34,7 @@ impl Policy {
         Self {
             widen: checkpoint.n_half_bytes() <= N_MAX_WIDENED_BYTES,
             pack: device.is_cpu() && checkpoint.n_bytes() <= N_MAX_PACKED_BYTES,
+            n_slab_values: N_SLAB_VALUES,
             device: device.clone(),
         }
     }
@@ -77,7 +79,7 @@ impl Projection {
                 }
                 [first, ..] if is_half(first.dtype()) && !policy.widen => {
                     for matrix in group {
-                        parts.push(Part::slabs(matrix, device)?);
+                        parts.push(Part::slabs(matrix, policy)?);
                     }
                 }
                 _ => parts.push(Part::whole(group, device)?),
@@ -116,12 +118,12 @@ impl Part {
         Ok(Self::Whole(QMatMul::from_qtensor(matrix)?))
     }
 
-    fn slabs(matrix: &StoredTensor, device: &Device) -> Result<Self, EngineError> {
+    fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<Self, EngineError> {
         let (n_rows, width) = matrix.dims2();
-        let n_slab_rows = (N_SLAB_VALUES / width).max(1);
+        let n_slab_rows = (policy.n_slab_values / width).max(1);
         let slabs: Result<Vec<_>, _> = (0..n_rows)
             .step_by(n_slab_rows)
-            .map(|start| matrix.slice(start, n_slab_rows, device))
+            .map(|start| matrix.slice(start, n_slab_rows, policy.device()))
             .collect();
         Ok(Self::Slabs {
             n_slab_rows,
@@ -166,6 +168,66 @@ impl Part {
                     .collect();
                 Tensor::cat(&rows?, 0)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Policy, Projection};
+    use crate::engine::weights::{Checkpoint, Source};
+    use candle_core::{DType, Device, Tensor};
+    use half::f16;
+
+    fn values(n_values: usize) -> Vec<f32> {
+        (0..n_values).map(|i| (i as f32 * 0.37).sin()).collect()
+    }
+
+    /// A checkpoint of one matrix, 10 rows of 6.
+    fn checkpoint() -> Checkpoint {
+        let header = br#"{"w":{"dtype":"F16","shape":[10,6],"data_offsets":[0,120]}}"#;
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header);
+        bytes.extend(
+            values(60)
+                .into_iter()
+                .flat_map(|value| f16::from_f32(value).to_le_bytes()),
+        );
+        let source = Source {
+            n_bytes: bytes.len() as u64,
+            reader: &mut bytes.as_slice(),
+            path: "",
+        };
+        Checkpoint::from_safetensors(source, &mut |_| ()).unwrap()
+    }
+
+    #[test]
+    fn slabs_give_what_the_whole_matrix_gives() {
+        let device = Device::Cpu;
+        let weights = Tensor::from_vec(values(60), (10, 6), &device).unwrap();
+        let weights = weights
+            .to_dtype(DType::F16)
+            .unwrap()
+            .to_dtype(DType::F32)
+            .unwrap();
+        let input = Tensor::from_vec(values(18), (3, 6), &device).unwrap();
+        let product = input.matmul(&weights.t().unwrap()).unwrap();
+        let rows = weights.index_select(&Tensor::new(&[9_u32, 0, 4], &device).unwrap(), 0);
+        for (widen, n_slab_values) in [(true, 24), (false, 24), (false, 1), (false, 1000)] {
+            let mut checkpoint = checkpoint();
+            let policy = Policy {
+                widen,
+                n_slab_values,
+                ..Policy::new(&checkpoint, &device)
+            };
+            let matrix = checkpoint.take("w", &[10, 6]).unwrap();
+            let projection = Projection::new(&[matrix], &policy).unwrap();
+            let found = projection.rows(&[9, 0, 4], &device).unwrap();
+            let difference = (&found - rows.as_ref().unwrap()).unwrap().abs().unwrap();
+            assert!(difference.max_all().unwrap().to_scalar::<f32>().unwrap() < 1e-7);
+            let difference = (projection.forward(&input).unwrap() - &product).unwrap();
+            let difference = difference.abs().unwrap().max_all().unwrap();
+            assert!(difference.to_scalar::<f32>().unwrap() < 1e-5);
         }
     }
 }

@@ -25,6 +25,8 @@ pub struct Weights {
 
 /// One layer's weights.
 pub struct Layer {
+    /// Its place among the layers.
+    pub index: usize,
     /// The norm before attention.
     pub attention_norm: Tensor,
     /// Queries, keys and values side by side.
@@ -105,6 +107,7 @@ impl Loader<'_> {
         let output = [(TensorRole::AttentionOutput, hidden)];
         let down = [(TensorRole::FfnDown, hidden)];
         Ok(Layer {
+            index: layer,
             attention_norm: self.norm(TensorRole::AttentionNorm, layer, hidden)?,
             qkv: self.projection(layer, &qkv, hidden)?,
             attention_output: self.projection(layer, &output, q_width)?,

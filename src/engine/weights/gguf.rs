@@ -1,5 +1,6 @@
 //! Where the tensors stand in a GGUF file.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,15 +23,15 @@ pub fn read_header<R: Read + Seek>(reader: &mut R, path: &str) -> Result<Content
 }
 
 pub(super) fn places(header: &Content, path: &str) -> Result<Vec<Place>, EngineError> {
+    // The map's order is chance; messages should not be.
+    let infos: BTreeMap<_, _> = header.tensor_infos.iter().collect();
     let mut places = Vec::new();
-    for (name, info) in &header.tensor_infos {
+    for (name, info) in infos {
         let start = header.tensor_data_offset.saturating_add(info.offset);
         let shape = info.shape.dims().to_vec();
         let place = Place::new(name.clone(), info.ggml_dtype, shape, start)
             .map_err(|reason| EngineError::malformed(WHAT, reason, path))?;
         places.push(place);
     }
-    // The map's order is chance; messages should not be.
-    places.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(places)
 }

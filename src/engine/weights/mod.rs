@@ -167,13 +167,11 @@ impl StoredTensor {
 
     /// The bytes of several, one after another.
     pub fn bytes(parts: &[Self]) -> Cow<'_, [u8]> {
-        match parts {
-            [part] => Cow::Borrowed(part.bytes.as_slice()),
-            _ => {
-                let bytes: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
-                Cow::Owned(bytes.concat())
-            }
+        if let [part] = parts {
+            return Cow::Borrowed(part.bytes.as_slice());
         }
+        let bytes: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
+        Cow::Owned(bytes.concat())
     }
 
     /// The rows, one after another, as one tensor; all parts must have the same type and width.

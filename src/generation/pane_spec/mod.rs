@@ -53,6 +53,8 @@ order in which they are written.
   mirostat 5 eta 0.1   draw so that the surprise stays near 5 bits; mirostat-1 for version 1
   adaptive-p 0.5 decay 0.9
                        draw tokens whose probability lies near 0.5
+  dialect llama.cpp    treat ties and edges as this engine does; also transformers, vllm,
+                       mistral.rs, candle, ollama, openai
   seed 7               what the draws depend on; without it, that of the run
   name \"My pane\"       how the pane is called
 
@@ -108,6 +110,7 @@ impl FromStr for PaneSettings {
             match stages::head(&mut words)? {
                 Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
                 Head::Selector(parse) => settings.chain.selector = selector(parse, &mut words)?,
+                Head::Dialect => settings.chain.rules = stages::dialect(&mut words)?.rules(),
                 Head::Seed => settings.seed = Some(seed(&mut words)?),
                 Head::Name => name = Some(pane_name(&mut words)?),
             }
@@ -125,6 +128,8 @@ impl std::fmt::Display for PaneSettings {
         if parts.is_empty() || self.chain.selector != Selector::Multinomial {
             parts.push(self.chain.selector.to_string());
         }
+        let dialect = stages::dialect_of(self.chain.rules);
+        parts.extend(dialect.map(|dialect| format!("dialect {dialect}")));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -305,6 +310,8 @@ mod tests {
             "xtc 0.5 threshold 0.2, no-repeat 3 last all, mirostat-1 3 eta 0.2",
             "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
             "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
+            "top-k 5, dialect transformers",
+            "top-p 0.9, dialect candle, seed 3",
             "bias 13 -2.5 14 1 ban 5 6, ban 7, greedy",
             "min-p 0.000000001, name \"a \\\"b\\\", c\\\\d\"",
         ] {
@@ -328,7 +335,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, seed, name",
+                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, dialect, seed, name",
             ),
             (
                 "top-p",

@@ -1,19 +1,21 @@
 //! The words for each stage of a chain: reading them and writing them.
 
 use super::words::{PaneSpecError, Words, nearest, plain};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
     NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
     TokenBias, TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{Filter, Selector, TokenId};
+use crate::decoding::{Filter, Rules, Selector, TokenId};
 
 /// What a word at the beginning of a part stands for.
 #[derive(Clone, Copy)]
 pub(super) enum Head {
     Filter(fn(&mut Words) -> Result<Filter, PaneSpecError>),
     Selector(fn(&mut Words) -> Result<Selector, PaneSpecError>),
+    Dialect,
     Seed,
     Name,
 }
@@ -76,6 +78,7 @@ const HEADS: &[(&[&str], Head)] = &[
     ),
     (&["mirostat-1", "mirostat-v1"], Head::Selector(mirostat_v1)),
     (&["adaptive-p", "adaptive"], Head::Selector(adaptive_p)),
+    (&["dialect"], Head::Dialect),
     (&["seed"], Head::Seed),
     (&["name"], Head::Name),
 ];
@@ -313,6 +316,41 @@ fn target_and_eta(words: &mut Words) -> Result<(f32, f32), PaneSpecError> {
     }
     Ok((tau, eta))
 }
+
+/// The engine whose small print the filters follow.
+pub(super) fn dialect(words: &mut Words) -> Result<Dialect, PaneSpecError> {
+    let name: String = words.number("the name of an engine", "dialect llama.cpp")?;
+    let known = || DIALECTS.iter().map(|(name, _)| *name);
+    let meant = DIALECTS
+        .iter()
+        .find(|(known, _)| plain(known) == plain(&name));
+    meant.map(|(_, dialect)| *dialect).ok_or_else(|| {
+        let known: Vec<&str> = known().collect();
+        words
+            .last
+            .wrong(format!("{name:?} is not one of {}", known.join(", ")))
+    })
+}
+
+/// The name of a dialect whose rules these are; nothing for our own.
+pub(super) fn dialect_of(rules: Rules) -> Option<&'static str> {
+    let spoken = DIALECTS
+        .iter()
+        .find(|(_, dialect)| dialect.rules() == rules);
+    spoken
+        .map(|(name, _)| *name)
+        .filter(|_| rules != Rules::default())
+}
+
+const DIALECTS: [(&str, Dialect); 7] = [
+    ("llama.cpp", Dialect::LlamaCpp),
+    ("transformers", Dialect::Transformers),
+    ("vllm", Dialect::Vllm),
+    ("mistral.rs", Dialect::MistralRs),
+    ("candle", Dialect::Candle),
+    ("ollama", Dialect::Ollama),
+    ("openai", Dialect::OpenAi),
+];
 
 fn number(words: &mut Words, example: &str) -> Result<f32, PaneSpecError> {
     words.number("a number", example)

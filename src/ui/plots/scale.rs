@@ -144,7 +144,8 @@ mod tests {
             (2000.0, 600.0, 250.0),
         ];
         for (span, length, step) in cases {
-            assert_eq!(label_step(span, length, 72.0), step, "{span} on {length}");
+            let found: f64 = label_step(span, length, 72.0);
+            assert!((found - step).abs() < 1e-9, "{span} on {length}: {found}");
         }
     }
 

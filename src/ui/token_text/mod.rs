@@ -65,6 +65,7 @@ pub struct TokenView {
     pinned: Option<usize>,
     goal: Option<usize>,
     hover: Option<card::Hover>,
+    was_writing: bool,
 }
 
 /// Around the text: the pane's padding.
@@ -85,6 +86,12 @@ impl TokenView {
             self.pinned = input.pinned;
             self.goal = input.pinned.or(self.goal);
         }
+        // The last token comes with the news that the text has ended, and is followed like the others.
+        let follows_end = input.writing || self.was_writing;
+        if self.was_writing && !input.writing {
+            ui.request_repaint();
+        }
+        self.was_writing = input.writing;
         // The frame tells the scroll area what colour its ends fade into.
         Frame::new()
             .fill(Theme::of(ui).surface_1)
@@ -92,7 +99,7 @@ impl TokenView {
                 ScrollArea::vertical()
                     .id_salt("token text")
                     .auto_shrink(false)
-                    .stick_to_bottom(input.writing)
+                    .stick_to_bottom(follows_end)
                     .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input))
                     .inner
             })

@@ -336,3 +336,20 @@ fn a_pinned_token_out_of_sight_is_brought_into_view() {
     });
     assert_eq!(bottom, Some(last));
 }
+
+#[test]
+fn a_tint_grows_as_a_token_grows_less_likely() {
+    let probs = [0.9, 0.3, 0.1, 0.02, 0.001];
+    let generation = generation(&probs.map(|prob| (" fox", prob)));
+    for tint in [Tint::Probability, Tint::Surprisal] {
+        let steps: Vec<usize> = generation
+            .steps
+            .iter()
+            .map(|step| tint.step(step))
+            .collect();
+        assert_eq!(steps, [0, 1, 2, 3, 4], "{}", tint.name());
+    }
+    let theme = crate::ui::theme::Theme::dark_or_light(true);
+    assert_eq!(theme.tint(Tint::Probability, 0), egui::Color32::TRANSPARENT);
+    assert_eq!(theme.tint(Tint::None, 4), egui::Color32::TRANSPARENT);
+}

@@ -13,7 +13,11 @@ pub fn legend(ui: &mut Ui, tint: Tint) {
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        for (step, range) in tint.legend().into_iter().enumerate() {
+        let mut swatches: Vec<_> = tint.legend().into_iter().enumerate().collect();
+        if ui.layout().prefer_right_to_left() {
+            swatches.reverse();
+        }
+        for (step, range) in swatches {
             swatch_ui(ui, range, Theme::of(ui).tint(tint, step));
         }
     });

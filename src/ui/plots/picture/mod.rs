@@ -2,6 +2,7 @@
 //! that nobody sees, whose shapes become SVG, and from that PNG.
 
 mod caption;
+mod of_run;
 mod png;
 mod shapes;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod text;
 use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 
 pub use self::caption::caption;
+pub use self::of_run::{View, render};
 pub use self::png::{PictureError, png};
 use super::next_token::NextTokenData;
 use super::score::ScoreData;

@@ -1,12 +1,15 @@
 //! The tokens still in play at one step: never empty, sorted only as far as somebody asked.
 
+mod crossing;
+mod order;
+mod row;
+
+pub use crossing::Crossing;
+
+pub(super) use self::row::BLOCK;
+
+use self::row::Row;
 use super::{DecodingError, Softmax, TokenId};
-
-/// How many logits share one remembered maximum.
-const BLOCK: usize = 64;
-
-/// The shortest head that is sorted.
-const SHORTEST_HEAD: usize = 64;
 
 /// One token still in play, with its score as the stages before have left it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,11 +32,9 @@ pub struct Candidate {
 pub struct Candidates {
     /// Whose logits they are, ascending; nothing while they are the whole vocabulary's.
     tokens: Option<Vec<TokenId>>,
-    logits: Vec<f32>,
+    row: Row,
     /// The most likely, in order.
     head: Vec<Candidate>,
-    /// The largest logit of each block; empty while it is not known.
-    block_max: Vec<f32>,
     softmax: Option<Softmax>,
     /// What was cut since it was last asked for.
     mass_removed: f64,
@@ -44,35 +45,42 @@ pub struct Candidates {
 impl Candidates {
     /// Every token of the vocabulary, from its row of logits.
     pub fn from_logits(logits: &[f32]) -> Result<Self, DecodingError> {
-        if logits.is_empty() {
-            return Err(DecodingError::Empty);
-        }
-        let n_bad = logits
-            .iter()
-            .map(|logit| u32::from(logit.is_nan()) + u32::from(*logit == f32::INFINITY))
-            .sum::<u32>() as usize;
-        if n_bad > 0 {
-            return Err(DecodingError::NotNumbers { n_bad });
-        }
         let mut candidates = Self {
             tokens: None,
-            // Adding zero turns −0 into 0, so that equal scores have equal bits.
-            logits: logits.iter().map(|logit| logit + 0.0).collect(),
+            row: Row::default(),
             head: Vec::new(),
-            block_max: Vec::new(),
             softmax: None,
             mass_removed: 0.0,
             share_left: 1.0,
         };
-        if candidates.max_logit() == f32::NEG_INFINITY {
+        candidates.refill(logits)?;
+        Ok(candidates)
+    }
+
+    /// The same in the memory of candidates that are no longer needed. Where the row gives no draw,
+    /// they stay as they were.
+    pub fn refill(&mut self, logits: &[f32]) -> Result<(), DecodingError> {
+        if logits.is_empty() {
+            return Err(DecodingError::Empty);
+        }
+        let n_bad = row::n_not_numbers(logits);
+        if n_bad > 0 {
+            return Err(DecodingError::NotNumbers { n_bad });
+        }
+        if !logits.iter().any(|logit| *logit > f32::NEG_INFINITY) {
             return Err(DecodingError::NothingPossible);
         }
-        Ok(candidates)
+        self.row.fill(logits.iter().copied());
+        self.tokens = None;
+        self.forget();
+        self.mass_removed = 0.0;
+        self.share_left = 1.0;
+        Ok(())
     }
 
     /// How many are in play; at least one.
     pub fn n_kept(&self) -> usize {
-        self.logits.len()
+        self.row.len()
     }
 
     /// The most likely one.
@@ -83,45 +91,18 @@ impl Candidates {
         }
     }
 
-    /// The `n` most likely, in order; all of them where there are fewer.
-    pub fn head(&mut self, n: usize) -> &[Candidate] {
-        let n = n.min(self.logits.len());
-        if n > self.head.len() {
-            self.sort_head(n);
-        }
-        self.head.get(..n).unwrap_or_default()
-    }
-
-    /// The rank, counted from zero, of the first one for which `is_it` says so, asked from the most
-    /// likely on.
-    pub fn find_in_order(&mut self, mut is_it: impl FnMut(Candidate) -> bool) -> Option<usize> {
-        let (mut n_seen, mut n_asked) = (0, SHORTEST_HEAD);
-        while n_seen < self.n_kept() {
-            for candidate in self.head(n_asked).iter().skip(n_seen) {
-                if is_it(*candidate) {
-                    return Some(n_seen);
-                }
-                n_seen += 1;
-            }
-            n_asked *= 2;
-        }
-        None
-    }
-
     /// All in play, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = Candidate> {
-        self.logits
-            .iter()
-            .enumerate()
-            .map(|(index, &logit)| Candidate {
-                token: self.token_at(index),
-                logit,
-            })
+        let logits = self.row.logits().iter().enumerate();
+        logits.map(|(index, &logit)| Candidate {
+            token: self.token_at(index),
+            logit,
+        })
     }
 
     /// The score of a token, or nothing where it is cut.
     pub fn logit(&self, token: TokenId) -> Option<f32> {
-        self.logits.get(self.index_of(token)?).copied()
+        self.row.logits().get(self.index_of(token)?).copied()
     }
 
     /// The softmax over those in play.
@@ -129,7 +110,7 @@ impl Candidates {
         if let Some(softmax) = self.softmax {
             return softmax;
         }
-        let softmax = Softmax::of(self.max_logit(), &self.logits);
+        let softmax = Softmax::of(self.row.max(), self.row.blocks());
         self.softmax = Some(softmax);
         softmax
     }
@@ -137,18 +118,27 @@ impl Candidates {
     /// Keeps the `n` most likely, at least one.
     pub fn keep_head(&mut self, n: usize) {
         let n = n.max(1);
-        let Some(&last) = self.head(n).last() else {
-            return;
-        };
         if n < self.n_kept() {
+            let mut kept = self.head(n).to_vec();
             let mut head = std::mem::take(&mut self.head);
             head.truncate(n);
-            self.cut(|candidate| {
-                candidate.logit > last.logit
-                    || (candidate.logit >= last.logit && candidate.token <= last.token)
-            });
+            kept.sort_unstable_by_key(|candidate| candidate.token);
+            self.replace_by(&kept);
             self.head = head;
         }
+    }
+
+    /// Keeps the most likely down to this one, which is in play.
+    pub fn keep_through(&mut self, last: Candidate) {
+        let mut head = std::mem::take(&mut self.head);
+        let stays = |candidate: &Candidate| {
+            candidate.logit > last.logit
+                || (candidate.logit >= last.logit && candidate.token <= last.token)
+        };
+        head.retain(stays);
+        let kept = self.gather(last.logit, |candidate| stays(&candidate));
+        self.replace_by(&kept);
+        self.head = head;
     }
 
     /// Drops the `n` most likely; the least likely one stays whatever `n` is.
@@ -157,30 +147,34 @@ impl Candidates {
         if n == 0 {
             return;
         }
-        let dropped = self.head(n).to_vec();
-        let Some(&last) = dropped.last() else { return };
+        let Some(&last) = self.head(n).last() else {
+            return;
+        };
         let head = self.head.get(n..).unwrap_or_default().to_vec();
-        self.cut(|candidate| {
+        let kept = self.gather(f32::NEG_INFINITY, |candidate| {
             candidate.logit < last.logit
                 || (candidate.logit <= last.logit && candidate.token > last.token)
         });
+        self.replace_by(&kept);
         self.head = head;
     }
 
     /// Keeps those whose logit is at least `bar`; the most likely ones stay wherever it is.
     pub fn keep_from(&mut self, bar: f32) {
-        let bar = bar.min(self.max_logit());
+        let bar = bar.min(self.row.max());
         let mut head = std::mem::take(&mut self.head);
         head.retain(|candidate| candidate.logit >= bar);
-        self.cut(|candidate| candidate.logit >= bar);
+        let kept = self.gather(bar, |_| true);
+        self.replace_by(&kept);
         self.head = head;
     }
 
     /// Keeps these, which are in play and stand in the order of their ids; where there is none,
     /// nothing changes.
     pub fn keep_these(&mut self, kept: &[Candidate]) {
-        let mut kept = kept.iter().peekable();
-        self.cut(|candidate| kept.next_if(|next| next.token == candidate.token).is_some());
+        if !kept.is_empty() {
+            self.replace_by(kept);
+        }
     }
 
     /// Sets these to −∞; where nothing possible would be left, nothing changes.
@@ -196,7 +190,7 @@ impl Candidates {
 
     /// Sets those whose logit is less than `bar` to −∞; the most likely ones stay wherever it is.
     pub fn rule_out_below(&mut self, bar: f32) {
-        let bar = bar.min(self.max_logit());
+        let bar = bar.min(self.row.max());
         let before = self.softmax();
         let mut head = std::mem::take(&mut self.head);
         head.retain(|candidate| candidate.logit >= bar);
@@ -211,16 +205,10 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Gives every candidate a new logit. NaN counts as −∞, and +∞ as the largest number; where
-    /// nothing possible would be left, nothing changes.
-    pub fn map_logits(&mut self, mut new_logit: impl FnMut(f32) -> f32) {
-        let new_logits: Vec<f32> = self
-            .logits
-            .iter()
-            .map(|logit| as_logit(new_logit(*logit)))
-            .collect();
-        if largest(&new_logits) > f32::NEG_INFINITY {
-            self.logits = new_logits;
+    /// Gives every possible candidate a new logit. NaN counts as −∞, and +∞ as the largest number;
+    /// where nothing possible would be left, nothing changes.
+    pub fn map_logits(&mut self, new_logit: impl Fn(f32) -> f32) {
+        if self.row.map(new_logit) {
             self.forget();
             self.share_left = 1.0;
         }
@@ -228,21 +216,16 @@ impl Candidates {
 
     /// Gives these tokens a new logit, under the same rules; those that are cut stay cut.
     pub fn set_logits(&mut self, changes: &[(TokenId, f32)]) {
-        let replaced: Vec<_> = changes
+        let before = self.softmax();
+        let places = changes
             .iter()
-            .filter_map(|(token, logit)| {
-                let index = self.index_of(*token)?;
-                let slot = self.logits.get_mut(index)?;
-                Some((*token, std::mem::replace(slot, as_logit(*logit))))
-            })
-            .collect();
-        if replaced.is_empty() {
-            return;
-        }
-        self.forget();
-        self.share_left = 1.0;
-        if self.max_logit() == f32::NEG_INFINITY {
-            self.set_logits(&replaced);
+            .filter_map(|(token, logit)| Some((self.index_of(*token)?, *logit)))
+            .collect::<Vec<_>>();
+        let replaced = self.row.set(&places);
+        if !replaced.is_empty() {
+            self.forget();
+            self.share_left = 1.0;
+            self.softmax = before.with_changes(self.row.max(), &replaced);
         }
     }
 
@@ -266,26 +249,32 @@ impl Candidates {
 
     fn index_of(&self, token: TokenId) -> Option<usize> {
         match &self.tokens {
-            None => (token.index() < self.logits.len()).then_some(token.index()),
+            None => (token.index() < self.row.len()).then_some(token.index()),
             Some(tokens) => tokens.binary_search(&token).ok(),
         }
     }
 
-    fn max_logit(&mut self) -> f32 {
-        if self.block_max.is_empty() {
-            self.block_max = self.logits.chunks(BLOCK).map(largest).collect();
-        }
-        largest(&self.block_max)
+    /// Those from `bar` on that are to stay, in the order of their ids.
+    fn gather(&self, bar: f32, stays: impl Fn(Candidate) -> bool) -> Vec<Candidate> {
+        let mut kept = Vec::new();
+        self.row.for_each_from(bar, |index, logit| {
+            let token = self.token_at(index);
+            let candidate = Candidate { token, logit };
+            if stays(candidate) {
+                kept.push(candidate);
+            }
+        });
+        kept
     }
 
-    fn cut(&mut self, mut keep: impl FnMut(Candidate) -> bool) {
-        let kept: Vec<Candidate> = self.iter().filter(|candidate| keep(*candidate)).collect();
-        if kept.len() == self.n_kept() || kept.is_empty() {
+    /// Leaves these alone, which stand in the order of their ids.
+    fn replace_by(&mut self, kept: &[Candidate]) {
+        if kept.len() == self.n_kept() {
             return;
         }
         let before = self.softmax();
         self.tokens = Some(kept.iter().map(|candidate| candidate.token).collect());
-        self.logits = kept.iter().map(|candidate| candidate.logit).collect();
+        self.row.fill(kept.iter().map(|candidate| candidate.logit));
         self.forget();
         self.share_left *= before.share_kept(self.softmax());
         self.note_removed(before);
@@ -298,103 +287,8 @@ impl Candidates {
 
     fn forget(&mut self) {
         self.head.clear();
-        self.block_max.clear();
         self.softmax = None;
     }
-
-    /// Sorts at least the `n` most likely.
-    ///
-    /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest of
-    /// those maxima, so nothing below it is among the `n` most likely, and no other block holds any.
-    fn sort_head(&mut self, n: usize) {
-        let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
-        self.max_logit();
-        let bar = nth_largest(&self.block_max, n).max(f32::MIN);
-        let mut keys = self.keys_from(bar);
-        if keys.len() < n {
-            // Not as many are possible; of the impossible ones those with the lowest ids come next.
-            keys = self.keys_from(f32::NEG_INFINITY);
-        }
-        if n < keys.len() {
-            keys.select_nth_unstable(n);
-            keys.truncate(n);
-        }
-        keys.sort_unstable();
-        let head = keys.iter().map(|key| {
-            let index = *key as u32 as usize;
-            Candidate {
-                token: self.token_at(index),
-                logit: self.logits.get(index).copied().unwrap_or(f32::NEG_INFINITY),
-            }
-        });
-        self.head = head.collect();
-    }
-
-    fn keys_from(&self, bar: f32) -> Vec<u64> {
-        let mut keys = Vec::new();
-        let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
-        for (start, (block, _)) in (0..)
-            .step_by(BLOCK)
-            .zip(blocks)
-            .filter(|(_, (_, max))| **max >= bar)
-        {
-            let within = block.iter().zip(start..);
-            keys.extend(
-                within
-                    .filter(|(logit, _)| **logit >= bar)
-                    .map(|(logit, index)| key(*logit, index)),
-            );
-        }
-        keys
-    }
-}
-
-/// A number or −∞, and never −0.
-fn as_logit(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::NEG_INFINITY
-    } else {
-        value.min(f32::MAX) + 0.0
-    }
-}
-
-/// The largest of some logits. Eight maxima run side by side, so that the compiler can compare them
-/// together.
-fn largest(logits: &[f32]) -> f32 {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let (rows, rest) = logits.as_chunks::<8>();
-    let mut lanes = [f32::NEG_INFINITY; 8];
-    for row in rows {
-        for (lane, logit) in lanes.iter_mut().zip(row) {
-            *lane = larger(*lane, *logit);
-        }
-    }
-    lanes
-        .iter()
-        .chain(rest)
-        .copied()
-        .fold(f32::NEG_INFINITY, larger)
-}
-
-/// The `n`-th largest value, or −∞ where there are not as many.
-fn nth_largest(values: &[f32], n: usize) -> f32 {
-    let mut values = values.to_vec();
-    if n == 0 || n > values.len() {
-        return f32::NEG_INFINITY;
-    }
-    let (_, nth, _) = values.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
-    *nth
-}
-
-/// A number that grows as the order goes down: larger logits first, then smaller indices.
-fn key(logit: f32, index: usize) -> u64 {
-    let bits = logit.to_bits();
-    let ascending = if bits >> 31 == 0 {
-        bits | 1 << 31
-    } else {
-        !bits
-    };
-    u64::from(!ascending) << 32 | index as u64
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! What a step of decoding costs with a large vocabulary and full recording: `cargo bench --bench chain`.
+#![allow(
+    missing_docs,
+    reason = "criterion's macros write functions without a doc line"
+)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::generation::PaneSettings;
+
+/// The size of the vocabulary of the Qwen family.
+const N_VOCAB: usize = 151_936;
+
+/// Chains that people use, in the words of `--pane`.
+const CHAINS: [(&str, &str); 14] = [
+    ("greedy", "greedy"),
+    ("pure sampling", "sample"),
+    ("top-k 40", "top-k 40"),
+    ("T 0.7, top-p 0.9", "temp 0.7, top-p 0.9"),
+    ("T 1.5, top-p 0.95", "temp 1.5, top-p 0.95"),
+    (
+        "llama.cpp",
+        "repeat 1, frequency 0, presence 0, dry 0, top-nσ 0, top-k 40, typical-p 1, top-p 0.95, \
+         min-p 0.05, xtc 0, temp 0.8",
+    ),
+    (
+        "llama.cpp, all on",
+        "repeat 1.1, frequency 0.1, presence 0.1, dry 0.8, top-nσ 2, top-k 40, typical-p 0.95, \
+         top-p 0.95, min-p 0.05, xtc 0.5, temp 0.8",
+    ),
+    (
+        "transformers",
+        "repeat 1.1 last all, temp 0.7, top-k 50, top-p 0.9",
+    ),
+    (
+        "vLLM",
+        "repeat 1.1 last all, presence 0.5 generated only, temp 0.7, min-p 0.05, top-p 0.9",
+    ),
+    ("min-p, temperature last", "min-p 0.05, temp 1.5"),
+    ("typical-p", "typical-p 0.9"),
+    ("top-nσ, T 1.5", "top-nσ 1, temp 1.5"),
+    ("mirostat", "mirostat 5 eta 0.1"),
+    ("gumbel after top-p", "top-p 0.9, gumbel"),
+];
+
+/// A row as a language model gives it: a bell of scores around 0, and a few far above.
+fn logits() -> Vec<f32> {
+    let mut state = 1_u32;
+    let mut uniform = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    };
+    let mut logits: Vec<f32> = (0..N_VOCAB)
+        .map(|_| (0..4).map(|_| uniform()).sum::<f32>() * 3.0 - 6.0)
+        .collect();
+    for rank in 0..200_usize {
+        let token = rank * 7919 % N_VOCAB;
+        if let Some(logit) = logits.get_mut(token) {
+            *logit = 20.0 - 2.5 * (rank as f32 + 1.0).ln();
+        }
+    }
+    logits
+}
+
+fn chains(criterion: &mut Criterion) {
+    let logits = logits();
+    let history: Vec<TokenId> = (0..2000_u32).map(|i| TokenId(i * i % 5000)).collect();
+    let mut group = criterion.benchmark_group("a step");
+    for (name, words) in CHAINS {
+        let Ok(settings) = words.parse::<PaneSettings>() else {
+            panic!("{words}");
+        };
+        let mut chain = SamplerChain::new(settings.chain);
+        let mut position = 0;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                position += 1;
+                let coins = Coins { seed: 7, position };
+                chain.sample(black_box(&logits), History::new(&history, 500), coins)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, chains);
+criterion_main!(benches);

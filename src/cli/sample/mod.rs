@@ -1,0 +1,322 @@
+//! `quartet sample`: runs a chain over a row of numbers, without a model, and shows every stage.
+
+mod draws;
+mod rows;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use serde::Serialize;
+
+use self::draws::Draws;
+use self::rows::Row;
+use super::console;
+use super::failure::Failure;
+use super::keep::keep_file;
+use crate::decoding::{Coins, History, RankedCandidate, SamplerChain, TokenId, Trace};
+use crate::generation::{GRAMMAR, PaneSettings};
+
+/// What `quartet sample` is given.
+#[derive(Debug, Args)]
+#[command(after_help = GRAMMAR)]
+pub(super) struct Arguments {
+    /// The scores, as "2.0, 1.0, 0.5"; or a JSON file with {"logits": […], "history": […],
+    /// "n_prompt": n} or a list of such, where null is a score of −∞; with `-` the JSON is read
+    /// from standard input
+    #[arg(long, value_name = "FILE|SCORES", allow_hyphen_values = true)]
+    logits: String,
+
+    /// What the tokens are called, as "the, a, an"; their numbers where nothing is given
+    #[arg(long, value_name = "NAMES")]
+    tokens: Option<String>,
+
+    /// The tokens before the one that is drawn, by number, as "3 1 4"
+    #[arg(long, value_name = "IDS")]
+    history: Option<String>,
+
+    /// How many of these are the prompt's
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    prompt_tokens: usize,
+
+    /// How the token is chosen, as described below; can be given several times. Without it, the four
+    /// panes of a new window are shown
+    #[arg(long = "pane", value_name = "SETTINGS")]
+    panes: Vec<String>,
+
+    /// What the draws depend on where a pane has no seed of its own
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    seed: u64,
+
+    /// Draws this often, and compares the counts with the exact distribution
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    draws: u32,
+
+    /// Keep the answer in this file, a list with one entry for each pane and row; with `-` it goes
+    /// to standard output, and the tables do not
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What one chain made of one row.
+#[derive(Debug, Serialize)]
+struct Answer {
+    pane: String,
+    settings: String,
+    /// The row's number, counted from 1.
+    row: usize,
+    token: TokenId,
+    prob: f64,
+    coin: Option<f64>,
+    below: f64,
+    raw_entropy_nats: f64,
+    stages: Vec<StageAnswer>,
+    /// All that is left after the filters, the most likely first.
+    kept: Vec<Kept>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draws: Option<Draws>,
+    #[serde(skip)]
+    trace: Trace,
+}
+
+#[derive(Debug, Serialize)]
+struct StageAnswer {
+    name: &'static str,
+    words: String,
+    n_kept: u32,
+    mass_removed: f64,
+    entropy_nats: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Kept {
+    id: TokenId,
+    logit: f32,
+    prob: f64,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let panes = arguments.panes()?;
+    let rows = rows::read(arguments)?;
+    let mut answers = Vec::new();
+    for pane in &panes {
+        for (index, row) in rows.iter().enumerate() {
+            answers.push(arguments.answer(pane, index + 1, row)?);
+        }
+    }
+    arguments.keep(&answers)
+}
+
+impl Arguments {
+    fn panes(&self) -> Result<Vec<PaneSettings>, Failure> {
+        if self.panes.is_empty() {
+            return Ok(PaneSettings::classics().to_vec());
+        }
+        let parse = |description: &String| {
+            PaneSettings::from_str(description).map_err(|error| {
+                let pointed = error.pointing_into(description);
+                Failure::usage(format!("in a pane's settings:\n\n{pointed}"))
+            })
+        };
+        self.panes.iter().map(parse).collect()
+    }
+
+    fn answer(&self, pane: &PaneSettings, number: usize, row: &Row) -> Result<Answer, Failure> {
+        let history = History::new(&row.history, row.n_prompt);
+        let coins = Coins {
+            seed: pane.seed.unwrap_or(self.seed),
+            position: row.history.len() as u64,
+        };
+        let chain = SamplerChain::new(pane.chain.clone());
+        let fails = |error| Failure::run(format!("row {number}: {error}"));
+        let kept = chain
+            .distribution(&row.logits, history, coins)
+            .map_err(fails)?;
+        let sampled = chain
+            .clone()
+            .sample(&row.logits, history, coins)
+            .map_err(fails)?;
+        let draws = (self.draws > 0).then(|| Draws::toss(&pane.chain, row, coins, self.draws));
+        let trace = sampled.trace;
+        Ok(Answer {
+            pane: pane.name.clone(),
+            settings: pane.chain.to_string(),
+            row: number,
+            token: sampled.token,
+            prob: trace.draw.prob,
+            coin: trace.draw.coin,
+            below: trace.draw.below,
+            raw_entropy_nats: trace.raw.entropy_nats,
+            stages: stages(&trace),
+            kept: kept.iter().map(Kept::from).collect(),
+            draws: draws.transpose().map_err(fails)?,
+            trace,
+        })
+    }
+
+    fn keep(&self, answers: &[Answer]) -> Result<(), Failure> {
+        let json = || {
+            serde_json::to_vec_pretty(answers)
+                .map_err(|error| Failure::run(format!("the answer could not be written: {error}")))
+        };
+        match self.json.as_deref() {
+            Some(path) if path == Path::new("-") => return console::print(&json()?),
+            Some(path) => keep_file(path, &json()?).map_err(Failure::run)?,
+            None => {}
+        }
+        let names = self.tokens.as_deref().unwrap_or_default();
+        let names: Vec<&str> = names
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .collect();
+        let tables: Vec<String> = answers
+            .iter()
+            .map(|answer| table::of(answer, &names))
+            .collect();
+        console::print(tables.join("\n").as_bytes())
+    }
+}
+
+fn stages(trace: &Trace) -> Vec<StageAnswer> {
+    let stage = |report: &crate::decoding::StageReport| StageAnswer {
+        name: report.filter.name(),
+        words: report.filter.rule().words(),
+        n_kept: report.n_kept,
+        mass_removed: report.mass_removed,
+        entropy_nats: report.entropy_nats,
+    };
+    trace.stages.iter().map(stage).collect()
+}
+
+impl From<&RankedCandidate> for Kept {
+    fn from(candidate: &RankedCandidate) -> Self {
+        Self {
+            id: candidate.token,
+            logit: candidate.logit,
+            prob: candidate.prob,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Arguments, table};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn arguments(words: &[&str]) -> Arguments {
+        let words = std::iter::once("sample").chain(words.iter().copied());
+        Line::try_parse_from(words).unwrap().arguments
+    }
+
+    fn first_answer(words: &[&str]) -> super::Answer {
+        let arguments = arguments(words);
+        let row = super::rows::read(&arguments).unwrap().remove(0);
+        let pane = arguments.panes().unwrap().remove(0);
+        arguments.answer(&pane, 1, &row).unwrap()
+    }
+
+    #[test]
+    fn a_row_of_numbers_is_sampled_and_every_stage_is_shown() {
+        let answer = first_answer(&[
+            "--logits=-1.0, 2.0, 1.0, 0.5",
+            "--pane",
+            "top-k 3, temp 0.5, top-p 0.9",
+            "--history",
+            "3 1 4",
+        ]);
+        let n_kept: Vec<u32> = answer.stages.iter().map(|stage| stage.n_kept).collect();
+        assert_eq!(n_kept, [3, 3, 2]);
+        let kept: Vec<u32> = answer.kept.iter().map(|kept| kept.id.0).collect();
+        assert_eq!(kept, [1, 2]);
+        let mass: f64 = answer.kept.iter().map(|kept| kept.prob).sum();
+        assert!((mass - 1.0).abs() < 1e-9);
+        assert_eq!(
+            answer.coin.map(|coin| (coin * 1e6).round()),
+            Some(670_640.0)
+        );
+        let table = table::of(&answer, &["never", "the", "a", "an"]);
+        for expected in [
+            "the",
+            "cut by top-k 3",
+            "cut by top-p 0.9",
+            "mass removed",
+            "the coin 0.6706",
+        ] {
+            assert!(table.contains(expected), "{expected} is not in\n{table}");
+        }
+    }
+
+    #[test]
+    fn draws_are_compared_with_the_exact_distribution() {
+        for pane in ["sample", "xtc 0.5 threshold 0.1", "gumbel", "temp 0"] {
+            let answer =
+                first_answer(&["--logits", "2, 1, 0.5", "--pane", pane, "--draws", "20000"]);
+            let draws = answer.draws.unwrap();
+            let n: u32 = draws.counts.iter().map(|count| count.count).sum();
+            assert_eq!(n, 20_000, "{pane}");
+            if let Some(test) = draws.chi_squared {
+                assert!(
+                    test.chi_squared < test.bound_one_in_1000,
+                    "{pane}: {test:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_may_hold_many_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        for (json, n_rows, n_history) in [
+            ("[1, 2, null]", 1, 0),
+            (
+                r#"{"logits": [1, "-inf", 2], "history": [1, 2], "n_prompt": 1}"#,
+                1,
+                2,
+            ),
+            (
+                r#"[{"logits": [1]}, {"logits": [2, 3], "history": [0]}]"#,
+                2,
+                0,
+            ),
+        ] {
+            let path = folder.path().join("rows.json");
+            std::fs::write(&path, json).unwrap();
+            let rows =
+                super::rows::read(&arguments(&["--logits", path.to_str().unwrap()])).unwrap();
+            assert_eq!(
+                (rows.len(), rows[0].history.len()),
+                (n_rows, n_history),
+                "{json}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (words, expected) in [
+            (&["--logits", "2, x"][..], "\"x\""),
+            (&["--logits", "no/such/file.json"], "no/such/file.json"),
+            (&["--logits", "1", "--history", "1 b"], "\"b\""),
+        ] {
+            let failure = super::rows::read(&arguments(words)).unwrap_err();
+            assert!(
+                format!("{failure:?}").contains(&expected.replace('"', "\\\"")),
+                "{failure:?}"
+            );
+        }
+        let arguments = arguments(&["--logits", "nan, 1", "--pane", "greedy"]);
+        let row = super::rows::read(&arguments).unwrap().remove(0);
+        let pane = arguments.panes().unwrap().remove(0);
+        assert!(arguments.answer(&pane, 1, &row).is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! What a chain made of a row, as a table for the terminal.
+
+use std::fmt::Write as _;
+
+use super::Answer;
+use super::draws::Draws;
+use crate::decoding::TokenId;
+
+/// How many characters the bar of probabilities is wide.
+const BAR: usize = 60;
+
+/// The table of one answer.
+pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
+    let name = |token: TokenId| {
+        let named = names.get(token.index()).map(|name| (*name).to_owned());
+        named.unwrap_or_else(|| format!("#{token}"))
+    };
+    let mut text = format!(
+        "{} · {} · row {}\n\n",
+        answer.pane, answer.settings, answer.row
+    );
+    push_stages(&mut text, answer, &name);
+    push_bar(&mut text, answer, &name);
+    if let Some(draws) = &answer.draws {
+        push_draws(&mut text, draws, &name);
+    }
+    text
+}
+
+fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
+    let trace = &answer.trace;
+    let mut rows = vec![vec![String::new(), "model".to_owned()]];
+    rows[0].extend(trace.stages.iter().map(|stage| stage.filter.to_string()));
+    rows[0].push(String::new());
+    for (index, candidate) in trace.raw.head.iter().enumerate() {
+        let mut row = vec![name(candidate.token), percent(candidate.prob)];
+        let mut cut_by = None;
+        for stage in &trace.stages {
+            let prob = stage.head_probs.get(index).copied().flatten();
+            if prob.is_none() && cut_by.is_none() {
+                cut_by = Some(format!("cut by {}", stage.filter));
+            }
+            row.push(prob.map_or_else(|| "–".to_owned(), |prob| percent(f64::from(prob))));
+        }
+        row.push(cut_by.unwrap_or_default());
+        rows.push(row);
+    }
+    let n_more = trace.raw.n_candidates as usize - trace.raw.head.len();
+    if n_more > 0 {
+        rows.push(vec![format!("and {n_more} less likely")]);
+    }
+    let mut summary = |title: &str, first: String, of: &dyn Fn(&super::StageAnswer) -> String| {
+        let mut row = vec![title.to_owned(), first];
+        row.extend(answer.stages.iter().map(of));
+        rows.push(row);
+    };
+    let bits = |nats: f64| format!("{:.3}", nats / std::f64::consts::LN_2);
+    let n_all = trace.raw.n_candidates.to_string();
+    summary("tokens left", n_all, &|stage| stage.n_kept.to_string());
+    summary("mass removed", String::new(), &|stage| {
+        percent(stage.mass_removed)
+    });
+    summary("entropy, bits", bits(answer.raw_entropy_nats), &|stage| {
+        bits(stage.entropy_nats)
+    });
+    push_columns(text, &rows);
+}
+
+/// Columns as wide as their longest cell; all but the first and the words at the end stand right.
+fn push_columns(text: &mut String, rows: &[Vec<String>]) {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let padding = " ".repeat(width - cell.chars().count());
+            if column == 0 || cell.starts_with("cut by") {
+                line += &format!("{cell}{padding}  ");
+            } else {
+                line += &format!("{padding}{cell}  ");
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+fn push_bar(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
+    let mut bar = String::new();
+    let mut end = 0.0;
+    for (index, kept) in answer.kept.iter().enumerate() {
+        end += kept.prob;
+        let shade = if index % 2 == 0 { '█' } else { '▒' };
+        while bar.chars().count() < BAR
+            && ((bar.chars().count() + 1) as f64) <= end * BAR as f64 + 0.5
+        {
+            bar.push(shade);
+        }
+    }
+    let token = name(answer.token);
+    let prob = percent(answer.prob);
+    text.push('\n');
+    let Some(coin) = answer.coin else {
+        writeln!(text, "{token}, {prob}, without a coin").ok();
+        return;
+    };
+    let n_before = (0..BAR)
+        .filter(|cell| (cell + 1) as f64 / BAR as f64 <= coin)
+        .count();
+    writeln!(text, "0 {bar} 1\n  {}▲", " ".repeat(n_before)).ok();
+    let (from, to) = (answer.below, answer.below + answer.prob);
+    writeln!(
+        text,
+        "the coin {coin:.4} falls between {from:.4} and {to:.4}: {token}, {prob}"
+    )
+    .ok();
+}
+
+fn push_draws(text: &mut String, draws: &Draws, name: &dyn Fn(TokenId) -> String) {
+    let mut rows = vec![vec![
+        String::new(),
+        "drawn".to_owned(),
+        "expected".to_owned(),
+    ]];
+    for count in draws.counts.iter().take(32) {
+        let expected = format!("{:.1}", count.expected);
+        rows.push(vec![name(count.id), count.count.to_string(), expected]);
+    }
+    text.push('\n');
+    push_columns(text, &rows);
+    match &draws.chi_squared {
+        Some(test) => writeln!(
+            text,
+            "χ² {:.2} with {} degrees of freedom; honest draws pass {:.2} once in 20 times",
+            test.chi_squared, test.n_freedom, test.bound_one_in_20,
+        ),
+        None => writeln!(
+            text,
+            "No χ²: the draws do not follow the probabilities after the filters"
+        ),
+    }
+    .ok();
+}
+
+fn percent(prob: f64) -> String {
+    format!("{:.2} %", prob * 100.0)
+}

@@ -1,0 +1,89 @@
+//! The sorted head: as much of the order as was asked for, and not more.
+
+use super::{Candidate, Candidates};
+
+/// The shortest head that is sorted.
+const SHORTEST_HEAD: usize = 64;
+
+impl Candidates {
+    /// The `n` most likely, in order; all of them where there are fewer.
+    pub fn head(&mut self, n: usize) -> &[Candidate] {
+        let n = n.min(self.n_kept());
+        if n > self.head.len() {
+            self.sort_head(n);
+        }
+        self.head.get(..n).unwrap_or_default()
+    }
+
+    /// The rank, counted from zero, of the first one for which `is_it` says so, asked from the most
+    /// likely on.
+    pub fn find_in_order(&mut self, mut is_it: impl FnMut(Candidate) -> bool) -> Option<usize> {
+        let (mut n_seen, mut n_asked) = (0, SHORTEST_HEAD);
+        while n_seen < self.n_kept() {
+            for candidate in self.head(n_asked).iter().skip(n_seen) {
+                if is_it(*candidate) {
+                    return Some(n_seen);
+                }
+                n_seen += 1;
+            }
+            n_asked *= 4;
+        }
+        None
+    }
+
+    /// Sorts at least the `n` most likely.
+    ///
+    /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest of
+    /// those maxima, so nothing below it is among the `n` most likely, and no other block holds any.
+    fn sort_head(&mut self, n: usize) {
+        let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
+        let bar = nth_largest(self.row.block_max(), n).max(f32::MIN);
+        let mut keys = Vec::new();
+        self.row
+            .for_each_from(bar, |index, logit| keys.push(key(logit, index)));
+        if n < keys.len() {
+            keys.select_nth_unstable(n);
+            keys.truncate(n);
+        }
+        keys.sort_unstable();
+        // Not as many may be possible; of the impossible ones those with the lowest ids come next.
+        let impossible = self.row.logits().iter().enumerate();
+        let impossible = impossible.filter(|(_, logit)| **logit == f32::NEG_INFINITY);
+        let n_missing = n - keys.len();
+        keys.extend(
+            impossible
+                .take(n_missing)
+                .map(|(index, logit)| key(*logit, index)),
+        );
+        let head = keys.iter().map(|key| {
+            let index = *key as u32 as usize;
+            let logit = self.row.logits().get(index).copied();
+            Candidate {
+                token: self.token_at(index),
+                logit: logit.unwrap_or(f32::NEG_INFINITY),
+            }
+        });
+        self.head = head.collect();
+    }
+}
+
+/// The `n`-th largest value, or −∞ where there are not as many.
+fn nth_largest(values: &[f32], n: usize) -> f32 {
+    if n == 0 || n > values.len() {
+        return f32::NEG_INFINITY;
+    }
+    let mut values = values.to_vec();
+    let (_, nth, _) = values.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
+    *nth
+}
+
+/// A number that grows as the order goes down: larger logits first, then smaller indices.
+fn key(logit: f32, index: usize) -> u64 {
+    let bits = logit.to_bits();
+    let ascending = if bits >> 31 == 0 {
+        bits | 1 << 31
+    } else {
+        !bits
+    };
+    u64::from(!ascending) << 32 | index as u64
+}

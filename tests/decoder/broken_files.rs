@@ -1,0 +1,221 @@
+//! Broken files get a sentence, never a panic.
+
+use std::path::Path;
+
+use candle_core::DType;
+use candle_core::quantized::GgmlDType;
+use candle_core::quantized::gguf_file::Value;
+use serde_json::{Value as Json, json};
+
+use crate::fixture::{config, open, tokenizer, write_folder, write_gguf};
+
+fn message(path: &Path) -> String {
+    let Err(error) = open(path) else {
+        panic!("{} opened", path.display());
+    };
+    error.to_string()
+}
+
+#[test]
+fn a_gguf_file_cut_off_anywhere_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
+    let whole = std::fs::read(&path).unwrap();
+    // The last tensor may be followed by up to 31 bytes of padding.
+    let n_needed = whole.len() - 32;
+    let cuts = (0..n_needed).step_by(1 + n_needed / 150);
+    for n_bytes in cuts.chain([1, 3, 4, 7, 8, 15, 23, n_needed]) {
+        std::fs::write(&path, &whole[..n_bytes]).unwrap();
+        assert!(message(&path).contains("could not be"), "{n_bytes}");
+    }
+}
+
+#[test]
+fn a_safetensors_file_cut_off_anywhere_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F16);
+    let path = folder.path().join("model.safetensors");
+    let whole = std::fs::read(&path).unwrap();
+    let cuts = (0..whole.len()).step_by(1 + whole.len() / 150);
+    for n_bytes in cuts.chain([1, 7, 8, 9, whole.len() - 1]) {
+        std::fs::write(&path, &whole[..n_bytes]).unwrap();
+        assert!(message(folder.path()).contains("could not be"), "{n_bytes}");
+    }
+}
+
+#[test]
+fn wrong_bytes_in_a_header_never_cause_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
+    let whole = std::fs::read(&path).unwrap();
+    for index in (0..2000).step_by(3) {
+        for value in [0x00, 0xFF] {
+            let mut broken = whole.clone();
+            broken[index] = value;
+            std::fs::write(&path, &broken).unwrap();
+            // It may still open: not each byte matters.
+            if let Err(error) = open(&path) {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_fault_of_a_gguf_file_is_named() {
+    let text = |text: &str| Value::String(text.to_owned());
+    for (key, value, expected) in [
+        (
+            "general.architecture",
+            text("mamba"),
+            "does not know the architecture \"mamba\"",
+        ),
+        (
+            "general.alignment",
+            Value::U32(0),
+            "its header contradicts itself",
+        ),
+        (
+            "llama.block_count",
+            Value::U32(3),
+            "there is no tensor blk.2.attn_norm.weight",
+        ),
+        (
+            "llama.block_count",
+            Value::U32(u32::MAX),
+            "the number of layers is 4294967295",
+        ),
+        (
+            "llama.feed_forward_length",
+            Value::U32(64),
+            "blk.0.ffn_gate.weight has the shape [96, 64], not [64, 64]",
+        ),
+        (
+            "llama.feed_forward_length",
+            Value::U32(0),
+            "the feed-forward size is 0",
+        ),
+        (
+            "llama.attention.head_count",
+            text("four"),
+            "head_count is not one whole number",
+        ),
+        (
+            "llama.rope.scaling.type",
+            text("yarn"),
+            "rotary scaling \"yarn\"",
+        ),
+        ("llama.expert_count", Value::U32(8), "a mixture of experts"),
+        (
+            "llama.rope.dimension_count",
+            Value::U32(8),
+            "rope.dimension_count",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), true, GgmlDType::F32, &[(key, value)]);
+        let message = message(&path);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn each_fault_of_a_folder_is_named() {
+    let write = |folder: &Path, name: &str, content: &Json| {
+        std::fs::write(folder.join(name), content.to_string()).unwrap();
+    };
+    let changed = |key: &str, value: Json| {
+        let mut config = config(true);
+        config[key] = value;
+        config
+    };
+    for (file, content, expected) in [
+        (
+            "config.json",
+            json!(null),
+            "The model's configuration could not be understood",
+        ),
+        (
+            "config.json",
+            changed("num_hidden_layers", json!(9)),
+            "there is no tensor model.layers.2",
+        ),
+        (
+            "config.json",
+            changed("vocab_size", json!(60)),
+            "has the shape [50, 64], not [60, 64]",
+        ),
+        (
+            "config.json",
+            changed("tie_word_embeddings", json!(false)),
+            "no tensor lm_head.weight",
+        ),
+        (
+            "config.json",
+            changed("architectures", json!(["GPT2LMHeadModel"])),
+            "\"GPT2LMHeadModel\"",
+        ),
+        (
+            "tokenizer.json",
+            json!({}),
+            "The tokenizer could not be understood",
+        ),
+        (
+            "tokenizer.json",
+            tokenizer(60),
+            "the tokenizer has 60 tokens, the model 50",
+        ),
+        (
+            "generation_config.json",
+            json!("text"),
+            "generation settings could not be understood",
+        ),
+        (
+            "model.safetensors",
+            json!("text"),
+            "The model's weights could not be",
+        ),
+        (
+            "model.safetensors.index.json",
+            json!({}),
+            "split over several files",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        write_folder(folder.path(), true, DType::F32);
+        write(folder.path(), file, &content);
+        let message = message(folder.path());
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_is_named() {
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let folder = tempfile::tempdir().unwrap();
+        write_folder(folder.path(), true, DType::F32);
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+        let message = message(folder.path());
+        assert!(
+            message.contains(&format!("there is no {name} in this folder")),
+            "{message}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), true, GgmlDType::F32, &[]);
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    assert!(message(&path).contains("put the model's tokenizer.json beside the file"));
+    assert!(message(&folder.path().join("nothing.gguf")).contains("The model could not be read"));
+}
+
+#[test]
+fn any_file_of_a_folder_opens_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), false, DType::F32);
+    for name in ["config.json", "model.safetensors"] {
+        assert_eq!(
+            open(&folder.path().join(name)).unwrap().info.quantization,
+            "F32"
+        );
+    }
+}

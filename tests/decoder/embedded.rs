@@ -1,0 +1,74 @@
+//! The model inside the program.
+
+use std::fs::File;
+
+use candle_core::quantized::gguf_file;
+use candle_core::{Device, Tensor};
+use candle_transformers::models::quantized_llama::ModelWeights;
+use quartet::decoding::TokenId;
+use quartet::engine::open_embedded;
+
+use crate::{argmax, read};
+
+const PROMPT: &str = "Once upon a time there was a little fox who";
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/assets/model/quartet-stories-q8_0.gguf"
+);
+
+#[test]
+fn it_opens_with_its_facts_and_its_tokenizer() {
+    let mut fractions = Vec::new();
+    let model = open_embedded(&mut |fraction| fractions.push(fraction)).unwrap();
+    assert!(fractions.is_sorted() && fractions.last().is_some_and(|last| *last > 0.99));
+    let info = &model.info;
+    assert_eq!(info.name, "Quartet Stories");
+    assert_eq!(
+        (info.n_params, info.n_context, info.n_vocab),
+        (5_115_136, 384, 6144)
+    );
+    assert_eq!(
+        (info.quantization.as_str(), info.file.as_str()),
+        ("Q8_0", "embedded")
+    );
+    assert_eq!(model.end_tokens, [TokenId(2)]);
+    for prompt in [PROMPT, "<s>Once upon a time", ""] {
+        let tokens = model.tokenizer.encode(prompt).unwrap();
+        let n_begin = tokens.iter().filter(|token| **token == TokenId(1)).count();
+        assert_eq!((tokens[0], n_begin), (TokenId(1), 1), "{prompt:?}");
+    }
+}
+
+#[test]
+fn its_greedy_story_is_that_of_candle_transformers() {
+    let mut model = open_embedded(&mut |_| ()).unwrap();
+    let mut file = File::open(FILE).unwrap();
+    let content = gguf_file::Content::read(&mut file).unwrap();
+    let mut oracle = ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
+    let prompt: Vec<u32> = model
+        .tokenizer
+        .encode(PROMPT)
+        .unwrap()
+        .iter()
+        .map(|t| t.0)
+        .collect();
+    let sequence = model.lm.open();
+    let mut tokens = prompt.clone();
+    let mut text = Vec::new();
+    let mut n_read = 0;
+    for _ in 0..30 {
+        let logits = read(model.lm.as_mut(), sequence, &tokens[n_read..]);
+        let input = Tensor::new(&tokens[n_read..], &Device::Cpu)
+            .unwrap()
+            .unsqueeze(0)
+            .unwrap();
+        let expected = oracle.forward(&input, n_read).unwrap().squeeze(0).unwrap();
+        n_read = tokens.len();
+        let token = argmax(logits.last().unwrap());
+        assert_eq!(token, argmax(&expected.to_vec1::<f32>().unwrap()));
+        text.extend(model.vocabulary.piece(TokenId(token)).bytes);
+        tokens.push(token);
+    }
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with(" lived in a small village."), "{text}");
+}

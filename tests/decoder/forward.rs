@@ -1,0 +1,114 @@
+//! One sequence: the same logits as candle-transformers, however it is read.
+
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::llama::{Cache, Llama, LlamaConfig};
+
+use crate::fixture::{N_VOCAB, config, open, weights, write_folder, write_gguf};
+use crate::{assert_near, read};
+
+const TOKENS: [u32; 12] = [1, 17, 4, 33, 49, 8, 8, 21, 0, 12, 40, 5];
+
+/// What candle-transformers says after each token, with matrices that `round` has been over.
+fn expected(tied: bool, round: impl Fn(Tensor) -> candle_core::Result<Tensor>) -> Vec<Vec<f32>> {
+    let device = Device::Cpu;
+    let config: LlamaConfig = serde_json::from_value(config(tied)).unwrap();
+    let config = config.into_config(false);
+    let weights = weights(tied)
+        .into_iter()
+        .map(|(name, tensor)| (name, round(tensor).unwrap()));
+    let weights = VarBuilder::from_tensors(weights.collect(), DType::F32, &device);
+    let model = Llama::load(weights, &config).unwrap();
+    let mut cache = Cache::new(true, DType::F32, &config, &device).unwrap();
+    let step = |(position, token): (usize, &u32)| {
+        let input = Tensor::new(&[[*token]], &device).unwrap();
+        let logits = model.forward(&input, position, &mut cache).unwrap();
+        logits.squeeze(0).unwrap().to_vec1().unwrap()
+    };
+    TOKENS.iter().enumerate().map(step).collect()
+}
+
+#[test]
+fn logits_are_those_of_candle_transformers_whole_in_chunks_and_one_by_one() {
+    for tied in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        write_folder(folder.path(), tied, DType::F32);
+        let mut model = open(folder.path()).unwrap();
+        let expected = expected(tied, Ok);
+        for n_chunk in [TOKENS.len(), 5, 3, 1] {
+            let sequence = model.lm.open();
+            let chunks = TOKENS.chunks(n_chunk);
+            let logits: Vec<_> = chunks
+                .flat_map(|tokens| read(model.lm.as_mut(), sequence, tokens))
+                .collect();
+            assert_near(&logits, &expected, 1e-4);
+            assert_eq!(model.lm.n_read(sequence), TOKENS.len());
+        }
+    }
+}
+
+#[test]
+fn half_precision_weights_are_multiplied_in_full_precision() {
+    for dtype in [DType::F16, DType::BF16] {
+        let folder = tempfile::tempdir().unwrap();
+        write_folder(folder.path(), false, dtype);
+        let mut model = open(folder.path()).unwrap();
+        let sequence = model.lm.open();
+        let logits = read(model.lm.as_mut(), sequence, &TOKENS);
+        let rounded = |tensor: Tensor| tensor.to_dtype(dtype)?.to_dtype(DType::F32);
+        assert_near(&logits, &expected(false, rounded), 1e-4);
+    }
+}
+
+#[test]
+fn gguf_and_safetensors_of_the_same_weights_agree() {
+    for tied in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), tied, GgmlDType::F32, &[]);
+        let mut model = open(&path).unwrap();
+        let sequence = model.lm.open();
+        let logits = read(model.lm.as_mut(), sequence, &TOKENS);
+        assert_near(&logits, &expected(tied, Ok), 1e-4);
+    }
+}
+
+#[test]
+fn quantised_weights_are_multiplied_as_what_they_stand_for() {
+    // Our product with Q8_0 rounds nothing; candle's with Q4_0 rounds its inputs to 8 bits.
+    for (dtype, tolerance) in [(GgmlDType::Q8_0, 1e-4), (GgmlDType::Q4_0, 0.5)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), true, dtype, &[]);
+        let mut model = open(&path).unwrap();
+        assert_eq!(model.info.quantization, format!("{dtype:?}"));
+        let sequence = model.lm.open();
+        let logits = read(model.lm.as_mut(), sequence, &TOKENS);
+        let rounded = |tensor: Tensor| match tensor.rank() {
+            1 => Ok(tensor),
+            _ => QTensor::quantize(&tensor, dtype)?.dequantize(&Device::Cpu),
+        };
+        assert_near(&logits, &expected(true, rounded), tolerance);
+    }
+}
+
+#[test]
+fn only_the_rows_that_want_logits_get_them() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), false, DType::F32);
+    let mut model = open(folder.path()).unwrap();
+    let sequence = model.lm.open();
+    let mut rows: Vec<_> = TOKENS
+        .iter()
+        .map(|token| crate::row(sequence, *token))
+        .collect();
+    for (index, row) in rows.iter_mut().enumerate() {
+        row.logits_wanted = index == 4 || index == 9;
+    }
+    let logits = crate::read_rows(model.lm.as_mut(), &rows);
+    let expected = expected(false, Ok);
+    assert_near(&logits, &[expected[4].clone(), expected[9].clone()], 1e-4);
+    rows.truncate(2);
+    assert!(crate::read_rows(model.lm.as_mut(), &rows).is_empty());
+    assert_eq!(model.lm.n_read(sequence), TOKENS.len() + 2);
+    assert_eq!(model.lm.n_vocab(), N_VOCAB);
+}
