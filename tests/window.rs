@@ -224,6 +224,19 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
 }
 
 #[test]
+fn escape_closes_what_is_open_before_it_lets_go_of_a_token() {
+    let mut window = written();
+    let is_pinned = |window: &Window| window.state().state().pin.is_some();
+    window.key_press(egui::Key::Tab);
+    window.run_steps(2);
+    press(&mut window, "How D chooses");
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(window.query_by_label("Add Top-k").is_none());
+    assert!(!is_pinned(&window));
+}
+
+#[test]
 fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
     let mut window = written();
     press(&mut window, "How D chooses");

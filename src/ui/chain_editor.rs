@@ -3,7 +3,7 @@
 
 use egui::{
     Align, Id, Layout, Popup, PopupAnchor, PopupCloseBehavior, Rect, RectAlign, Response,
-    SetOpenCommand, Ui,
+    ScrollArea, SetOpenCommand, Ui,
 };
 
 use super::fonts::Face;
@@ -17,6 +17,12 @@ use crate::decoding::{ChainConfig, Filter, Selector, Stage, Trace};
 use crate::state::{AppState, Command, Pane, remark};
 
 const WIDTH: f32 = 448.0;
+
+/// What the editor's head, its foot and the window's edges take of the window's height.
+const AROUND_STAGES: f32 = 280.0;
+
+/// The list of stages is at least so high, and is scrolled where it needs more than there is.
+const LEAST_STAGES: f32 = 120.0;
 
 /// Opens and draws the editor of the pane at this place; `chip` is what opens it, `card` its pane.
 pub(super) fn chain_editor_ui(
@@ -60,7 +66,14 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &mut AppState, commands: &mut Vec
     if let Some(n) = n_candidates {
         model_row_ui(ui, n);
     }
-    let edited = stages_ui(ui, &mut chain, trace.as_ref()) | add_ui(ui, &mut chain);
+    let most = (ui.content_rect().height() - AROUND_STAGES).max(LEAST_STAGES);
+    let edited = ScrollArea::vertical()
+        .id_salt("stages")
+        .max_height(most)
+        .show(ui, |ui| {
+            stages_ui(ui, &mut chain, trace.as_ref()) | add_ui(ui, &mut chain)
+        })
+        .inner;
     ui.add_space(6.0);
     ui.separator();
     ui.add_space(6.0);

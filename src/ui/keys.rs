@@ -1,6 +1,6 @@
 //! The keys that work wherever the keyboard is.
 
-use egui::{Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{Key, KeyboardShortcut, Modifiers, Popup, Ui};
 
 use crate::state::{AppState, Command, PinMove};
 
@@ -22,7 +22,7 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
         commands.push(Command::GenerateAll);
     }
     // A popup takes Escape for itself, and a field the arrows.
-    if ui.any_popup_open() || state.path_field.is_some() {
+    if Popup::is_any_open(ui) || state.path_field.is_some() {
         return;
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));

@@ -25,23 +25,14 @@ pub(super) fn header_ui(
     } = frame;
     let area = ui.interact(rect, ui.scope_id().with("head"), Sense::click());
     area.context_menu(|ui| menu_ui(ui, state, place, commands));
-    let running = state
-        .panes
-        .get(place)
-        .is_some_and(|pane| pane.status.running().is_some());
-
+    let running = is_running(state, place);
     let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
     let mut ui = part(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
-        let button = if running || room >= Room::Normal {
-            30.0
-        } else {
-            0.0
-        };
-        let available = ui.available_width() - button;
+        let available = ui.available_width() - button_width(running, room);
         name_ui(ui, place, state, available * 0.6);
-        chain_ui(ui, place, card, state, commands);
+        chain_ui(ui, frame, card, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if running {
                 stop_ui(ui, place, state, commands);
@@ -56,6 +47,22 @@ pub(super) fn header_ui(
             }
         });
     });
+}
+
+fn is_running(state: &AppState, place: usize) -> bool {
+    let mut panes = state.panes.iter();
+    panes
+        .nth(place)
+        .is_some_and(|pane| pane.status.running().is_some())
+}
+
+/// What the button at the right takes. Where there is little room, the menu behind it opens by a
+/// press of the other mouse button.
+const fn button_width(running: bool, room: Room) -> f32 {
+    match room {
+        Room::Tight | Room::Small if !running => 4.0,
+        _ => 34.0,
+    }
 }
 
 /// The name, which can be typed over.
@@ -85,11 +92,13 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
 /// How the pane chooses, and the editor that opens from it.
 fn chain_ui(
     ui: &mut Ui,
-    place: usize,
+    frame: PaneFrame,
     card: Rect,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
+    let PaneFrame { place, room, .. } = frame;
+    let button = button_width(is_running(state, place), room);
     let Some(pane) = state.panes.get(place) else {
         return;
     };
@@ -101,7 +110,7 @@ fn chain_ui(
         .name(&name)
         .chevron()
         .open(is_open)
-        .max_width((ui.available_width() - 30.0).max(60.0));
+        .max_width((ui.available_width() - button).max(60.0));
     let response = ui.add(chip);
     chain_editor_ui(&response, id, card, (place, state), commands);
 }

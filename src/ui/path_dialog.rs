@@ -15,7 +15,9 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         return;
     };
     let purpose = *purpose;
-    let response = Modal::new(Id::unique("path dialog")).show(ui, |ui| {
+    let frame = egui::Frame::window(ui.style()).inner_margin(22);
+    let modal = Modal::new(Id::unique("path dialog")).frame(frame);
+    let response = modal.show(ui, |ui| {
         ui.set_width(480.0);
         let theme = Theme::of(ui);
         ui.label(Face::Title.text(purpose.title()).color(theme.text_1));
