@@ -28,7 +28,7 @@ const ROW: f32 = 52.0;
 pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>) -> StageChange {
     let theme = Theme::of(ui);
     let (_, rect) = ui.allocate_space(vec2(ui.available_width(), ROW));
-    let name_rect = Rect::from_min_size(rect.min + vec2(10.0, 8.0), vec2(216.0, 36.0));
+    let name_rect = Rect::from_min_size(rect.min + vec2(10.0, 8.0), vec2(196.0, 36.0));
     let edit_rect = Rect::from_min_max(pos2(name_rect.right(), rect.top()), rect.max);
 
     let color = if stage.enabled {
@@ -93,7 +93,7 @@ fn number_ui(ui: &mut Ui, filter: &mut Filter, enabled: bool) -> bool {
     let mut value = setting.value();
     let typed = number.field_ui(ui, &mut value).on_hover_text(tip).changed();
     ui.add_space(6.0);
-    let slid = number.slider_ui(ui, 140.0, &mut value).changed();
+    let slid = number.slider_ui(ui, 108.0, &mut value).changed();
     if typed || slid {
         setting.set(value);
     }
