@@ -10,6 +10,8 @@ mod broken_files;
 mod embedded;
 mod fixture;
 mod forward;
+mod gguf_tokenizer;
+
 mod sequences;
 
 use quartet::decoding::TokenId;
