@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use quartet::decoding::{Coins, History, SamplerChain, TokenId};
+use quartet::decoding::{Coins, History, SamplerChain, TokenId, what_if};
 use quartet::generation::PaneSettings;
 
 /// The size of the vocabulary of the Qwen family.
@@ -85,5 +85,34 @@ fn chains(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, chains);
+/// Other settings on a thousand recorded steps, as a slider asks for them while it is dragged.
+fn what_if_a_thousand_steps(criterion: &mut Criterion) {
+    let logits = logits();
+    let history: Vec<TokenId> = (0..2000_u32).map(|i| TokenId(i * i % 5000)).collect();
+    let (Ok(recorded), Ok(asked)) = (
+        "sample".parse::<PaneSettings>(),
+        "repeat 1.1, temp 0.7, top-k 30, top-p 0.9".parse::<PaneSettings>(),
+    ) else {
+        panic!("the settings are not understood");
+    };
+    let mut chain = SamplerChain::new(recorded.chain);
+    let coins = |position| Coins { seed: 7, position };
+    let Ok(sampled) = chain.sample(&logits, History::new(&history, 500), coins(0)) else {
+        panic!("the row gives no draw");
+    };
+    let evidence = sampled.trace.raw;
+    criterion.bench_function("what if, 1,000 steps", |bencher| {
+        bencher.iter(|| {
+            (0..1000)
+                .map(|position| {
+                    let history = History::new(&history, 500);
+                    what_if(black_box(&evidence), &asked.chain, history, coins(position))
+                })
+                .filter(Option::is_some)
+                .count()
+        });
+    });
+}
+
+criterion_group!(benches, chains, what_if_a_thousand_steps);
 criterion_main!(benches);

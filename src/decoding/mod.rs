@@ -35,6 +35,7 @@ mod softmax;
 pub(crate) mod testing;
 mod token;
 mod trace;
+mod what_if;
 
 pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
@@ -47,3 +48,4 @@ pub use selector::{Selector, SelectorState};
 pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{Draw, Evidence, RankedCandidate, StageReport, Trace};
+pub use what_if::{WhatIf, what_if};

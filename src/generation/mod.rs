@@ -6,6 +6,7 @@ mod config;
 mod finish;
 mod fork;
 mod id;
+mod linter;
 mod metrics;
 mod model;
 mod pane_spec;
@@ -14,14 +15,17 @@ mod record;
 #[cfg(test)]
 pub(crate) mod testing;
 mod vocabulary;
+mod what_if;
 
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
 pub use fork::{Fork, first_fork};
 pub use id::GenerationId;
+pub use linter::{Lint, Remedy, lint};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
 pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
 pub use piece::{Piece, PieceKind};
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use vocabulary::Vocabulary;
+pub use what_if::what_if_steps;

@@ -57,6 +57,15 @@ impl Candidates {
         Ok(candidates)
     }
 
+    /// These tokens alone, whose logits are numbers; nothing where there is none.
+    pub(super) fn from_entries(mut entries: Vec<Candidate>) -> Option<Self> {
+        entries.sort_unstable_by_key(|candidate| candidate.token);
+        let logits: Vec<f32> = entries.iter().map(|candidate| candidate.logit).collect();
+        let mut candidates = Self::from_logits(&logits).ok()?;
+        candidates.tokens = Some(entries.iter().map(|candidate| candidate.token).collect());
+        Some(candidates)
+    }
+
     /// The same in the memory of candidates that are no longer needed. Where the row gives no draw,
     /// they stay as they were.
     pub fn refill(&mut self, logits: &[f32]) -> Result<(), DecodingError> {

@@ -60,17 +60,26 @@ impl Window {
         last + scope
     }
 
-    fn counts(self, history: History<'_>) -> Counts {
-        let mut tokens = self.of(history).to_vec();
+    /// How often each token occurs in it that is in play.
+    fn counts(self, history: History<'_>, candidates: &Candidates) -> Counts {
+        let tokens = self.of(history);
+        if candidates.n_kept() <= N_SEARCHED {
+            let n_times = |token| tokens.iter().filter(|other| **other == token).count() as u32;
+            let counts = candidates
+                .iter()
+                .map(|candidate| (candidate.token, n_times(candidate.token)));
+            return Counts(counts.filter(|(_, count)| *count > 0).collect());
+        }
+        let mut tokens = tokens.to_vec();
         tokens.sort_unstable();
         let counts = tokens.chunk_by(|a, b| a == b);
-        Counts(
-            counts
-                .filter_map(|same| Some((*same.first()?, same.len() as u32)))
-                .collect(),
-        )
+        let counts = counts.filter_map(|same| Some((*same.first()?, same.len() as u32)));
+        Counts(counts.collect())
     }
 }
+
+/// For so few candidates the window is searched, which is quicker than sorting it.
+const N_SEARCHED: usize = 64;
 
 /// How often each token occurs, in the order of the ids.
 struct Counts(Vec<(TokenId, u32)>);
@@ -108,7 +117,7 @@ impl Rule for RepetitionPenalty {
     }
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let counts = self.window.counts(context.history);
+        let counts = self.window.counts(context.history, candidates);
         counts.adjust(candidates, |logit, _| {
             if logit <= 0.0 {
                 logit * self.penalty
@@ -158,7 +167,7 @@ impl Rule for FrequencyPenalty {
     }
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let counts = self.window.counts(context.history);
+        let counts = self.window.counts(context.history, candidates);
         counts.adjust(candidates, |logit, count| {
             logit - self.penalty * count as f32
         });
@@ -199,7 +208,7 @@ impl Rule for PresencePenalty {
     }
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let counts = self.window.counts(context.history);
+        let counts = self.window.counts(context.history, candidates);
         counts.adjust(candidates, |logit, _| logit - self.penalty);
     }
 

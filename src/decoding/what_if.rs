@@ -1,0 +1,409 @@
+//! Other settings on a recorded step, without the model: which token would have been drawn?
+//!
+//! The most likely tokens are known by their scores. Of the others, the tail, it is known how many
+//! they are, how much probability they hold together, and that none is likelier than the last known
+//! one. That is often enough, and where it isn't the answer says so.
+
+use super::filters::{Temperature, TopK, TopP};
+use super::rules::{Mass, Ties, TopPZero};
+use super::{
+    Candidate, Candidates, ChainConfig, Coins, Evidence, Filter, History, Selector, SelectorState,
+    StageContext, TokenId,
+};
+
+/// By how much of itself a recorded sum may be off.
+const ROUNDING: f64 = 1e-6;
+
+/// What would have been drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhatIf {
+    /// This token, for sure.
+    Exact(TokenId),
+    /// One of the tokens that were not recorded, for sure.
+    Unrecorded,
+    /// It depends on tokens that were not recorded; most likely this one.
+    Bounded(TokenId),
+}
+
+/// Runs a chain over a recorded distribution, with the tokens and the coins of its step.
+///
+/// A selector that learns is asked as at the beginning of a text, so its answer is never exact.
+pub fn what_if(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+) -> Option<WhatIf> {
+    let mut step = Recorded::of(evidence)?;
+    let mut context = StageContext {
+        history,
+        coins,
+        n_chance_before: 0,
+        rules: chain.rules,
+    };
+    for stage in chain.stages.iter().filter(|stage| stage.enabled) {
+        if !stage.filter.is_neutral() {
+            step.apply(&stage.filter, context);
+        }
+        context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
+    }
+    Some(step.draw(chain.selector, coins))
+}
+
+/// A distribution of which only a head is known token by token.
+struct Recorded {
+    head: Candidates,
+    tail: Option<Tail>,
+    /// Whether all that was decided so far holds whatever the tail is.
+    sure: bool,
+}
+
+/// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
+/// natural logarithms.
+#[derive(Clone, Copy)]
+struct Tail {
+    /// There are at most so many.
+    n: f64,
+    ln_least: f64,
+    ln_most: f64,
+    /// No logit is larger; that of the last recorded token is as large, and comes before any equal.
+    max_logit: f32,
+    last: TokenId,
+    /// Whether recorded tokens have fallen among them.
+    mixed: bool,
+}
+
+impl Recorded {
+    fn of(evidence: &Evidence) -> Option<Self> {
+        let last = evidence.head.last()?;
+        let entries = evidence.head.iter().map(|ranked| Candidate {
+            token: ranked.token,
+            logit: ranked.logit,
+        });
+        let n = f64::from(evidence.n_candidates) - evidence.head.len() as f64;
+        let unknown = 1.0 - evidence.head.iter().map(|ranked| ranked.prob).sum::<f64>();
+        let ln_most = (unknown + ROUNDING).ln() + evidence.log_sum_exp;
+        let tail = Tail {
+            n,
+            ln_least: (unknown - ROUNDING).max(0.0).ln() + evidence.log_sum_exp,
+            ln_most: ln_most.min(n.ln() + f64::from(last.logit)),
+            max_logit: last.logit,
+            last: last.token,
+            mixed: false,
+        };
+        Some(Self {
+            head: Candidates::from_entries(entries.collect())?,
+            tail: (n > 0.0).then_some(tail),
+            sure: true,
+        })
+    }
+
+    fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+        let Some(tail) = self.tail else {
+            filter.apply(context, &mut self.head);
+            return;
+        };
+        match filter {
+            Filter::Temperature(heat) => self.heat(*heat, tail),
+            Filter::TopK(top_k) => self.keep_k(*top_k, context, tail),
+            Filter::TopP(top_p) => self.keep_p(*top_p, context, tail),
+            Filter::MinP(min_p) if context.rules.min_keep <= 1 => {
+                let bar = self.head.best().logit + min_p.p.ln();
+                filter.apply(context, &mut self.head);
+                // All of the tail goes if none of it reaches the bar, and else any part of it.
+                self.tail = (tail.max_logit >= bar).then_some(Tail {
+                    ln_least: f64::NEG_INFINITY,
+                    ..tail
+                });
+            }
+            Filter::RepetitionPenalty(rule) if rule.penalty >= 1.0 => {
+                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            }
+            Filter::FrequencyPenalty(rule) if rule.penalty >= 0.0 => {
+                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            }
+            Filter::PresencePenalty(rule) if rule.penalty >= 0.0 => {
+                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            }
+            Filter::NoRepeatNgram(rule) => {
+                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            }
+            Filter::Dry(rule) if rule.multiplier >= 0.0 => {
+                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            }
+            _ => {
+                // Sums over the whole tail decide here, or one of it may rise above recorded ones.
+                filter.apply(context, &mut self.head);
+                self.sure = false;
+            }
+        }
+    }
+
+    /// A sum of powers `w^a`, where only the sum of the `w` is known, lies between that of equal `w`
+    /// and that of as few as can be; which is the larger one depends on whether `a` is above 1.
+    fn heat(&mut self, heat: Temperature, tail: Tail) {
+        let temperature = heat.temperature;
+        let best = self.head.best().logit;
+        if temperature <= 0.0 || (best / temperature).is_infinite() {
+            self.head.keep_head(1);
+            self.tail = None;
+            return;
+        }
+        self.head.map_logits(|logit| logit / temperature);
+        let power = 1.0 / f64::from(temperature);
+        let few = |ln_mass: f64| ln_mass + (power - 1.0) * f64::from(tail.max_logit);
+        let equal = |ln_mass: f64| tail.n.ln() + power * (ln_mass - tail.n.ln());
+        let (ln_least, ln_most) = if power > 1.0 {
+            (equal(tail.ln_least), few(tail.ln_most))
+        } else {
+            (few(tail.ln_least), equal(tail.ln_most))
+        };
+        self.tail = Some(Tail {
+            ln_least,
+            ln_most,
+            max_logit: tail.max_logit / temperature,
+            ..tail
+        });
+    }
+
+    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail) {
+        let n_more = f64::from(top_k.k) - self.head.n_kept() as f64;
+        if n_more <= 0.0 {
+            Filter::TopK(top_k).apply(context, &mut self.head);
+            let reaches_tail = self.head.logit(tail.last).is_some();
+            self.sure &= context.rules.top_k_ties == Ties::LowestIds || !reaches_tail;
+            self.tail = None;
+        } else {
+            self.sure &= context.rules.top_k_ties == Ties::LowestIds;
+            let n = n_more.min(tail.n);
+            self.tail = Some(Tail {
+                n,
+                ln_least: tail.ln_least + (n / tail.n).ln(),
+                ln_most: tail.ln_most.min(n.ln() + f64::from(tail.max_logit)),
+                ..tail
+            });
+        }
+    }
+
+    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail) {
+        let rules = context.rules;
+        if top_p.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
+            return;
+        }
+        self.sure &= rules.top_p_mass == Mass::Kept && rules.min_keep <= 1;
+        let (least, most) = self.tail_shares(tail);
+        let p = f64::from(top_p.p);
+        let soonest = self
+            .head
+            .crossing(|sum| sum >= p * (1.0 + least) - ROUNDING);
+        let latest = self.head.crossing(|sum| sum >= p * (1.0 + most) + ROUNDING);
+        if let Some(soonest) = soonest {
+            self.sure &= latest.is_some_and(|latest| latest.candidate == soonest.candidate);
+            self.head.keep_through(soonest.candidate);
+            self.tail = None;
+        } else {
+            let ln_head = self.head.softmax().log_sum_exp;
+            let held = (p * (1.0 + least) - 1.0 - ROUNDING).max(0.0);
+            self.tail = Some(Tail {
+                ln_least: held.ln() + ln_head,
+                ..tail
+            });
+        }
+    }
+
+    /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
+    /// of the likeliest would hold as the rule looks at.
+    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail) {
+        if n_seen == 0 {
+            return;
+        }
+        filter.apply(context, &mut self.head);
+        let ln_lost = (n_seen as f64).ln() + f64::from(tail.max_logit);
+        let left = (1.0 - (ln_lost - tail.ln_least).exp()).max(0.0);
+        self.tail = Some(Tail {
+            ln_least: tail.ln_least + left.ln(),
+            ..tail
+        });
+        self.sink();
+    }
+
+    /// Gives recorded tokens to the tail that have fallen below what the tail may hold, because their
+    /// place in the order is no longer known.
+    fn sink(&mut self) {
+        let Some(tail) = self.tail.as_mut() else {
+            return;
+        };
+        let (above, below): (Vec<Candidate>, Vec<Candidate>) = self.head.iter().partition(|next| {
+            next.logit > tail.max_logit || (next.token == tail.last && next.logit >= tail.max_logit)
+        });
+        if below.is_empty() {
+            return;
+        }
+        let sunk: f64 = below.iter().map(|next| f64::from(next.logit).exp()).sum();
+        tail.n += below.len() as f64;
+        tail.ln_least = (tail.ln_least.exp() + sunk).ln();
+        tail.ln_most = (tail.ln_most.exp() + sunk).ln();
+        tail.mixed = true;
+        match Candidates::from_entries(above) {
+            Some(above) => self.head = above,
+            None => self.sure = false,
+        }
+    }
+
+    /// The least and the most that the tail weighs beside the head.
+    fn tail_shares(&mut self, tail: Tail) -> (f64, f64) {
+        let ln_head = self.head.softmax().log_sum_exp;
+        (
+            (tail.ln_least - ln_head).exp(),
+            (tail.ln_most - ln_head).exp(),
+        )
+    }
+
+    fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
+        let picked = selector.pick(coins, &mut SelectorState::NEW, &mut self.head.clone());
+        let sure = self.sure && !selector.is_adaptive();
+        match (self.tail, selector) {
+            (None, _) | (Some(_), Selector::Greedy) => answer(sure, picked.token),
+            (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),
+            (Some(_), _) => WhatIf::Bounded(picked.token),
+        }
+    }
+
+    /// On the bar the recorded ones come first; how long they are on it depends on the tail.
+    fn draw_beside(&mut self, tail: Tail, coin: f64) -> WhatIf {
+        let (least, most) = self.tail_shares(tail);
+        let (from, to) = (
+            coin * (1.0 + least) - ROUNDING,
+            coin * (1.0 + most) + ROUNDING,
+        );
+        let first = self.head.crossing(|end| from < end);
+        let last = self.head.crossing(|end| to < end);
+        match (first, last) {
+            (Some(first), Some(last)) => {
+                let same = first.candidate == last.candidate;
+                answer(self.sure && same, first.candidate.token)
+            }
+            (None, None) if self.sure && !tail.mixed => WhatIf::Unrecorded,
+            (first, _) => {
+                let first = first.map_or_else(|| self.head.best(), |first| first.candidate);
+                WhatIf::Bounded(first.token)
+            }
+        }
+    }
+}
+
+fn answer(sure: bool, token: TokenId) -> WhatIf {
+    if sure {
+        WhatIf::Exact(token)
+    } else {
+        WhatIf::Bounded(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{WhatIf, what_if};
+    use crate::decoding::filters::{
+        FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
+    };
+    use crate::decoding::testing::token_ids;
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+
+    /// 400 scores as a language model gives them: a few far above the others.
+    fn row(seed: u32, spread: f32) -> Vec<f32> {
+        let uniform = |i: u32| (i.wrapping_mul(2_654_435_761) ^ seed).wrapping_mul(2_246_822_519);
+        let uniform = |i: u32| (uniform(i) >> 8) as f32 / 16_777_216.0;
+        (0..400)
+            .map(|i| -(uniform(i) * 400.0 + 1.0).ln() * spread)
+            .collect()
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let window = Window::ALL;
+        prop_oneof![
+            4 => (0.3..2.0_f32).prop_map(|temperature| Filter::Temperature(Temperature { temperature })),
+            3 => (1..80_u32).prop_map(|k| Filter::TopK(TopK { k })),
+            3 => (0.1..1.0_f32).prop_map(|p| Filter::TopP(TopP { p })),
+            3 => (0.001..0.5_f32).prop_map(|p| Filter::MinP(MinP { p })),
+            1 => (0.1..1.0_f32).prop_map(|p| Filter::TypicalP(TypicalP { p })),
+            1 => (0.1..1.0_f32).prop_map(|a| Filter::TopA(TopA { a })),
+            1 => (1.0..1.5_f32).prop_map(move |penalty| {
+                Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
+            }),
+            1 => (0.0..2.0_f32).prop_map(move |penalty| {
+                Filter::FrequencyPenalty(FrequencyPenalty { penalty, window })
+            }),
+        ]
+    }
+
+    fn recorded(logits: &[f32], coins: Coins) -> crate::decoding::Evidence {
+        let mut chain = SamplerChain::new(ChainConfig::greedy());
+        chain
+            .sample(logits, History::empty(), coins)
+            .unwrap()
+            .trace
+            .raw
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+
+        #[test]
+        fn what_is_called_exact_is_what_the_chain_draws(
+            seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
+            filters in prop::collection::vec(filter(), 0..4),
+        ) {
+            let logits = row(seed, spread);
+            let tokens = token_ids(&[1, 7, 7, 30, 200]);
+            let history = History::new(&tokens, 2);
+            let coins = Coins { seed: 3, position };
+            let chain = ChainConfig::sampled(filters);
+            let evidence = recorded(&logits, coins);
+            let drawn = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().token;
+            match what_if(&evidence, &chain, history, coins).unwrap() {
+                WhatIf::Exact(token) => prop_assert_eq!(token, drawn, "{}", chain),
+                WhatIf::Unrecorded => {
+                    prop_assert!(evidence.head.iter().all(|known| known.token != drawn), "{}", chain);
+                }
+                WhatIf::Bounded(_) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn usual_settings_are_answered_exactly() {
+        let (mut n_exact, n) = (0, 200);
+        for position in 0..n {
+            let logits = row(position as u32, 2.5);
+            let coins = Coins { seed: 3, position };
+            let chain = ChainConfig::sampled([
+                Filter::Temperature(Temperature { temperature: 0.7 }),
+                Filter::TopP(TopP { p: 0.9 }),
+            ]);
+            let outcome = what_if(&recorded(&logits, coins), &chain, History::empty(), coins);
+            n_exact += u32::from(matches!(outcome, Some(WhatIf::Exact(_))));
+        }
+        assert!(u64::from(n_exact) * 10 > n * 9, "{n_exact} of {n}");
+    }
+
+    #[test]
+    fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
+        let logits = vec![0.0; 400];
+        let coins = Coins {
+            seed: 3,
+            position: 0,
+        };
+        let outcome = |filter: Filter| {
+            let chain = ChainConfig::sampled([filter]);
+            what_if(&recorded(&logits, coins), &chain, History::empty(), coins).unwrap()
+        };
+        let typical = outcome(Filter::TypicalP(TypicalP { p: 0.5 }));
+        assert!(matches!(typical, WhatIf::Bounded(_)));
+        let all = outcome(Filter::TopP(TopP { p: 1.0 }));
+        assert_eq!(all, WhatIf::Unrecorded);
+        let first = outcome(Filter::TopK(TopK { k: 1 }));
+        assert_eq!(first, WhatIf::Exact(TokenId(0)));
+    }
+}
