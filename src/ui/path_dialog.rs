@@ -6,7 +6,7 @@ use egui::{Id, Key, Modal, TextEdit, Ui};
 
 use super::fonts::Face;
 use super::theme::Theme;
-use super::widgets::Button;
+use super::widgets::{Button, field_frame};
 use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the dialog, if a path is to be typed.
@@ -27,7 +27,7 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         ui.add_space(6.0);
         let edit = TextEdit::singleline(path)
             .font(Face::Code.font())
-            .margin(egui::Margin::symmetric(8, 6))
+            .frame(field_frame(ui))
             .desired_width(f32::INFINITY);
         let field = ui.add(edit).labelled_by(label.id);
         if !ui.memory(|memory| memory.has_focus(field.id)) && !field.lost_focus() {

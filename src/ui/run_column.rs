@@ -7,7 +7,7 @@ use super::icons::{Icon, icon_button};
 use super::keys::shortcut_words;
 use super::layout::Room;
 use super::theme::Theme;
-use super::widgets::{Button, Chip};
+use super::widgets::{Button, Chip, checkbox, field_frame};
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, Command};
 
@@ -126,7 +126,8 @@ fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
     let words = stops_words(room, limits);
     editor_chip_ui(ui, &words, "Where to stop", |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
-        if ui.checkbox(&mut stops, "At the end of the text").changed() {
+        let words = Face::Body.text("At the end of the text");
+        if checkbox(ui, &mut stops, words).changed() {
             limits.end_of_text = if stops {
                 EndOfText::Stops
             } else {
@@ -148,6 +149,7 @@ fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
         .join("\n");
     let edit = TextEdit::multiline(&mut lines)
         .font(Face::Code.font())
+        .frame(field_frame(ui))
         .desired_rows(3)
         .desired_width(f32::INFINITY);
     if ui.add(edit).labelled_by(label.id).changed() {

@@ -1,6 +1,6 @@
 //! A row of the chain editor: one stage, its number, and what it did at the step that is shown.
 
-use egui::{Align, Checkbox, DragValue, Layout, Rect, Ui, pos2, vec2};
+use egui::{Align, DragValue, Layout, Rect, Ui, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
@@ -8,7 +8,7 @@ use super::stage_settings::{Setting, settings_of, window_of};
 use super::stage_words::{long_words, short_words};
 use super::theme::Theme;
 use super::top_bar::grouped;
-use super::widgets::Number;
+use super::widgets::{Number, checkbox};
 use super::window::part;
 use crate::decoding::filters::Window;
 use crate::decoding::{Filter, Stage, StageReport, Trace};
@@ -24,11 +24,15 @@ pub(super) struct StageChange {
 
 const ROW: f32 = 52.0;
 
+/// The width of a stage's name, and of the slider.
+const NAME: f32 = 172.0;
+const SLIDER: f32 = 108.0;
+
 /// Draws a stage, and sets it as the user asks. `effect` is what it did at the step that is shown.
 pub(super) fn stage_row_ui(ui: &mut Ui, stage: &mut Stage, effect: Option<&str>) -> StageChange {
     let theme = Theme::of(ui);
     let (_, rect) = ui.allocate_space(vec2(ui.available_width(), ROW));
-    let name_rect = Rect::from_min_size(rect.min + vec2(10.0, 8.0), vec2(196.0, 36.0));
+    let name_rect = Rect::from_min_size(rect.min + vec2(10.0, 8.0), vec2(NAME, 36.0));
     let edit_rect = Rect::from_min_max(pos2(name_rect.right(), rect.top()), rect.max);
 
     let color = if stage.enabled {
@@ -93,7 +97,7 @@ fn number_ui(ui: &mut Ui, filter: &mut Filter, enabled: bool) -> bool {
     let mut value = setting.value();
     let typed = number.field_ui(ui, &mut value).on_hover_text(tip).changed();
     ui.add_space(6.0);
-    let slid = number.slider_ui(ui, 108.0, &mut value).changed();
+    let slid = number.slider_ui(ui, SLIDER, &mut value).changed();
     if typed || slid {
         setting.set(value);
     }
@@ -140,10 +144,7 @@ fn window_ui(ui: &mut Ui, window: &mut Window) -> bool {
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         let mut limited = window.last_n.is_some();
-        if ui
-            .add(Checkbox::new(&mut limited, small("In the last", theme)))
-            .changed()
-        {
+        if checkbox(ui, &mut limited, small("In the last", theme)).changed() {
             window.last_n = limited.then_some(64);
         }
         match &mut window.last_n {
@@ -158,7 +159,7 @@ fn window_ui(ui: &mut Ui, window: &mut Window) -> bool {
         }
         ui.add_space(8.0);
         let text = small("prompt too", theme);
-        ui.add(Checkbox::new(&mut window.prompt_counted, text));
+        checkbox(ui, &mut window.prompt_counted, text);
     });
     *window != before
 }

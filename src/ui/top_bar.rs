@@ -138,8 +138,11 @@ fn model_menu_ui(ui: &mut Ui, model: &ModelStatus, commands: &mut Vec<Command>) 
         ModelStatus::Failed { error } => capital(error),
         ModelStatus::Loading { .. } | ModelStatus::Lost => return,
     };
-    egui::Frame::new().inner_margin(10).show(ui, |ui| {
-        ui.label(Face::Small.text(note).color(theme.text_3));
+    // The rows of a menu are as wide as it is; words are not to be stretched like them.
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        egui::Frame::new().inner_margin(10).show(ui, |ui| {
+            ui.label(Face::Small.text(note).color(theme.text_3));
+        });
     });
 }
 

@@ -1,6 +1,6 @@
 //! What hovering, pressing, focusing and disabling do to a control, the same for all of them.
 
-use egui::{Color32, Response, Stroke, StrokeKind, Ui};
+use egui::{Color32, Frame, Margin, Response, Stroke, StrokeKind, Ui};
 
 use crate::ui::theme::Theme;
 
@@ -50,6 +50,16 @@ pub fn paint_fill(ui: &Ui, response: &Response, rest: Rest, radius: u8) -> Color
     };
     ui.painter().rect_filled(response.rect, radius, fill);
     text
+}
+
+/// Around text that is typed: a fill and an edge that is seen on a popup too.
+pub fn field_frame(ui: &Ui) -> Frame {
+    let theme = Theme::of(ui);
+    Frame::new()
+        .fill(theme.surface_2)
+        .stroke(Stroke::new(1.0, theme.stroke_2))
+        .corner_radius(6)
+        .inner_margin(Margin::symmetric(8, 6))
 }
 
 /// The ring around the control that has the keyboard: 2 wide, 1 outside. Paint it last.

@@ -5,6 +5,7 @@
 
 mod badge;
 mod button;
+mod checkbox;
 mod chip;
 mod fill;
 mod legend;
@@ -15,8 +16,9 @@ mod slider;
 
 pub use badge::{BADGE, SMALL_BADGE, badge, letter, paint_badge};
 pub use button::Button;
+pub use checkbox::checkbox;
 pub use chip::Chip;
-pub use fill::{Rest, focus_ring, paint_fill};
+pub use fill::{Rest, field_frame, focus_ring, paint_fill};
 pub use legend::legend;
 pub use menu_item::menu_item;
 pub use notice::{Notice, NoticeKind};
