@@ -174,6 +174,12 @@ fn files_are_kept_where_they_were_asked_for() {
     assert_eq!(read(&json), read(&export.join("run.json")));
     assert!(read(&export.join("run.md")).contains("Pure sampling"));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
+    for plot in ["surprise", "probability", "next-token", "speed"] {
+        let path = export.join(plot);
+        assert!(read(&path.with_extension("svg")).starts_with("<svg"));
+        let png = std::fs::read(path.with_extension("png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG"));
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::export::{ExportFormat, render};
 use crate::generation::{
     EndOfText, FinishReason, GRAMMAR, Generation, GenerationConfig, Limits, PaneSettings,
 };
+use crate::state::Settings;
 
 /// What `quartet generate` is given.
 #[derive(Debug, Args)]
@@ -40,7 +41,7 @@ pub(super) struct Arguments {
     max_tokens: usize,
 
     /// What the draws of all panes depend on that have no seed of their own
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
     /// A text that ends the writing; can be given several times
@@ -56,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Keep the run in this folder, in every format
+    /// Keep the run in this folder: as JSON, Markdown and CSV, and its plots as SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 }
@@ -107,30 +108,23 @@ impl Arguments {
         Ok(settings.into_iter().map(pane).collect())
     }
 
-    /// Prints the texts, then writes the files: whatever becomes of these, the texts are there.
+    /// Prints the texts and writes the files; what becomes of the ones does not keep the others.
     fn keep(&self, generations: &[&Generation]) -> Result<(), Failure> {
+        let json = || render(ExportFormat::Json, generations);
         let json_printed = self.json.as_deref() == Some(Path::new("-"));
-        let refused = refusal(generations);
-        if let Some(sentence) = refused {
-            console::complain(sentence);
-        }
-        if json_printed {
-            console::print(&render(ExportFormat::Json, generations))?;
-        } else if refused.is_none() {
-            console::print(texts(generations).as_bytes())?;
-        }
-        let mut files_kept = true;
+        let printed = if json_printed {
+            console::print(&json())
+        } else {
+            console::print(texts(generations).as_bytes())
+        };
+        let mut all_well = tell_failures(generations);
         if let Some(path) = self.json.as_deref().filter(|_| !json_printed) {
-            files_kept &= told(&keep_file(path, &render(ExportFormat::Json, generations)));
+            all_well &= told(&keep_file(path, &json()));
         }
         if let Some(folder) = &self.export {
-            files_kept &= told(&keep_folder(folder, generations));
+            all_well &= told(&keep_folder(folder, generations));
         }
-        if files_kept && !generations.iter().any(|pane| has_failed(pane)) {
-            Ok(())
-        } else {
-            Err(Failure::Told)
-        }
+        printed.and(if all_well { Ok(()) } else { Err(Failure::Told) })
     }
 }
 
@@ -143,10 +137,11 @@ fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
     Ok(n_kept.strip_suffix('\r').unwrap_or(n_kept).to_owned())
 }
 
-/// Each text under the name of its pane and the words that ask for the same again.
+/// Each text that was begun, under the name of its pane and the words that ask for the same again.
 fn texts(generations: &[&Generation]) -> String {
     let mut page = String::new();
-    for pane in generations {
+    let written = |pane: &&&Generation| !pane.steps.is_empty() || error_of(pane).is_none();
+    for pane in generations.iter().filter(written) {
         let mut settings = PaneSettings::from(pane.config.chain.clone());
         if !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
@@ -159,18 +154,31 @@ fn texts(generations: &[&Generation]) -> String {
     page
 }
 
-/// The sentence for which all panes failed before they wrote anything.
-fn refusal<'a>(generations: &[&'a Generation]) -> Option<&'a str> {
-    let mut errors = generations.iter().map(|pane| match &pane.finish {
-        Some(FinishReason::Failed { error }) if pane.steps.is_empty() => Some(error.as_str()),
-        _ => None,
-    });
-    let first = errors.next()??;
-    errors.all(|error| error == Some(first)).then_some(first)
+/// Tells why panes failed; a reason that they share, once. Gives whether none did.
+fn tell_failures(generations: &[&Generation]) -> bool {
+    let failures: Vec<(&str, &str)> = generations
+        .iter()
+        .filter_map(|pane| Some((pane.name.as_str(), error_of(pane)?)))
+        .collect();
+    match failures.as_slice() {
+        [] => {}
+        [(_, first), others @ ..] if others.iter().all(|(_, error)| error == first) => {
+            console::complain(first);
+        }
+        failures => {
+            for (name, error) in failures {
+                console::complain(&format!("{name}: {error}"));
+            }
+        }
+    }
+    failures.is_empty()
 }
 
-const fn has_failed(pane: &Generation) -> bool {
-    matches!(pane.finish, Some(FinishReason::Failed { .. }))
+fn error_of(pane: &Generation) -> Option<&str> {
+    match &pane.finish {
+        Some(FinishReason::Failed { error }) => Some(error),
+        _ => None,
+    }
 }
 
 /// Tells what went wrong. Gives whether nothing did.

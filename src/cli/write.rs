@@ -134,8 +134,10 @@ impl Record {
             }
             Event::Finished { id, reason } => {
                 if let Some(pane) = self.pane(id) {
+                    let failed = matches!(reason, FinishReason::Failed { .. });
                     pane.finish = Some(reason);
-                    if !pane.steps.is_empty() {
+                    // A failure is told in the end, with the others.
+                    if !failed {
                         progress.happened(&format!("{}: {}", pane.name, ending(pane)));
                     }
                 }
