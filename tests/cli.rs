@@ -1,5 +1,10 @@
 //! The program without a window, as a shell sees it: what it prints, keeps and returns.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that cannot go on fails the test that called it"
+)]
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,5 +1,10 @@
 //! Sessions over a scripted model: what panes write together, alone, and why they end.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that cannot go on fails the test that called it"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -98,9 +103,9 @@ fn run(session: &mut Session) -> Outcome {
     while session.is_busy() {
         let mut progress = Vec::new();
         session.advance(&mut progress);
-        progress
-            .into_iter()
-            .for_each(|progress| outcome.note(progress));
+        for progress in progress {
+            outcome.note(progress);
+        }
     }
     outcome
 }
@@ -348,9 +353,9 @@ fn a_pane_that_joins_changes_nothing_for_those_that_write() {
     for _ in 0..5 {
         let mut progress = Vec::new();
         session.advance(&mut progress);
-        progress
-            .into_iter()
-            .for_each(|progress| outcome.note(progress));
+        for progress in progress {
+            outcome.note(progress);
+        }
     }
     ask(&mut session, "The old king", &[(9, greedy())]);
     let rest = run(&mut session);
@@ -443,4 +448,24 @@ fn a_pane_can_be_stopped_wherever_it_is() {
     assert!(session.stop(GenerationId(3)));
     assert!(!session.is_busy());
     assert_eq!(n_open.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn the_embedded_model_writes_the_same_from_a_cache_and_from_the_beginning() {
+    let open = || Session::new(quartet::engine::open_embedded(&mut |_| {}).unwrap());
+    let mut kept = open();
+    for (prompt, reused) in [
+        ("Once upon a time there was", false),
+        ("Once upon a time there was", true),
+        ("Once upon a time there was a fox who", true),
+        ("Once upon a time there lived a king", true),
+    ] {
+        let warm = write(&mut kept, prompt, &four());
+        let cold = write(&mut open(), prompt, &four());
+        let n_tokens = warm.prompt.tokens.len();
+        assert_eq!(warm.prompt.n_prefilled < n_tokens, reused, "{prompt}");
+        for pane in 0..4 {
+            assert_eq!(warm.tokens(pane), cold.tokens(pane), "{prompt}: {pane}");
+        }
+    }
 }

@@ -2,6 +2,11 @@
 //!
 //! No test sleeps: where the pace matters, each forward pass waits for the test's leave.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a helper that cannot go on fails the test that called it"
+)]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +59,7 @@ impl Desk {
 
     /// The next event; one wake announces one event.
     fn next(&mut self) -> Event {
-        let woken = self.woken.recv_timeout(Duration::from_secs(60));
+        let woken = self.woken.recv_timeout(Duration::from_mins(1));
         woken.expect("the worker reports within a minute");
         self.worker
             .drain(1)
@@ -414,7 +419,7 @@ fn a_worker_that_is_dropped_ends_its_thread_whatever_it_does() {
             // Nobody takes the events: once there is no room for more, the thread waits.
             desk.generate("Once", [pane]);
             for _ in 0..512 {
-                desk.woken.recv_timeout(Duration::from_secs(60)).unwrap();
+                desk.woken.recv_timeout(Duration::from_mins(1)).unwrap();
             }
         },
         |desk, pane| {
@@ -442,7 +447,9 @@ fn a_worker_that_is_dropped_leaves_a_loader_in_the_middle() {
     let (begun, has_begun) = sync_channel(1);
     let mut desk = Desk::open(move |_, progress| {
         begun.send(()).unwrap();
-        (0_u16..).for_each(|hundredths| progress(f32::from(hundredths) / 100.0));
+        for hundredths in 0..u16::MAX {
+            progress(f32::from(hundredths) / 100.0);
+        }
         unreachable!("somebody listened to the end");
     });
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
