@@ -36,6 +36,12 @@ impl Logits {
         Self { values, n_vocab }
     }
 
+    /// The rows of several, in their order.
+    pub fn joined(parts: Vec<Self>, n_vocab: usize) -> Self {
+        let values = parts.into_iter().flat_map(|part| part.values);
+        Self::new(values.collect(), n_vocab)
+    }
+
     /// How many rows there are.
     pub fn n_rows(&self) -> usize {
         self.values.len() / self.n_vocab.max(1)

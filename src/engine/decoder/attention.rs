@@ -9,7 +9,7 @@ use crate::engine::blueprint::{Blueprint, Rope};
 ///
 /// Vaswani et al. 2017, "Attention Is All You Need"; Ainslie et al. 2023, "GQA: Training Generalized
 /// Multi-Query Transformer Models from Multi-Head Checkpoints".
-pub trait Attention: Send {
+pub trait Attention: Send + Sync {
     /// How it keeps keys and values.
     type Run: Run + Send + Sync;
 

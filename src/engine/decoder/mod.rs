@@ -25,6 +25,7 @@ mod weights;
 use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
+use rayon::prelude::*;
 
 use self::attention::{Attention, Batch, HeadShape, Place};
 use self::cache::Cache;
@@ -152,6 +153,34 @@ impl<A: Attention> Decoder<A> {
         id
     }
 
+    /// Runs the rows, each core some of the sequences where that pays: where each has one row, and
+    /// the weights are so few that a core reads them in less time than all cores take to meet for
+    /// each product.
+    fn run_on_cores(
+        &self,
+        rows: &[Row],
+        places: &[Place],
+        caches: &mut [Cache<A::Run>],
+    ) -> candle_core::Result<Logits> {
+        let n_part = caches.len().div_ceil(rayon::current_num_threads());
+        let pays = self.weights.head.is_packed() && rows.len() == caches.len();
+        if !pays || n_part == caches.len() {
+            return self.run(rows, places.to_vec(), caches);
+        }
+        let parts: candle_core::Result<Vec<Logits>> = rows
+            .par_chunks(n_part)
+            .zip(caches.par_chunks_mut(n_part))
+            .zip(places.par_chunks(n_part))
+            .map(|((rows, caches), places)| {
+                // A row's cache is at its own place, because each sequence has one row.
+                let places = places.iter().enumerate();
+                let places = places.map(|(cache, place)| Place { cache, ..*place });
+                self.run(rows, places.collect(), caches)
+            })
+            .collect();
+        Ok(Logits::joined(parts?, self.weights.n_vocab))
+    }
+
     fn run(
         &self,
         rows: &[Row],
@@ -247,7 +276,7 @@ impl<A: Attention> CausalLm for Decoder<A> {
             .iter()
             .filter_map(|id| self.sequences.remove(id))
             .collect();
-        let logits = self.run(rows, places.clone(), &mut caches);
+        let logits = self.run_on_cores(rows, &places, &mut caches);
         if logits.is_ok() {
             for place in places {
                 if let Some(cache) = caches.get_mut(place.cache) {

@@ -20,7 +20,7 @@ const N_BLOCK: usize = 32;
 const N_INPUTS: usize = 4;
 
 /// Products below which other threads cost more than they give.
-const N_MIN_PARALLEL_PRODUCTS: usize = 3_000_000;
+const N_MIN_PARALLEL_PRODUCTS: usize = 8_000_000;
 
 /// A matrix of 8-bit weights, 16 of its rows interleaved.
 #[derive(Debug)]

@@ -88,6 +88,11 @@ impl Projection {
         Ok(Self { parts })
     }
 
+    /// Whether it is multiplied by our own products, on the thread that asks.
+    pub fn is_packed(&self) -> bool {
+        matches!(self.parts.as_slice(), [Part::Packed(_)])
+    }
+
     /// Rows of inputs to rows of outputs.
     pub fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self.parts.as_slice() {
