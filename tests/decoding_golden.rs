@@ -1,5 +1,11 @@
 //! The published vectors of llama.cpp's own sampler tests, to 1e-5: its rules, in its numbers.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that panics has failed"
+)]
+
 use quartet::decoding::filters::{
     Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty,
     Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,

@@ -1,5 +1,11 @@
 //! What must hold for any scores, any chain and any order.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that panics has failed"
+)]
+
 use proptest::prelude::*;
 use quartet::decoding::filters::{
     EpsilonCutoff, EtaCutoff, MinP, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,

@@ -25,7 +25,7 @@ pub enum Dialect {
     Candle,
     /// Ollama.
     Ollama,
-    /// Services that follow OpenAI's API.
+    /// Services with the API that `OpenAI` began.
     OpenAi,
 }
 

@@ -260,7 +260,7 @@ impl Recorded {
     }
 
     fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
-        let picked = selector.pick(coins, &mut SelectorState::NEW, &mut self.head.clone());
+        let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
         let sure = self.sure && !selector.is_adaptive();
         match (self.tail, selector) {
             (None, _) | (Some(_), Selector::Greedy) => answer(sure, picked.token),
@@ -271,11 +271,9 @@ impl Recorded {
 
     /// On the bar the recorded ones come first; how long they are on it depends on the tail.
     fn draw_beside(&mut self, tail: Tail, coin: f64) -> WhatIf {
-        let (least, most) = self.tail_shares(tail);
-        let (from, to) = (
-            coin * (1.0 + least) - ROUNDING,
-            coin * (1.0 + most) + ROUNDING,
-        );
+        let (light, heavy) = self.tail_shares(tail);
+        let from = coin * (1.0 + light) - ROUNDING;
+        let to = coin * (1.0 + heavy) + ROUNDING;
         let first = self.head.crossing(|end| from < end);
         let last = self.head.crossing(|end| to < end);
         match (first, last) {
@@ -284,10 +282,8 @@ impl Recorded {
                 answer(self.sure && same, first.candidate.token)
             }
             (None, None) if self.sure && !tail.mixed => WhatIf::Unrecorded,
-            (first, _) => {
-                let first = first.map_or_else(|| self.head.best(), |first| first.candidate);
-                WhatIf::Bounded(first.token)
-            }
+            (Some(first), None) => WhatIf::Bounded(first.candidate.token),
+            (None, _) => WhatIf::Bounded(self.head.best().token),
         }
     }
 }

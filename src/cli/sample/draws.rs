@@ -12,14 +12,14 @@ use crate::decoding::{
 /// How often each token was drawn.
 #[derive(Debug, Serialize)]
 pub(super) struct Draws {
-    pub counts: Vec<Count>,
+    pub counts: Vec<Tally>,
     /// Nothing where the selector draws by rules of its own, or where only one token can be drawn.
     pub chi_squared: Option<Test>,
 }
 
 /// A token's count, and the one that was to be expected.
 #[derive(Debug, Serialize)]
-pub(super) struct Count {
+pub(super) struct Tally {
     pub id: TokenId,
     pub count: u32,
     pub expected: f64,
@@ -65,9 +65,9 @@ impl Draws {
                 }
             }
         }
-        let mut counts: Vec<Count> = counts
+        let mut counts: Vec<Tally> = counts
             .into_iter()
-            .map(|(id, (count, expected))| Count {
+            .map(|(id, (count, expected))| Tally {
                 id,
                 count,
                 expected,
@@ -84,9 +84,9 @@ impl Draws {
 }
 
 impl Test {
-    fn of(counts: &[Count]) -> Option<Self> {
+    fn of(counts: &[Tally]) -> Option<Self> {
         let mut bins = vec![(0.0, 0.0)];
-        for Count {
+        for Tally {
             count, expected, ..
         } in counts.iter().rev()
         {

@@ -22,10 +22,15 @@ use crate::generation::{GRAMMAR, PaneSettings};
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 pub(super) struct Arguments {
-    /// The scores, as "2.0, 1.0, 0.5"; or a JSON file with {"logits": […], "history": […],
-    /// "n_prompt": n} or a list of such, where null is a score of −∞; with `-` the JSON is read
-    /// from standard input
-    #[arg(long, value_name = "FILE|SCORES", allow_hyphen_values = true)]
+    /// The scores, as "2.0, 1.0, 0.5", or as JSON, or a file that holds the JSON
+    #[arg(
+        long,
+        value_name = "FILE|SCORES",
+        allow_hyphen_values = true,
+        long_help = "The scores, as \"2.0, 1.0, 0.5\"; or JSON, or a file that holds it: \
+                     {\"logits\": […], \"history\": […], \"n_prompt\": n} or a list of such, where \
+                     null is a score of −∞; with `-` the JSON is read from standard input"
+    )]
     logits: String,
 
     /// What the tokens are called, as "the, a, an"; their numbers where nothing is given

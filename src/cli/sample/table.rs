@@ -12,8 +12,9 @@ const BAR: usize = 60;
 /// The table of one answer.
 pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
     let name = |token: TokenId| {
-        let named = names.get(token.index()).map(|name| (*name).to_owned());
-        named.unwrap_or_else(|| format!("#{token}"))
+        names
+            .get(token.index())
+            .map_or_else(|| format!("#{token}"), |name| (*name).to_owned())
     };
     let mut text = format!(
         "{} · {} · row {}\n\n",
@@ -29,9 +30,9 @@ pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
 
 fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
     let trace = &answer.trace;
-    let mut rows = vec![vec![String::new(), "model".to_owned()]];
-    rows[0].extend(trace.stages.iter().map(|stage| stage.filter.to_string()));
-    rows[0].push(String::new());
+    let mut title = vec![String::new(), "model".to_owned()];
+    title.extend(trace.stages.iter().map(|stage| stage.filter.to_string()));
+    let mut rows = vec![title];
     for (index, candidate) in trace.raw.head.iter().enumerate() {
         let mut row = vec![name(candidate.token), percent(candidate.prob)];
         let mut cut_by = None;
@@ -79,9 +80,9 @@ fn push_columns(text: &mut String, rows: &[Vec<String>]) {
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let padding = " ".repeat(width - cell.chars().count());
             if column == 0 || cell.starts_with("cut by") {
-                line += &format!("{cell}{padding}  ");
+                line.extend([cell, padding.as_str(), "  "]);
             } else {
-                line += &format!("{padding}{cell}  ");
+                line.extend([padding.as_str(), cell, "  "]);
             }
         }
         text.push_str(line.trim_end());
@@ -133,10 +134,10 @@ fn push_draws(text: &mut String, draws: &Draws, name: &dyn Fn(TokenId) -> String
     text.push('\n');
     push_columns(text, &rows);
     match &draws.chi_squared {
-        Some(test) => writeln!(
+        Some(found) => writeln!(
             text,
             "χ² {:.2} with {} degrees of freedom; honest draws pass {:.2} once in 20 times",
-            test.chi_squared, test.n_freedom, test.bound_one_in_20,
+            found.chi_squared, found.n_freedom, found.bound_one_in_20,
         ),
         None => writeln!(
             text,
