@@ -1,6 +1,11 @@
 //! The shape of the code: which module may name which, which foreign crate may stand where, and the
 //! few habits that a reader relies on. A line in a table here is an architecture decision.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails may panic, in a helper too"
+)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

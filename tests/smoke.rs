@@ -1,5 +1,11 @@
 //! The real program in a real window on a virtual display: it opens, and text streams into four panes.
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that fails may panic, in a helper too"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
