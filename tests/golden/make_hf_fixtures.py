@@ -2,9 +2,11 @@
 
     pip install torch transformers numpy && python make_hf_fixtures.py > decoding_reference.json
 
-"transformers" cases run transformers' own logits processors. "vllm" cases follow the rules of vLLM's
-v1 sampler (vllm/v1/sample: penalties, then temperature, min-p, top-k, top-p), written here in numpy
-after that source, because vLLM itself does not run everywhere.
+"transformers" cases run transformers' own logits processors. "vllm" cases are not vLLM's
+own output, because vLLM does not run everywhere: they are the rules of its v1 sampler in numpy
+(penalties, then temperature, min-p, top-k, top-p). What happens at ties and at the bounds was compared
+with the source of its PyTorch path (vllm/v1/sample/sampler.py at 00ec9781 for top-k and top-p,
+logits_processor/builtin.py at 0272a72c for min-p); its GPU kernels were not looked at.
 
 A case holds the scores (or, for a large vocabulary, the number of tokens of the formula below), the
 stages in the words of `--pane`, and the probability of every token that is left, by id.

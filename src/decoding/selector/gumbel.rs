@@ -7,8 +7,8 @@ use super::{Candidates, Coins, Draw, greedy};
 /// The noise of a token depends on the seed, the position and the token alone, so two settings that
 /// leave the same favourite take the same token. No single coin decides, so none is recorded.
 ///
-/// Gumbel 1954, "Statistical Theory of Extreme Values"; Ravfogel and others 2024, "Counterfactual
-/// Generation from Language Models".
+/// Gumbel 1954, "Statistical Theory of Extreme Values"; Ravfogel, Svete, Snæbjarnarson, Cotterell
+/// 2024, "Gumbel Counterfactual Generation From Language Models".
 pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     let softmax = candidates.softmax();
     let possible = candidates
