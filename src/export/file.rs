@@ -10,6 +10,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    // Without this a missing folder is reported with the temporary file's name.
+    std::fs::metadata(folder)?;
     let mut file = temporary_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

@@ -130,7 +130,7 @@ fn model_row_ui(ui: &mut Ui, n_candidates: usize) {
         ui.label(Face::Small.text("Model").color(theme.text_3));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(10.0);
-            let words = format!("{} candidates", super::top_bar::grouped(n_candidates));
+            let words = format!("{} candidates", super::words::grouped(n_candidates as f64));
             ui.label(Face::Small.text(words).color(theme.text_3));
         });
     });

@@ -7,9 +7,9 @@ use super::icons::{Icon, icon_button};
 use super::stage_settings::{Setting, settings_of, window_of};
 use super::stage_words::{long_words, short_words};
 use super::theme::Theme;
-use super::top_bar::grouped;
 use super::widgets::{Number, checkbox};
 use super::window::part;
+use super::words::grouped;
 use crate::decoding::filters::Window;
 use crate::decoding::{Filter, Stage, StageReport, Trace};
 
@@ -179,7 +179,7 @@ pub(super) fn effect_words(trace: &Trace, index: usize) -> Option<String> {
     Some(if report.filter.cuts() {
         match report.n_kept {
             1 => "Kept 1 token here".to_owned(),
-            n => format!("Kept {} tokens here", grouped(n as usize)),
+            n => format!("Kept {} tokens here", grouped(f64::from(n))),
         }
     } else {
         let (before, after) = (bits(before), bits(report.entropy_nats));

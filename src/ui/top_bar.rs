@@ -7,6 +7,7 @@ use super::icons::{Icon, icon_button};
 use super::layout::Room;
 use super::theme::Theme;
 use super::widgets::{Button, Rest, focus_ring, menu_item, paint_fill};
+use super::words::grouped;
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, ModelStatus, PathPurpose, PictureFormat, Plot, ThemeChoice,
@@ -131,8 +132,8 @@ fn model_menu_ui(ui: &mut Ui, model: &ModelStatus, commands: &mut Vec<Command>) 
     let note = match model {
         ModelStatus::Ready(model) => {
             let info = &model.info;
-            let n_vocab = grouped(info.n_vocab);
-            let n_context = grouped(info.n_context);
+            let n_vocab = grouped(info.n_vocab as f64);
+            let n_context = grouped(info.n_context as f64);
             format!("In use: {n_vocab} tokens in its vocabulary, reads {n_context} at most.")
         }
         ModelStatus::Failed { error } => capital(error),
@@ -210,22 +211,9 @@ fn count_words(n: u64) -> String {
     }
 }
 
-/// A whole number with its thousands apart: 6,144.
-pub(super) fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{count_words, grouped};
+    use super::count_words;
 
     #[test]
     fn sizes_are_said_as_people_say_them() {
@@ -236,18 +224,6 @@ mod tests {
             (1_240_000_000, "1.2 B"),
         ] {
             assert_eq!(count_words(n), words);
-        }
-    }
-
-    #[test]
-    fn thousands_stand_apart() {
-        for (n, words) in [
-            (0, "0"),
-            (999, "999"),
-            (6144, "6,144"),
-            (1_000_000, "1,000,000"),
-        ] {
-            assert_eq!(grouped(n), words);
         }
     }
 }

@@ -37,6 +37,19 @@ pub const fn mark(white: char) -> char {
     }
 }
 
+/// A whole number in groups of three: "6,144".
+pub fn grouped(n: f64) -> String {
+    let digits = format!("{n:.0}");
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

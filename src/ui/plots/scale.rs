@@ -1,5 +1,7 @@
 //! Round numbers for axes, and how numbers are written there.
 
+pub(super) use crate::ui::words::grouped;
+
 /// The smallest number of the form 1, 1.5, 2, 3, 4, 5, 7 times a power of ten that is not below
 /// `value`; 1 where there is nothing above zero to show.
 pub(super) fn round_up(value: f64) -> f64 {
@@ -60,19 +62,6 @@ pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
 #[expect(clippy::cast_sign_loss, reason = "what is below zero is cut first")]
 pub(super) fn count(value: f64) -> usize {
     value.max(0.0) as usize
-}
-
-/// A whole number in groups of three: "6,144".
-pub(super) fn grouped(n: f64) -> String {
-    let digits = format!("{n:.0}");
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
