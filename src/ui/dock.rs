@@ -9,6 +9,7 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::{GAP, Room, TABS};
 use super::numbers::numbers_ui;
+use super::part::part;
 use super::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
     score_measure_ui, score_plot_ui, speed_plot_ui,
@@ -16,7 +17,6 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
-use super::window::part;
 use crate::state::{AppState, Command, DockTab, Pin, PinMove};
 
 /// Where the dock stands.

@@ -3,8 +3,8 @@
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::fonts::Face;
+use super::part::part;
 use super::theme::Theme;
-use super::window::part;
 use crate::decoding::{
     Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
 };

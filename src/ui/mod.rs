@@ -17,6 +17,7 @@ mod layout;
 mod numbers;
 mod pane;
 mod pane_header;
+mod part;
 mod path_dialog;
 mod prompt_card;
 mod run_column;

@@ -7,10 +7,10 @@ use super::fonts::Face;
 use super::icons::Icon;
 use super::layout::Room;
 use super::pane_header::header_ui;
+use super::part::part;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
-use super::window::part;
 use crate::generation::{FinishReason, Generation, Metrics};
 use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capital};
 

@@ -7,9 +7,9 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Room;
 use super::pane::PaneFrame;
+use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
-use super::window::part;
 use crate::state::{AppState, Command, MAX_PANES};
 
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.

@@ -3,9 +3,9 @@
 use egui::{Align, Layout, Rect, Stroke, StrokeKind, TextEdit, Ui, vec2};
 
 use super::fonts::Face;
+use super::part::part;
 use super::theme::Theme;
 use super::widgets::Chip;
-use super::window::part;
 use crate::state::{AppState, Command, PromptCount};
 
 /// Beginnings to take where there is none.

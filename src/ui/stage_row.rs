@@ -4,11 +4,11 @@ use egui::{Align, DragValue, Layout, Rect, Ui, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::part::part;
 use super::stage_settings::{Setting, settings_of, window_of};
 use super::stage_words::{long_words, short_words};
 use super::theme::Theme;
 use super::widgets::{Number, checkbox};
-use super::window::part;
 use super::words::grouped;
 use crate::decoding::filters::Window;
 use crate::decoding::{Filter, Stage, StageReport, Trace};

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use egui::emath::GuiRounding as _;
-use egui::{AsIdSalt, Rect, Ui, UiBuilder, vec2};
+use egui::{Rect, Ui, vec2};
 
 use super::dock::{DockFrame, dock_ui};
 use super::keys::keys_ui;
 use super::layout::{EDGE, Layout, Room, Wishes};
 use super::pane::{PaneFrame, pane_ui};
+use super::part::part;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
 use super::prompt_card::{prompt_ui, text_height};
@@ -122,9 +123,4 @@ fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
         dock_open: state.view.dock_open,
         dock_height: state.view.dock_height,
     }
-}
-
-/// A part of the window with a place of its own.
-pub(super) fn part(ui: &mut Ui, rect: Rect, name: impl AsIdSalt) -> Ui {
-    ui.new_child(UiBuilder::new().id_salt(name).max_rect(rect))
 }

@@ -65,6 +65,7 @@ pub struct TokenView {
     pinned: Option<usize>,
     goal: Option<usize>,
     hover: Option<card::Hover>,
+    clicked: Option<usize>,
     was_writing: bool,
 }
 
@@ -142,7 +143,11 @@ impl TokenView {
         let chunks = self.layout.visible(ui, &self.script, visible);
         painting.paint(&chunks);
         let pointed = card::due(ui, &mut self.hover, hovered);
-        let kept = input.pinned.filter(|_| response.has_focus());
+        // Whoever clicked sees the token in the dock, and wants to read on; arrow keys show the card.
+        let moved_by_keys = input.pinned != self.clicked;
+        let kept = input
+            .pinned
+            .filter(|_| response.has_focus() && moved_by_keys);
         let shown = pointed.or(kept);
         if let Some((step, place)) = shown.zip(painting.place_of(&chunks, shown)) {
             card::show(ui, &response, place, input.generation, step);
@@ -152,6 +157,7 @@ impl TokenView {
         }
         self.scroll_to_goal(ui, origin);
         if response.clicked() {
+            self.clicked = hovered;
             response.request_focus();
         }
         TokenTextResponse {
