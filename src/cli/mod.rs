@@ -1,7 +1,7 @@
 //! The command line: the window by default, a command where one is given.
 //!
 //! A command is a file here with its arguments and a function that runs them, and an arm of
-//! [`Command`].
+//! `Command`.
 
 mod bench;
 mod console;

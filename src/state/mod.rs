@@ -1,7 +1,7 @@
 //! All that the window shows, without a window: commands in, effects out.
 //!
-//! This module knows no widget, no thread and no file. What must be done outside it is an [`Effect`],
-//! and what happened there comes back as a [`Command`] or an engine's event.
+//! This module knows no widget, no thread and no file. What must be done outside it is an `Effect`,
+//! and what happened there comes back as a `Command` or an engine's event.
 
 mod app_state;
 mod apply;
