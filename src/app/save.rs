@@ -8,9 +8,9 @@ use eframe::egui;
 
 use crate::export;
 use crate::generation::Generation;
-use crate::state::{AppState, Command, Document, ScoreMeasure, capital};
+use crate::state::{AppState, Command, Document, ScoreMeasure};
 use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{View, render};
+use crate::ui::plots::picture::{View, drawing, encode};
 
 /// All that is needed to write one file: the record as it was when it was asked for.
 pub(super) struct Job {
@@ -89,7 +89,7 @@ impl Job {
                     step: self.shown_step,
                     dark: self.dark,
                 };
-                render(&texts, view, format).map_err(|error| capital(&error.to_string()))
+                encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
             }
         }
     }

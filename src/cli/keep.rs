@@ -41,9 +41,10 @@ fn keep_pictures(folder: &Path, generations: &[&Generation]) -> Result<(), Strin
             step: telling_step(&panes),
             dark: false,
         };
+        let drawing = picture::drawing(&panes, view);
         for format in PictureFormat::ALL {
             let path = folder.join(name).with_extension(format.extension());
-            let bytes = picture::render(&panes, view, format).map_err(|error| error.to_string())?;
+            let bytes = picture::encode(&drawing, format).map_err(|error| error.to_string())?;
             keep_file(&path, &bytes)?;
         }
     }

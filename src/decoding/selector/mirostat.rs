@@ -45,11 +45,7 @@ impl MirostatV1 {
         let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
         candidates.keep_head(n_kept);
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(
-            state,
-            mu,
-            f64::from(self.eta) * (bits(draw.prob) - f64::from(self.tau)),
-        );
+        learn(state, mu, bits(draw.prob), (self.tau, self.eta));
         draw
     }
 
@@ -69,11 +65,7 @@ impl MirostatV2 {
         let bar = candidates.softmax().log_sum_exp - mu * std::f64::consts::LN_2;
         candidates.keep_from(bar as f32);
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(
-            state,
-            mu,
-            f64::from(self.eta) * (bits(draw.prob) - f64::from(self.tau)),
-        );
+        learn(state, mu, bits(draw.prob), (self.tau, self.eta));
         draw
     }
 
@@ -86,7 +78,8 @@ fn mu(state: &SelectorState, tau: f32) -> f64 {
     state.memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
 }
 
-fn learn(state: &mut SelectorState, mu: f64, step: f64) {
+fn learn(state: &mut SelectorState, mu: f64, surprise_bits: f64, (tau, eta): (f32, f32)) {
+    let step = f64::from(eta) * (surprise_bits - f64::from(tau));
     state.memory = Some([mu - step, 0.0]);
 }
 

@@ -12,7 +12,7 @@ mod text;
 use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 
 pub use self::caption::caption;
-pub use self::of_run::{View, render};
+pub use self::of_run::{View, drawing, encode};
 pub use self::png::{PictureError, png};
 use super::next_token::NextTokenData;
 use super::score::ScoreData;

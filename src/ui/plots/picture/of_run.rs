@@ -21,13 +21,9 @@ pub struct View {
     pub dark: bool,
 }
 
-/// The bytes of a picture of these panes, at its usual size. A pane is its place in the list; one
-/// that has written nothing keeps its letter.
-pub fn render(
-    panes: &[Option<&Generation>],
-    view: View,
-    format: PictureFormat,
-) -> Result<Vec<u8>, PictureError> {
+/// A picture of these panes as SVG, at its usual size. A pane is its place in the list; one that has
+/// written nothing keeps its letter.
+pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let score = ScoreData::of(panes, view.measure);
     let speed = SpeedData::of(panes);
     let candidates = view.step.and_then(|StepAt { pane, step }| {
@@ -39,14 +35,18 @@ pub fn render(
         Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
         Plot::Speed => PicturePlot::Speed(&speed),
     };
-    let drawing = svg(&Picture {
+    svg(&Picture {
         plot,
         caption: &caption(panes),
         size: plot.usual_size(),
         dark: view.dark,
-    });
+    })
+}
+
+/// The bytes of a drawing's file.
+pub fn encode(drawing: &str, format: PictureFormat) -> Result<Vec<u8>, PictureError> {
     match format {
-        PictureFormat::Svg => Ok(drawing.into_bytes()),
-        PictureFormat::Png => png(&drawing, PNG_SCALE),
+        PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),
+        PictureFormat::Png => png(drawing, PNG_SCALE),
     }
 }
