@@ -48,10 +48,16 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("eframe", &["app"]),
     ("egui", &["app", "ui"]),
     ("egui_plot", &["ui"]),
+    ("hf_hub", &["hub"]),
+    ("jiff", &["engine"]),
+    ("minijinja", &["engine"]),
+    ("minijinja_contrib", &["engine"]),
     ("pollster", &["app"]),
     ("resvg", &["ui"]),
     ("rfd", &["app"]),
-    ("sha2", &["engine"]),
+    ("sha2", &["engine", "hub"]),
+    ("shlex", &["export"]),
+    ("sysinfo", &["engine", "hub"]),
     ("tempfile", &["export"]),
 ];
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::dialect::Dialect;
 use super::{
     Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
     SelectorState, StageContext, StageReport, TokenId, Trace,
@@ -39,6 +40,10 @@ pub struct ChainConfig {
     /// How the filters treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
+    /// The engine whose order, defaults and rules were chosen; nothing where the chain is Quartet's
+    /// own. It says where the chain comes from; what it does is in the other fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
 }
 
 impl ChainConfig {
@@ -56,6 +61,7 @@ impl ChainConfig {
             stages: filters.into_iter().map(Stage::from).collect(),
             selector: Selector::Multinomial,
             rules: Rules::default(),
+            dialect: None,
         }
     }
 

@@ -59,6 +59,7 @@ impl Dialect {
         ChainConfig {
             stages: self.filters().into_iter().map(Stage::from).collect(),
             rules: self.rules(),
+            dialect: Some(self),
             ..ChainConfig::sampled([])
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ParseError;
 use super::step::{NamedPiece, Pieces, StepEntry};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Rules, Selector, Stage, TokenId};
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, Metrics, ModelInfo, PromptRecord,
@@ -54,6 +55,8 @@ struct Settings {
     selector: Selector,
     #[serde(default, skip_serializing_if = "is_default")]
     rules: Rules,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dialect: Option<Dialect>,
     seed: u64,
     max_new_tokens: usize,
     stop_strings: Vec<String>,
@@ -180,6 +183,7 @@ impl Settings {
             stages: config.chain.stages.clone(),
             selector: config.chain.selector,
             rules: config.chain.rules,
+            dialect: config.chain.dialect,
             seed: config.seed,
             max_new_tokens: config.limits.max_new_tokens,
             stop_strings: config.limits.stop_strings.clone(),
@@ -193,6 +197,7 @@ impl Settings {
                 stages: self.stages,
                 selector: self.selector,
                 rules: self.rules,
+                dialect: self.dialect,
             },
             seed: self.seed,
             limits: Limits {

@@ -110,7 +110,11 @@ impl FromStr for PaneSettings {
             match stages::head(&mut words)? {
                 Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
                 Head::Selector(parse) => settings.chain.selector = selector(parse, &mut words)?,
-                Head::Dialect => settings.chain.rules = stages::dialect(&mut words)?.rules(),
+                Head::Dialect => {
+                    let dialect = stages::dialect(&mut words)?;
+                    settings.chain.rules = dialect.rules();
+                    settings.chain.dialect = Some(dialect);
+                }
                 Head::Seed => settings.seed = Some(seed(&mut words)?),
                 Head::Name => name = Some(pane_name(&mut words)?),
             }
@@ -128,7 +132,7 @@ impl std::fmt::Display for PaneSettings {
         if parts.is_empty() || self.chain.selector != Selector::Multinomial {
             parts.push(self.chain.selector.to_string());
         }
-        let dialect = stages::dialect_of(self.chain.rules);
+        let dialect = stages::dialect_of(&self.chain);
         parts.extend(dialect.map(|dialect| format!("dialect {dialect}")));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
@@ -312,6 +316,8 @@ mod tests {
             "dry 1 base 2 allowed 4 last 9 generated only breakers 13 5+6",
             "top-k 5, dialect transformers",
             "top-p 0.9, dialect candle, seed 3",
+            "T 1, dialect ollama",
+            "top-p 0.9, dialect openai",
             "bias 13 -2.5 14 1 ban 5 6, ban 7, greedy",
             "min-p 0.000000001, name \"a \\\"b\\\", c\\\\d\"",
         ] {

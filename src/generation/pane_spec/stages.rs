@@ -8,7 +8,7 @@ use crate::decoding::filters::{
     TokenBias, TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{Filter, Rules, Selector, TokenId};
+use crate::decoding::{ChainConfig, Filter, Rules, Selector, TokenId};
 
 /// What a word at the beginning of a part stands for.
 #[derive(Clone, Copy)]
@@ -332,14 +332,17 @@ pub(super) fn dialect(words: &mut Words) -> Result<Dialect, PaneSpecError> {
     })
 }
 
-/// The name of a dialect whose rules these are; nothing for our own.
-pub(super) fn dialect_of(rules: Rules) -> Option<&'static str> {
-    let spoken = DIALECTS
-        .iter()
-        .find(|(_, dialect)| dialect.rules() == rules);
-    spoken
-        .map(|(name, _)| *name)
-        .filter(|_| rules != Rules::default())
+/// The name of the dialect that a chain speaks: the one that was chosen, otherwise the first with
+/// its rules; nothing for our own.
+pub(super) fn dialect_of(chain: &ChainConfig) -> Option<&'static str> {
+    let rules = chain.rules;
+    let is_spoken = |dialect: Dialect| match chain.dialect {
+        Some(chosen) => dialect == chosen,
+        None => rules != Rules::default() && dialect.rules() == rules,
+    };
+    let mut dialects = DIALECTS.iter();
+    let spoken = dialects.find(|(_, dialect)| is_spoken(*dialect));
+    spoken.map(|(name, _)| *name)
 }
 
 const DIALECTS: [(&str, Dialect); 7] = [
