@@ -14,7 +14,7 @@ use quartet::generation::PaneSettings;
 const N_VOCAB: usize = 151_936;
 
 /// Chains that people use, in the words of `--pane`.
-const CHAINS: [(&str, &str); 14] = [
+const CHAINS: [(&str, &str); 16] = [
     ("greedy", "greedy"),
     ("pure sampling", "sample"),
     ("top-k 40", "top-k 40"),
@@ -40,8 +40,10 @@ const CHAINS: [(&str, &str); 14] = [
     ),
     ("min-p, temperature last", "min-p 0.05, temp 1.5"),
     ("typical-p", "typical-p 0.9"),
+    ("T 1.5, typical-p 0.95", "temp 1.5, typical-p 0.95"),
     ("top-nσ, T 1.5", "top-nσ 1, temp 1.5"),
     ("mirostat", "mirostat 5 eta 0.1"),
+    ("gumbel", "gumbel"),
     ("gumbel after top-p", "top-p 0.9, gumbel"),
 ];
 

@@ -32,10 +32,12 @@ impl Coins {
     }
 
     /// The coin in `[0, 1)` of one token, for noise that is drawn for each token by itself.
+    #[inline(always)]
     pub fn token(self, token: TokenId) -> f64 {
         self.toss(Use::Token, token.0)
     }
 
+    #[inline(always)]
     fn toss(self, purpose: Use, index: u32) -> f64 {
         let counter = [
             self.position as u32,
@@ -61,6 +63,7 @@ enum Use {
 /// Philox 4×32 with ten rounds: a counter-based generator, so that any draw can be made directly.
 ///
 /// Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
+#[inline(always)]
 fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let [c0, c1, c2, c3] = counter;

@@ -20,6 +20,11 @@
 //! # Ok::<(), quartet::decoding::DecodingError>(())
 //! ```
 
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+)]
+
 mod candidates;
 mod chain;
 mod coin;

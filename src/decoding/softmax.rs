@@ -1,5 +1,7 @@
 //! From scores to probabilities: what the softmax over a row needs, computed in one pass.
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::candidates::BLOCK;
 
 /// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
@@ -29,18 +31,11 @@ impl Softmax {
     /// From the 17th block on each exponential is off by less than 2e-7 of itself, and so is any
     /// probability; the sums are in 64 bits.
     pub fn of<'a>(max_logit: f32, blocks: impl Iterator<Item = &'a [f32]>) -> Self {
-        let mut sums = Sums::default();
-        for (number, block) in blocks.enumerate() {
-            match <&[f32; BLOCK]>::try_from(block) {
-                Ok(block) if number >= N_EXACT => sums.add_quickly(max_logit, block),
-                _ => sums.add_exactly(max_logit, block),
-            }
-        }
         let Sums {
             mass,
             weighted,
             n_possible,
-        } = sums;
+        } = Arch::new().dispatch(Summing { max_logit, blocks });
         Self {
             max_logit,
             log_sum_exp: f64::from(max_logit) + mass.ln(),
@@ -57,7 +52,7 @@ impl Softmax {
     /// The same with the 32-bit exponential, for many logits; 0 below e^-87 times the best.
     pub(super) fn quick_probs(&self) -> impl Fn(f32) -> f64 {
         let (best, best_prob) = (self.max_logit, self.prob(self.max_logit));
-        move |logit| f64::from(exp_below(at_least_lowest(logit - best))) * best_prob
+        move |logit| f64::from(share_of_best(logit - best)) * best_prob
     }
 
     /// After some logits were replaced, given as what was and what is; nothing where so much changed
@@ -96,6 +91,29 @@ impl Softmax {
     }
 }
 
+/// The sums over all blocks. A type and not a closure, because only what is inlined here is compiled
+/// for the processor that is there.
+struct Summing<I> {
+    max_logit: f32,
+    blocks: I,
+}
+
+impl<'a, I: Iterator<Item = &'a [f32]>> WithSimd for Summing<I> {
+    type Output = Sums;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Sums {
+        let mut sums = Sums::default();
+        for (number, block) in self.blocks.enumerate() {
+            match <&[f32; BLOCK]>::try_from(block) {
+                Ok(block) if number >= N_EXACT => sums.add_quickly(self.max_logit, block),
+                _ => sums.add_exactly(self.max_logit, block),
+            }
+        }
+        sums
+    }
+}
+
 /// With d the distance of a logit from the largest: the sum of `exp(d)`, and that of `d · exp(d)`.
 #[derive(Default)]
 struct Sums {
@@ -118,6 +136,7 @@ impl Sums {
     }
 
     /// A block is summed in 32 bits before the sum goes on in 64.
+    #[inline(always)]
     fn add_quickly(&mut self, max_logit: f32, block: &[f32; BLOCK]) {
         let (rows, _) = block.as_chunks::<LANES>();
         let (mut mass, mut weighted) = ([0_f32; LANES], [0_f32; LANES]);
@@ -141,8 +160,14 @@ impl Sums {
 /// Below this, `exp` is smaller than the smallest normal number, and [`exp_below`] gives zero.
 const LOWEST: f32 = -87.3;
 
+/// `exp(below)` for a distance that is not above 0, in 32 bits; 0 far below, and for −∞.
+#[inline(always)]
+pub(super) fn share_of_best(below: f32) -> f32 {
+    exp_below(at_least_lowest(below))
+}
+
 /// One instruction, where `f32::max` takes several because of NaN.
-#[inline]
+#[inline(always)]
 fn at_least_lowest(below: f32) -> f32 {
     if below > LOWEST { below } else { LOWEST }
 }
@@ -153,7 +178,7 @@ fn at_least_lowest(below: f32) -> f32 {
 /// `x = n · ln 2 + r` with a whole `n` and `|r| ≤ ln 2 / 2`; `exp(r)` is its Taylor polynomial of
 /// degree 7, and `2^n` is put together from its bits. The logarithm is split in two so that `r`
 /// keeps all its digits (Cody, Waite 1980, "Software Manual for the Elementary Functions").
-#[inline]
+#[inline(always)]
 fn exp_below(x: f32) -> f32 {
     /// Adding and taking away 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits.
     const ROUNDER: f32 = 12_582_912.0;

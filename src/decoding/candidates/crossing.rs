@@ -1,12 +1,16 @@
 //! Where a running sum of probability reaches a share, without sorting what lies before it.
 
+use pulp::{Arch, Simd, WithSimd};
+
+use super::row::{BLOCK, Row};
 use super::{Candidate, Candidates};
+use crate::decoding::softmax::share_of_best;
 
 /// Up to this many of the most likely are sorted and walked; beyond, shelves are quicker.
 const N_WALKED: usize = 256;
 
-/// How many shelves the candidates are put on by their logit, and how many of them one nat spans.
-const N_SHELVES: usize = 4096;
+/// How many shelves the candidates are put on by their place, and how many of them one nat spans.
+const N_SHELVES: u16 = 4096;
 const PER_NAT: f32 = 128.0;
 
 /// The candidate with which a sum of probabilities, from the most likely on, first passes a test.
@@ -20,71 +24,144 @@ pub struct Crossing {
     pub below: f64,
 }
 
+/// Candidates whose places lie close together, among which a sum is reached.
+pub(in crate::decoding) struct Shelf {
+    /// The sum of all that come before them.
+    pub below: f64,
+    /// They, in no order.
+    pub members: Vec<Candidate>,
+}
+
 impl Candidates {
     /// The first possible candidate, from the most likely on, with which the sum of probabilities is
     /// enough. `enough` must be true of every sum above one of which it is true.
-    ///
-    /// Where that is not soon, candidates are put on shelves by their logit, the sum is taken by
-    /// shelf, and only the shelf on which it is reached is sorted.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
-        let head = self.head(N_WALKED).to_vec();
-        if let Some(crossing) = walk(&head, 0.0, |logit| softmax.prob(logit), &enough) {
+        let head = self.head(N_WALKED);
+        if let Some(crossing) = walk(head, 0.0, |logit| softmax.prob(logit), &enough) {
             return Some(crossing);
         }
-        let mut before: f64 = head
-            .iter()
-            .map(|candidate| softmax.prob(candidate.logit))
-            .sum();
-        let last = *head.last()?;
-        if head.len() == self.n_kept() || last.logit == f32::NEG_INFINITY {
+        if head.len() == self.n_kept() {
             return None;
         }
+        let best = softmax.max_logit;
+        let Shelf { below, mut members } = self.shelf(|logit| best - logit, &enough)?;
+        members.sort_unstable_by(|a, b| b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token)));
         let prob_of = softmax.quick_probs();
-        let mut shelves = vec![0.0; N_SHELVES];
-        self.row.for_each_from(f32::MIN, |index, logit| {
-            if comes_after(last, self.candidate(index, logit))
-                && let Some(mass) = shelves.get_mut(shelf(last.logit, logit))
-            {
-                *mass += prob_of(logit);
-            }
+        walk(&members, below, &prob_of, &enough).or_else(|| last_of(&members, below, &prob_of))
+    }
+
+    /// Where the sum of probabilities, taken from the smallest place on, is enough: candidates are
+    /// put on shelves by their place, in nats from 0 on, and the sum is taken by shelf. Nothing where
+    /// all of them are not enough.
+    pub(in crate::decoding) fn shelf(
+        &mut self,
+        place: impl Fn(f32) -> f32 + Copy,
+        enough: impl Fn(f64) -> bool,
+    ) -> Option<Shelf> {
+        let softmax = self.softmax();
+        let best_prob = softmax.prob(softmax.max_logit);
+        let masses = Arch::new().dispatch(Shelving {
+            row: &self.row,
+            best: softmax.max_logit,
+            place,
         });
-        let mut number = 0;
-        for (index, mass) in shelves.iter().enumerate() {
-            if enough(before + mass) {
-                break;
+        let mut below = 0.0;
+        let mut ends = masses.iter().map(|mass| {
+            let start = below;
+            below += mass * best_prob;
+            (start, below)
+        });
+        let reached = |(start, end): (f64, f64)| (end > start && enough(end)).then_some(start);
+        let (number, below) = (ends.by_ref().enumerate())
+            .find_map(|(number, range)| Some((number, reached(range)?)))?;
+        let places = Arch::new().dispatch(Finding {
+            row: &self.row,
+            place,
+            number: number as u32,
+        });
+        let members = places.into_iter().map(|(index, logit)| Candidate {
+            token: self.token_at(index),
+            logit,
+        });
+        Some(Shelf {
+            below,
+            members: members.collect(),
+        })
+    }
+}
+
+/// The probability on each shelf, as a multiple of that of the best. A type and not a closure,
+/// because only what is inlined here is compiled for the processor that is there.
+struct Shelving<'a, P> {
+    row: &'a Row,
+    best: f32,
+    place: P,
+}
+
+impl<P: Fn(f32) -> f32> WithSimd for Shelving<'_, P> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
+        let mut masses = vec![0.0; usize::from(N_SHELVES)];
+        for block in self.row.blocks() {
+            let (mut shares, mut numbers) = ([0.0; BLOCK], [0; BLOCK]);
+            let slots = shares.iter_mut().zip(&mut numbers);
+            for ((share, number), logit) in slots.zip(block) {
+                *share = share_of_best(logit - self.best);
+                *number = shelf_number((self.place)(*logit));
             }
-            before += mass;
-            number = index + 1;
+            for (share, number) in shares.iter().zip(numbers).take(block.len()) {
+                if let Some(mass) = masses.get_mut(number as usize) {
+                    *mass += f64::from(*share);
+                }
+            }
         }
+        masses
+    }
+}
+
+/// The possible candidates of one shelf, by their index and logit.
+struct Finding<'a, P> {
+    row: &'a Row,
+    place: P,
+    number: u32,
+}
+
+impl<P: Fn(f32) -> f32> WithSimd for Finding<'_, P> {
+    type Output = Vec<(usize, f32)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let mut found = Vec::new();
-        self.row.for_each_from(f32::MIN, |index, logit| {
-            let candidate = self.candidate(index, logit);
-            if shelf(last.logit, logit) == number && comes_after(last, candidate) {
-                found.push(candidate);
+        let is_member = |logit: f32| shelf_number((self.place)(logit)) == self.number;
+        for (number, block) in self.row.numbered_blocks() {
+            // Most blocks hold none, which is seen without a branch for each logit.
+            if block
+                .iter()
+                .fold(false, |any, logit| any | is_member(*logit))
+            {
+                let members = block
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, logit)| is_member(**logit) && **logit > f32::NEG_INFINITY);
+                found.extend(members.map(|(offset, logit)| (number * BLOCK + offset, *logit)));
             }
-        });
-        found.sort_unstable_by(|a, b| b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token)));
-        walk(&found, before, &prob_of, &enough).or_else(|| last_of(&found, before, &prob_of))
-    }
-
-    fn candidate(&self, index: usize, logit: f32) -> Candidate {
-        let token = self.token_at(index);
-        Candidate { token, logit }
+        }
+        found
     }
 }
 
-fn shelf(first: f32, logit: f32) -> usize {
-    #[expect(
-        clippy::cast_sign_loss,
-        reason = "no candidate that is asked for lies above the first"
-    )]
-    let number = ((first - logit) * PER_NAT) as usize;
-    number.min(N_SHELVES - 1)
-}
-
-fn comes_after(last: Candidate, candidate: Candidate) -> bool {
-    candidate.logit < last.logit || (candidate.logit <= last.logit && candidate.token > last.token)
+/// The shelf of a place; those far away share the last.
+#[inline(always)]
+fn shelf_number(place: f32) -> u32 {
+    /// Adding 2^23 rounds to a whole number, which then stands in the lowest bits.
+    const ROUNDER: f32 = 8_388_608.0;
+    let last = f32::from(N_SHELVES - 1);
+    let scaled = place * PER_NAT;
+    let scaled = if scaled < last { scaled } else { last };
+    (scaled + ROUNDER).to_bits() - ROUNDER.to_bits()
 }
 
 fn walk(

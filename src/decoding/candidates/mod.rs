@@ -249,7 +249,15 @@ impl Candidates {
         self.share_left
     }
 
-    fn token_at(&self, index: usize) -> TokenId {
+    /// The blocks of logits that hold something possible, each with the index of its first.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        let blocks = self.row.numbered_blocks();
+        blocks.map(|(number, block)| (number * BLOCK, block))
+    }
+
+    /// Whose logit stands at this index.
+    #[inline(always)]
+    pub(super) fn token_at(&self, index: usize) -> TokenId {
         match &self.tokens {
             None => TokenId(index as u32),
             Some(tokens) => tokens.get(index).copied().unwrap_or(TokenId(u32::MAX)),
@@ -264,7 +272,7 @@ impl Candidates {
     }
 
     /// Those from `bar` on that are to stay, in the order of their ids.
-    fn gather(&self, bar: f32, stays: impl Fn(Candidate) -> bool) -> Vec<Candidate> {
+    pub(super) fn gather(&self, bar: f32, stays: impl Fn(Candidate) -> bool) -> Vec<Candidate> {
         let mut kept = Vec::new();
         self.row.for_each_from(bar, |index, logit| {
             let token = self.token_at(index);

@@ -44,17 +44,33 @@ impl Row {
 
     /// The blocks that hold something possible, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[f32]> {
-        let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
+        self.numbered_blocks().map(|(_, block)| block)
+    }
+
+    /// The same, each with its number among all blocks.
+    pub(super) fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        let blocks = self.logits.chunks(BLOCK).enumerate().zip(&self.block_max);
         blocks
             .filter(|(_, max)| **max > f32::NEG_INFINITY)
             .map(|(block, _)| block)
     }
 
     /// Shows each logit that is not less than `bar`, with its place, in order.
+    ///
+    /// A block is first gone through without a branch, because whether a logit passes a bar that lies
+    /// among many is nothing that a processor can guess.
     pub(super) fn for_each_from(&self, bar: f32, mut show: impl FnMut(usize, f32)) {
         let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
         for (number, (block, _)) in blocks.enumerate().filter(|(_, (_, max))| **max >= bar) {
-            for (offset, logit) in block.iter().enumerate().filter(|(_, logit)| **logit >= bar) {
+            let mut passing = [(0, 0.0); BLOCK];
+            let mut n_passing = 0;
+            for (offset, logit) in block.iter().enumerate() {
+                if let Some(slot) = passing.get_mut(n_passing) {
+                    *slot = (offset, *logit);
+                }
+                n_passing += usize::from(*logit >= bar);
+            }
+            for (offset, logit) in passing.iter().take(n_passing) {
                 show(number * BLOCK + offset, *logit);
             }
         }

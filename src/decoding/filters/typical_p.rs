@@ -26,48 +26,33 @@ impl Rule for TypicalP {
         let softmax = candidates.softmax();
         let some_impossible = softmax.n_possible < candidates.n_kept();
         let by_likelihood = rule == TypicalRule::Passed && some_impossible;
-        let typical_surprise = softmax.log_sum_exp - softmax.entropy_nats;
-        let place = |logit: f32| {
-            if by_likelihood {
-                softmax.max_logit - logit
-            } else {
-                (typical_surprise - f64::from(logit)).abs() as f32
-            }
+        let center = if by_likelihood {
+            softmax.max_logit
+        } else {
+            (softmax.log_sum_exp - softmax.entropy_nats) as f32
         };
-        let candidate = |entry: u64| Candidate {
-            token: TokenId(entry as u32),
-            logit: candidates
-                .logit(TokenId(entry as u32))
-                .unwrap_or(f32::NEG_INFINITY),
+        let place = |logit: f32| (center - logit).abs();
+        let enough = |held: f64| match rule {
+            TypicalRule::Passed => held > f64::from(self.p),
+            _ => held >= f64::from(self.p),
         };
-        // No place is below zero, so its bits grow with it; of equals the lowest ids come first.
-        let mut order: Vec<u64> = candidates
-            .iter()
-            .map(|candidate| {
-                u64::from(place(candidate.logit).to_bits()) << 32 | u64::from(candidate.token.0)
-            })
-            .collect();
-        let n_kept = n_in_order(&mut order, |held: f64, entry| {
-            let held = held + softmax.prob(candidate(entry).logit);
-            let enough = match rule {
-                TypicalRule::Passed => held > f64::from(self.p),
-                _ => held >= f64::from(self.p),
-            };
-            (held, enough)
-        });
-        let n_kept = n_kept.max(context.rules.min_keep as usize).min(order.len());
-        let Some(&last) = order.get(n_kept.saturating_sub(1)) else {
+        let Some(last) = last_kept(candidates, place, enough) else {
             return;
         };
         let with_ties = rule == TypicalRule::ReachedWithTies;
-        let mut kept: Vec<Candidate> = order
-            .iter()
-            .enumerate()
-            .filter(|(rank, entry)| *rank < n_kept || (with_ties && *entry >> 32 <= last >> 32))
-            .map(|(_, entry)| candidate(*entry))
-            .collect();
-        kept.sort_unstable_by_key(|candidate| candidate.token);
-        candidates.keep_these(&kept);
+        let stays = |candidate: Candidate| {
+            let place = place(candidate.logit);
+            place < last.0 || (place <= last.0 && (with_ties || candidate.token <= last.1))
+        };
+        // A little lower than the lowest that stays, so that rounding loses none.
+        let bar = (center - last.0 * 1.001 - 0.001).max(f32::MIN);
+        let kept = candidates.gather(bar, stays);
+        let n_least = context.rules.min_keep as usize;
+        if kept.len() < n_least {
+            candidates.keep_these(&nearest(candidates, place, n_least));
+        } else {
+            candidates.keep_these(&kept);
+        }
     }
 
     fn is_neutral(&self) -> bool {
@@ -83,28 +68,38 @@ impl Rule for TypicalP {
     }
 }
 
-/// Sorts as much of the beginning as it takes until `add` says that it is enough, and gives the
-/// number of entries up to there; all of them where it is never enough.
-fn n_in_order(order: &mut [u64], mut add: impl FnMut(f64, u64) -> (f64, bool)) -> usize {
-    let (mut sum, mut start, mut n_asked) = (0.0, 0, 256);
-    while let Some(rest) = order.get_mut(start..).filter(|rest| !rest.is_empty()) {
-        let n = n_asked.min(rest.len());
-        if n < rest.len() {
-            rest.select_nth_unstable(n);
-        }
-        let Some(next) = rest.get_mut(..n) else { break };
-        next.sort_unstable();
-        for (rank, entry) in (start + 1..).zip(next.iter()) {
-            let (more, enough) = add(sum, *entry);
-            sum = more;
-            if enough {
-                return rank;
-            }
-        }
-        start += n;
-        n_asked *= 4;
-    }
-    order.len()
+/// The place and the token with which the sum of probabilities, from the smallest place on and of
+/// equals from the lowest id on, is enough; nothing where all of them are not.
+fn last_kept(
+    candidates: &mut Candidates,
+    place: impl Fn(f32) -> f32 + Copy,
+    enough: impl Fn(f64) -> bool,
+) -> Option<(f32, TokenId)> {
+    let softmax = candidates.softmax();
+    let shelf = candidates.shelf(place, &enough)?;
+    let mut members: Vec<_> = shelf
+        .members
+        .iter()
+        .map(|member| (place(member.logit), member.token, member.logit))
+        .collect();
+    members.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut held = shelf.below;
+    let crossing = members.iter().find(|(_, _, logit)| {
+        held += softmax.prob(*logit);
+        enough(held)
+    });
+    // Where rounding kept the sum of a shelf a hair above that of its parts, the last of it.
+    let (place, token, _) = crossing.or(members.last())?;
+    Some((*place, *token))
+}
+
+/// The `n` with the smallest places, in the order of their ids.
+fn nearest(candidates: &Candidates, place: impl Fn(f32) -> f32, n: usize) -> Vec<Candidate> {
+    let mut all: Vec<_> = candidates.iter().collect();
+    all.sort_by(|a, b| place(a.logit).total_cmp(&place(b.logit)));
+    all.truncate(n);
+    all.sort_unstable_by_key(|candidate| candidate.token);
+    all
 }
 
 impl std::fmt::Display for TypicalP {

@@ -1,8 +1,18 @@
 //! Gumbel-max: a draw with a coin for each token, the same distribution as with one coin for all.
 
-use super::{Candidates, Coins, Draw, greedy};
+use pulp::{Arch, Simd, WithSimd};
 
-/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin.
+use super::{Candidates, Coins, Draw, greedy};
+use crate::decoding::candidates::BLOCK;
+use crate::decoding::softmax::share_of_best;
+use crate::decoding::{Candidate, TokenId};
+
+/// So many of the most likely are compared first: what comes after them seldom wins, and what can't
+/// win needs no logarithm.
+const N_FAVOURITES: usize = 64;
+
+/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin; of
+/// equals the most likely.
 ///
 /// The noise of a token depends on the seed, the position and the token alone, so two settings that
 /// leave the same favourite take the same token. No single coin decides, so none is recorded.
@@ -11,14 +21,17 @@ use super::{Candidates, Coins, Draw, greedy};
 /// 2024, "Gumbel Counterfactual Generation From Language Models".
 pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     let softmax = candidates.softmax();
-    let possible = candidates
-        .iter()
-        .filter(|candidate| candidate.logit > f32::NEG_INFINITY);
-    let noisy = possible.map(|candidate| {
-        let noise = -(-coins.token(candidate.token).ln()).ln();
-        (f64::from(candidate.logit) + noise, candidate)
+    let favourites = candidates.head(N_FAVOURITES).to_vec();
+    let Some(bar) = best_of(coins, &favourites).map(|(noisy, _)| noisy) else {
+        return greedy(candidates);
+    };
+    let challengers = Arch::new().dispatch(Challenge {
+        candidates,
+        coins,
+        bar: bar as f32,
     });
-    let Some((_, best)) = noisy.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let all: Vec<_> = favourites.into_iter().chain(challengers).collect();
+    let Some((_, best)) = best_of(coins, &all) else {
         return greedy(candidates);
     };
     Draw {
@@ -26,6 +39,60 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
         prob: softmax.prob(best.logit),
         coin: None,
         below: 0.0,
+    }
+}
+
+/// The one with the largest noisy logit, and that; the first of equals.
+fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
+    let possible = candidates
+        .iter()
+        .filter(|candidate| candidate.logit > f32::NEG_INFINITY);
+    let noisy = possible.map(|candidate| {
+        let noise = -(-coins.token(candidate.token).ln()).ln();
+        (f64::from(candidate.logit) + noise, *candidate)
+    });
+    noisy.reduce(|best, next| if next.0 > best.0 { next } else { best })
+}
+
+/// Those that may reach a noisy logit of `bar`, and some that do not. A type and not a closure,
+/// because only what is inlined here is compiled for the processor that is there.
+///
+/// `logit - ln(-ln u)` reaches it only where `1 - u` is at most `exp(logit - bar)`, because `-ln u`
+/// is never less than `1 - u`.
+struct Challenge<'a> {
+    candidates: &'a Candidates,
+    coins: Coins,
+    bar: f32,
+}
+
+impl WithSimd for Challenge<'_> {
+    type Output = Vec<Candidate>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<Candidate> {
+        let Self {
+            candidates,
+            coins,
+            bar,
+        } = self;
+        // What rounding can do to the bar and to the exponential is less than this.
+        let margin = 1e-3 + bar.abs() * 1e-6;
+        let mut found = Vec::new();
+        for (first, logits) in candidates.blocks() {
+            let tokens: [TokenId; BLOCK] =
+                std::array::from_fn(|offset| candidates.token_at(first + offset));
+            let above = tokens.map(|token| (1.0 - coins.token(token)) as f32);
+            let mut reaches = [false; BLOCK];
+            for ((slot, above), logit) in reaches.iter_mut().zip(above).zip(logits) {
+                *slot = above <= share_of_best((logit - bar + margin).min(0.0));
+            }
+            if reaches.contains(&true) {
+                let block = reaches.iter().zip(&tokens).zip(logits);
+                let reaching = block.filter(|((reaches, _), _)| **reaches);
+                found.extend(reaching.map(|((_, &token), &logit)| Candidate { token, logit }));
+            }
+        }
+        found
     }
 }
 
