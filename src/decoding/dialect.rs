@@ -84,6 +84,7 @@ impl Dialect {
             },
             Self::MistralRs => Rules {
                 min_p_equal: Equal::Cut,
+                top_p_zero: TopPZero::Off,
                 ..ours
             },
             Self::Candle => Rules {
@@ -117,7 +118,8 @@ impl Dialect {
                 "All tokens as likely as the k-th stay, so top-k can keep more than k",
             ],
             Self::MistralRs => &[
-                "Min-p comes last and cuts a token exactly at its bar",
+                "Min-p comes last, cuts a token exactly at its bar, and is off at 1",
+                "A top-p of 0 is off; elsewhere it keeps one token",
                 "Frequency and presence penalty pass over the prompt; repetition penalty does not",
             ],
             Self::Candle => &[
@@ -353,6 +355,9 @@ mod tests {
         let p = [0.5, 0.25, 0.25];
         assert_eq!(kept(Dialect::LlamaCpp, &[min_p(0.5)], &p), [0, 1, 2]);
         assert_eq!(kept(Dialect::MistralRs, &[min_p(0.5)], &p), [0]);
+        // No token can pass a bar that cuts the best, so the stage does nothing there.
+        assert_eq!(kept(Dialect::LlamaCpp, &[min_p(1.0)], &p), [0]);
+        assert_eq!(kept(Dialect::MistralRs, &[min_p(1.0)], &p), [0, 1, 2]);
     }
 
     #[test]
@@ -368,10 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn a_top_p_of_zero_is_off_in_candle() {
+    fn a_top_p_of_zero_is_off_in_candle_and_mistral_rs() {
         assert_eq!(kept(Dialect::LlamaCpp, &[top_p(0.0)], &P), [0]);
         assert_eq!(kept(Dialect::Transformers, &[top_p(0.0)], &P), [0]);
-        assert_eq!(kept(Dialect::Candle, &[top_p(0.0)], &P), [0, 1, 2, 3]);
+        for dialect in [Dialect::Candle, Dialect::MistralRs] {
+            assert_eq!(kept(dialect, &[top_p(0.0)], &P), [0, 1, 2, 3]);
+        }
     }
 
     #[test]

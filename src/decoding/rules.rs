@@ -64,7 +64,7 @@ pub enum Equal {
     /// It stays.
     #[default]
     Kept,
-    /// It is cut.
+    /// It is cut. A bar at the best itself, which would leave none, is off.
     Cut,
 }
 

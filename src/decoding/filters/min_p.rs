@@ -23,6 +23,9 @@ impl Rule for MinP {
     }
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        if self.p >= 1.0 && context.rules.min_p_equal == Equal::Cut {
+            return;
+        }
         let bar = candidates.best().logit + self.p.ln();
         let n_least = context.rules.min_keep.max(1) as usize;
         let safe = candidates.head(n_least).last().copied();
