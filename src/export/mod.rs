@@ -8,6 +8,7 @@ mod file;
 pub mod json;
 mod markdown;
 mod runs;
+pub mod tools;
 
 pub use self::file::write_whole;
 

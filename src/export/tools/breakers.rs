@@ -1,0 +1,119 @@
+//! DRY's breakers: runs of tokens here, texts in llama.cpp, which breaks at every token that contains
+//! one of them.
+
+use std::collections::BTreeSet;
+
+use crate::decoding::TokenId;
+use crate::generation::Vocabulary;
+
+/// The texts at which llama.cpp breaks unless told otherwise.
+pub(super) const DEFAULTS: [&str; 4] = ["\n", ":", "\"", "*"];
+
+/// Breakers as texts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// Those that llama.cpp has by default.
+    Defaults,
+    /// These, of which none contains another.
+    Named {
+        /// The texts.
+        texts: Vec<String>,
+        /// Whether they mean the same tokens there as here.
+        exact: bool,
+    },
+}
+
+/// The tokens that contain one of these texts, each a breaker of its own.
+pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
+    let contains = |bytes: &[u8], text: &String| {
+        let text = text.as_bytes();
+        !text.is_empty() && bytes.windows(text.len()).any(|part| part == text)
+    };
+    (0..vocabulary.n_tokens() as u32)
+        .map(TokenId)
+        .filter(|token| {
+            let piece = vocabulary.piece(*token);
+            texts.iter().any(|text| contains(&piece.bytes, text))
+        })
+        .map(|token| vec![token])
+        .collect()
+}
+
+/// The default breakers of llama.cpp, as texts.
+pub(super) fn defaults() -> Vec<String> {
+    DEFAULTS.map(String::from).to_vec()
+}
+
+/// The texts of these breakers.
+pub(super) fn texts(breakers: &[Vec<TokenId>], vocabulary: &Vocabulary) -> Texts {
+    let meant: BTreeSet<&Vec<TokenId>> = breakers.iter().collect();
+    let means =
+        |texts: &[String]| tokens(texts, vocabulary).iter().collect::<BTreeSet<_>>() == meant;
+    if means(&defaults()) {
+        return Texts::Defaults;
+    }
+    let written: Vec<Option<String>> = breakers
+        .iter()
+        .map(|breaker| {
+            let pieces = breaker.iter().map(|token| vocabulary.piece(*token).bytes);
+            String::from_utf8(pieces.collect::<Vec<_>>().concat()).ok()
+        })
+        .collect();
+    let is_whole = written.iter().all(Option::is_some);
+    let texts = shortest(written.into_iter().flatten().collect());
+    let exact = is_whole && means(&texts);
+    Texts::Named { texts, exact }
+}
+
+/// Without the texts that contain another one, at which it breaks anyway.
+fn shortest(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort_by_key(String::len);
+    let mut kept: Vec<String> = Vec::new();
+    for text in texts {
+        if !text.is_empty() && !kept.iter().any(|kept| text.contains(kept.as_str())) {
+            kept.push(text);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Texts, defaults, texts, tokens};
+    use crate::decoding::testing::token_ids;
+    use crate::generation::{Piece, Vocabulary};
+
+    fn vocabulary() -> Vocabulary {
+        let pieces = ["a", "\n", ".\n", ":", "\"", "**", "User", "User:", "b."];
+        Vocabulary::new(pieces.map(Piece::text).to_vec())
+    }
+
+    #[test]
+    fn llama_cpp_breaks_at_every_token_that_contains_a_text() {
+        let found = tokens(&defaults(), &vocabulary());
+        let ids: Vec<u32> = found.iter().flatten().map(|token| token.0).collect();
+        assert_eq!(ids, [1, 2, 3, 4, 5, 7]);
+        assert_eq!(texts(&found, &vocabulary()), Texts::Defaults);
+    }
+
+    #[test]
+    fn breakers_are_as_few_texts_as_mean_them() {
+        for (breakers, expected, exact) in [
+            (&[&[1][..], &[2]][..], &["\n"][..], true),
+            (&[&[8]], &["b."], true),
+            (&[&[1]], &["\n"], false),
+            (&[&[6, 3]], &["User:"], false),
+        ] {
+            let breakers: Vec<_> = breakers.iter().map(|ids| token_ids(ids)).collect();
+            let texts = texts(&breakers, &vocabulary());
+            let expected = expected.iter().map(ToString::to_string).collect();
+            assert_eq!(
+                texts,
+                Texts::Named {
+                    texts: expected,
+                    exact
+                }
+            );
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! The command lines of llama.cpp's programs, word by word.
+//!
+//! Read from `common/arg.cpp` and the table of flags in `tools/server/README.md` of llama.cpp, in the
+//! snapshots of 2026.
+
+use super::fields::Field;
+use super::value::Value;
+
+/// What llama-server's JSON calls a setting, and its flags; the first one is written, and is known to
+/// old versions too.
+const FLAGS: &[(&str, &[&str])] = &[
+    ("samplers", &["--samplers"]),
+    ("temperature", &["--temp", "--temperature"]),
+    ("dynatemp_range", &["--dynatemp-range"]),
+    ("dynatemp_exponent", &["--dynatemp-exp"]),
+    ("top_k", &["--top-k"]),
+    ("top_p", &["--top-p"]),
+    ("min_p", &["--min-p"]),
+    ("typical_p", &["--typical", "--typical-p"]),
+    ("top_n_sigma", &["--top-nsigma", "--top-n-sigma"]),
+    ("xtc_probability", &["--xtc-probability"]),
+    ("xtc_threshold", &["--xtc-threshold"]),
+    ("repeat_last_n", &["--repeat-last-n"]),
+    ("repeat_penalty", &["--repeat-penalty"]),
+    ("frequency_penalty", &["--frequency-penalty"]),
+    ("presence_penalty", &["--presence-penalty"]),
+    ("dry_multiplier", &["--dry-multiplier"]),
+    ("dry_base", &["--dry-base"]),
+    ("dry_allowed_length", &["--dry-allowed-length"]),
+    ("dry_penalty_last_n", &["--dry-penalty-last-n"]),
+    ("dry_sequence_breakers", &["--dry-sequence-breaker"]),
+    ("adaptive_target", &["--adaptive-target"]),
+    ("adaptive_decay", &["--adaptive-decay"]),
+    ("mirostat", &["--mirostat"]),
+    ("mirostat_tau", &["--mirostat-ent"]),
+    ("mirostat_eta", &["--mirostat-lr"]),
+    ("logit_bias", &["--logit-bias", "-l"]),
+    ("seed", &["--seed", "-s"]),
+    ("n_predict", &["--n-predict", "--predict", "-n"]),
+    ("stop", &["--reverse-prompt", "-r"]),
+];
+
+/// The samplers in letters, as `--sampler-seq` has them.
+const LETTERS: [&str; 2] = ["--sampler-seq", "--sampling-seq"];
+
+/// Flags about other things than choosing tokens that have a value.
+const OTHERS: &[&str] = &[
+    "-m",
+    "--model",
+    "-mu",
+    "--model-url",
+    "-hf",
+    "-hfr",
+    "--hf-repo",
+    "-hff",
+    "--hf-file",
+    "-c",
+    "--ctx-size",
+    "-ngl",
+    "--gpu-layers",
+    "--n-gpu-layers",
+    "-t",
+    "--threads",
+    "-tb",
+    "--threads-batch",
+    "-b",
+    "--batch-size",
+    "-ub",
+    "--ubatch-size",
+    "-p",
+    "--prompt",
+    "-f",
+    "--file",
+    "-sys",
+    "--system-prompt",
+    "-fa",
+    "--flash-attn",
+    "-a",
+    "--alias",
+    "-md",
+    "--model-draft",
+    "--host",
+    "--port",
+    "--api-key",
+    "--keep",
+    "-ctk",
+    "--cache-type-k",
+    "-ctv",
+    "--cache-type-v",
+    "-np",
+    "--parallel",
+    "-sm",
+    "--split-mode",
+    "-ts",
+    "--tensor-split",
+    "-mg",
+    "--main-gpu",
+    "-dev",
+    "--device",
+    "--lora",
+    "--numa",
+    "--chat-template",
+    "--chat-template-file",
+    "-lv",
+    "--verbosity",
+    "--log-file",
+    "--rope-scaling",
+    "--rope-scale",
+    "--rope-freq-base",
+    "--rope-freq-scale",
+    "-ncmoe",
+    "--n-cpu-moe",
+    "-ot",
+    "--override-tensor",
+    "--reasoning-format",
+    "--reasoning-budget",
+];
+
+/// The same without a value.
+const OTHERS_ALONE: &[&str] = &[
+    "-cnv",
+    "--conversation",
+    "-no-cnv",
+    "--no-conversation",
+    "-i",
+    "--interactive",
+    "-st",
+    "--single-turn",
+    "--jinja",
+    "--no-jinja",
+    "--mlock",
+    "--mmap",
+    "--no-mmap",
+    "-v",
+    "--verbose",
+    "--no-warmup",
+    "--simple-io",
+    "--color",
+    "--metrics",
+    "-cb",
+    "--cont-batching",
+    "-kvo",
+    "--no-kv-offload",
+    "-cmoe",
+    "--cpu-moe",
+    "--swa-full",
+    "--no-display-prompt",
+    "--log-disable",
+    "--offline",
+    "-mli",
+    "--multiline-input",
+    "--special",
+    "-e",
+    "--escape",
+    "--no-escape",
+];
+
+/// Whether a flag is about something else than choosing tokens.
+pub(super) fn is_about_others(flag: &str) -> bool {
+    OTHERS.contains(&flag) || OTHERS_ALONE.contains(&flag)
+}
+
+/// Whether the text can be a command line: a word of it is a flag.
+pub(super) fn is_meant(text: &str) -> bool {
+    text.split_whitespace().any(is_flag)
+}
+
+/// The settings of a command line, with or without the program before them. Known flags have the
+/// names of llama-server's JSON.
+pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
+    let words = shlex::split(text).ok_or("A quote in the command line is not closed")?;
+    let escapes = !words.iter().any(|word| word == "--no-escape");
+    let mut words = words
+        .into_iter()
+        .skip_while(|word| !is_flag(word))
+        .peekable();
+    let mut fields = Vec::new();
+    while let Some(word) = words.next() {
+        let (flag, joined) = match word.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => (flag, Some(value.to_owned())),
+            _ => (word.as_str(), None),
+        };
+        let is_alone = !is_flag(flag) || OTHERS_ALONE.contains(&flag) || flag == "--ignore-eos";
+        let needs_value = name_of(flag).is_some() || OTHERS.contains(&flag);
+        let value = match joined {
+            Some(value) => Some(value),
+            None if is_alone => None,
+            None if needs_value => words.next(),
+            None => words.next_if(|next| !is_flag(next)),
+        };
+        fields.push(match (name_of(flag), value) {
+            (None, value) => Field::new(flag, value.map_or(Value::Truth(true), Value::Text)),
+            (Some(_), None) => return Err(format!("{flag} stands at the end, without its value")),
+            (Some(name), Some(text)) => Field {
+                name: name.to_owned(),
+                shown: flag.to_owned(),
+                value: value_of(name, flag, &text, escapes)?,
+            },
+        });
+    }
+    Ok(fields)
+}
+
+/// A command line with these settings, without the program.
+pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
+    let mut words = Vec::new();
+    for (name, value) in fields {
+        if (*name, value) == ("ignore_eos", &Value::Truth(true)) {
+            words.push("--ignore-eos".to_owned());
+        }
+        let known = FLAGS.iter().find(|(known, _)| known == name);
+        let Some(flag) = known.and_then(|(_, flags)| flags.first()) else {
+            continue;
+        };
+        let mut say = |value: &str| {
+            // Quoting can only fail at a NUL, which is escaped before.
+            let value = shlex::try_quote(value).unwrap_or_default();
+            words.push(format!("{flag} {value}"));
+        };
+        match (*name, value) {
+            ("samplers", Value::List(samplers)) => {
+                let samplers: Vec<String> = samplers.iter().map(ToString::to_string).collect();
+                say(&samplers.join(";"));
+            }
+            ("logit_bias", Value::List(pairs)) => pairs.iter().for_each(|pair| say(&bias(pair))),
+            (_, Value::List(values)) => {
+                values
+                    .iter()
+                    .for_each(|value| say(&escaped(&value.to_string())));
+            }
+            (_, value) => say(&value.to_string()),
+        }
+    }
+    words.join(" ")
+}
+
+fn name_of(flag: &str) -> Option<&'static str> {
+    if LETTERS.contains(&flag) {
+        return Some("samplers");
+    }
+    let named = FLAGS.iter().find(|(_, flags)| flags.contains(&flag));
+    named.map(|(name, _)| *name)
+}
+
+/// A dash and a letter, or two dashes; a negative number is none.
+fn is_flag(word: &str) -> bool {
+    let after = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+    after.is_some_and(|after| after.starts_with(char::is_alphabetic))
+}
+
+fn value_of(name: &str, flag: &str, text: &str, escapes: bool) -> Result<Value, String> {
+    let plain = if escapes {
+        unescaped(text)
+    } else {
+        text.to_owned()
+    };
+    match name {
+        "samplers" if LETTERS.contains(&flag) => Ok(Value::text(text)),
+        "samplers" => Ok(Value::texts(text.split(';').map(str::trim))),
+        "logit_bias" => biased(text)
+            .map(|pair| Value::List(vec![pair]))
+            .ok_or_else(|| {
+                format!("{flag} needs a token id and a bias, as in 15043-1, not {text}")
+            }),
+        "dry_sequence_breakers" if text == "none" => Ok(Value::List(Vec::new())),
+        "dry_sequence_breakers" | "stop" => Ok(Value::texts([plain])),
+        _ => Ok(Value::text(text)),
+    }
+}
+
+/// "13-2.5" as the pair that JSON has for it; a bias of -inf is a ban.
+fn biased(text: &str) -> Option<Value> {
+    let (token, bias) = text.split_at(text.find(['+', '-'])?);
+    let token: u32 = token.trim().parse().ok()?;
+    let number: f32 = bias.parse().ok()?;
+    let bias = if number == f32::NEG_INFINITY {
+        Value::Truth(false)
+    } else {
+        Value::Number(bias.trim_start_matches('+').to_owned())
+    };
+    Some(Value::List(vec![Value::from(token), bias]))
+}
+
+fn bias(pair: &Value) -> String {
+    let Value::List(pair) = pair else {
+        return String::new();
+    };
+    match pair.as_slice() {
+        [token, Value::Truth(false)] => format!("{token}-inf"),
+        [token, bias] => {
+            let bias = bias.to_string();
+            let sign = if bias.starts_with('-') { "" } else { "+" };
+            format!("{token}{sign}{bias}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// llama.cpp reads backslashes in texts unless it is told not to.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+        .replace('\t', "\\t")
+        .replace('\0', "\\x00")
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let mut chars = after.chars();
+        match chars.next() {
+            Some('n') => plain.push('\n'),
+            Some('r') => plain.push('\r'),
+            Some('t') => plain.push('\t'),
+            Some(c @ ('\'' | '"' | '\\')) => plain.push(c),
+            Some('x') => {
+                let code = after
+                    .get(1..3)
+                    .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                if let Some(code) = code.filter(u8::is_ascii) {
+                    plain.push(char::from(code));
+                    chars = after.get(3..).unwrap_or_default().chars();
+                } else {
+                    plain.push_str("\\x");
+                }
+            }
+            Some(c) => {
+                plain.push('\\');
+                plain.push(c);
+            }
+            None => plain.push('\\'),
+        }
+        rest = chars.as_str();
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Value, read, write};
+
+    fn shown(text: &str) -> String {
+        let fields = read(text).unwrap();
+        let shown: Vec<String> = fields
+            .iter()
+            .map(|field| format!("{}={}", field.name, field.value.json()))
+            .collect();
+        shown.join(" ")
+    }
+
+    #[test]
+    fn a_command_line_is_read_with_or_without_its_program() {
+        for (text, expected) in [
+            ("--temp 0.7 --top-k 40", r#"temperature="0.7" top_k="40""#),
+            (
+                "./llama-cli -m a.gguf -n -1 \\\n  --temp=0.7",
+                r#"-m="a.gguf" n_predict="-1" temperature="0.7""#,
+            ),
+            (
+                "llama-server --jinja --frobnicate 3 -s 7 --new",
+                r#"--jinja=true --frobnicate="3" seed="7" --new=true"#,
+            ),
+            (
+                "--samplers 'top_k;temperature'",
+                r#"samplers=["top_k", "temperature"]"#,
+            ),
+            ("--sampler-seq kt", r#"samplers="kt""#),
+            (
+                "-l 15043+1 -l 13-inf --logit-bias 5-2.5",
+                "logit_bias=[[15043, 1]] logit_bias=[[13, false]] logit_bias=[[5, -2.5]]",
+            ),
+            (r#"-r "User:" -r '\n\\'"#, r#"stop=["User:"] stop=["\n\\"]"#),
+            (
+                "-p '- a list' --ignore-eos --top-p 1",
+                r#"-p="- a list" --ignore-eos=true top_p="1""#,
+            ),
+            ("--dry-sequence-breaker none", "dry_sequence_breakers=[]"),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let texts = ["User:", "a\nb", "it's \"so\"", "\\n", "\0"];
+        let text = write(&[
+            ("stop", Value::texts(texts)),
+            ("samplers", Value::texts(["top_p", "min_p"])),
+        ]);
+        let fields = read(&text).unwrap();
+        let (samplers, stops) = fields.split_last().unwrap();
+        assert_eq!(samplers.value, Value::texts(["top_p", "min_p"]));
+        for (field, expected) in stops.iter().zip(texts) {
+            assert_eq!(field.value, Value::texts([expected]));
+        }
+        assert_eq!(stops.len(), texts.len());
+    }
+
+    #[test]
+    fn an_error_names_its_flag() {
+        for (text, expected) in [
+            ("--temp", "--temp stands at the end, without its value"),
+            (
+                "--logit-bias 13",
+                "--logit-bias needs a token id and a bias, as in 15043-1, not 13",
+            ),
+            ("-r 'open", "A quote in the command line is not closed"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Ollama's Modelfile: one instruction in each line, its value bare or in quotes.
+//!
+//! Read from `parser/parser.go` and `docs/modelfile.mdx` of Ollama, August 2026: no escapes; a quoted
+//! value may go over several lines; three quotes where the value holds a quote.
+
+use super::fields::Field;
+use super::value::Value;
+
+/// What an instruction may begin with.
+const INSTRUCTIONS: [&str; 11] = [
+    "FROM",
+    "PARAMETER",
+    "TEMPLATE",
+    "SYSTEM",
+    "ADAPTER",
+    "LICENSE",
+    "MESSAGE",
+    "REQUIRES",
+    "DRAFT",
+    "RENDERER",
+    "PARSER",
+];
+
+/// Whether the text can only be a Modelfile: a line of it sets a parameter, or names the model.
+pub(super) fn is_meant(text: &str) -> bool {
+    let mut lines = text.lines().filter_map(instruction);
+    lines.any(|(word, _)| matches!(word.as_str(), "PARAMETER" | "FROM"))
+}
+
+/// The parameters, and the instructions under their own names.
+pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
+    let mut fields = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let number = index + 1;
+        let (word, rest) = instruction(line).ok_or_else(|| {
+            format!("line {number}: a Modelfile line begins with PARAMETER, FROM or the like, not with {line:?}")
+        })?;
+        let (name, value) = match (word.as_str(), rest.split_once([' ', '\t'])) {
+            ("PARAMETER", Some((name, value))) => (name, value.trim_start()),
+            ("PARAMETER", None) => {
+                return Err(format!(
+                    "line {number}: PARAMETER needs a name and a value, as in PARAMETER top_p 0.9"
+                ));
+            }
+            _ => (word.as_str(), rest),
+        };
+        let mut value = value.trim_end().to_owned();
+        let text = loop {
+            if let Some(text) = unquoted(&value) {
+                break text.to_owned();
+            }
+            let (_, next) = lines
+                .next()
+                .ok_or_else(|| format!("line {number}: a quote of {name} is not closed"))?;
+            value = format!("{value}\n{next}");
+        };
+        fields.push(Field::new(name, Value::Text(text)));
+    }
+    Ok(fields)
+}
+
+/// The lines that set these parameters; a list is set once for each of its texts.
+pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
+    let mut lines = String::new();
+    for (name, value) in fields {
+        let values = match value {
+            Value::List(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        for value in values {
+            let value = match value {
+                Value::Text(text) => quoted(text),
+                value => value.json(),
+            };
+            lines += &format!("PARAMETER {name} {value}\n");
+        }
+    }
+    lines
+}
+
+/// Whether a text survives the quotes and the parser, which drops other control characters.
+pub(super) fn can_hold(text: &str) -> bool {
+    let is_dropped = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let ends_early = text
+        .lines()
+        .rev()
+        .skip(1)
+        .any(|line| line.trim_end().ends_with("\"\"\""));
+    !text.chars().any(is_dropped) && !ends_early
+}
+
+fn instruction(line: &str) -> Option<(String, &str)> {
+    let (word, rest) = line.trim_start().split_once([' ', '\t'])?;
+    let word = word.to_uppercase();
+    INSTRUCTIONS
+        .contains(&word.as_str())
+        .then(|| (word, rest.trim_start()))
+}
+
+fn quoted(text: &str) -> String {
+    let quote = if text.contains(['"', '\n', '\r']) {
+        "\"\"\""
+    } else {
+        "\""
+    };
+    format!("{quote}{text}{quote}")
+}
+
+/// The text without its quotes; nothing while they are not closed.
+fn unquoted(value: &str) -> Option<&str> {
+    for quote in ["\"\"\"", "\""] {
+        if let Some(rest) = value.strip_prefix(quote) {
+            return rest.strip_suffix(quote);
+        }
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Value, can_hold, read, write};
+
+    #[test]
+    fn quotes_hold_spaces_quotes_and_lines() {
+        let texts = [
+            "plain",
+            " a b ",
+            "say \"no\"",
+            "\"",
+            "a\n\nb",
+            "User:",
+            "\\n",
+            "",
+            "\"\"x",
+        ];
+        let text = write(&[("stop", Value::texts(texts))]);
+        let read = read(&text).unwrap();
+        let values: Vec<String> = read.iter().map(|field| field.value.to_string()).collect();
+        assert_eq!(values, texts);
+        assert!(read.iter().all(|field| field.name == "stop"));
+        assert!(texts.into_iter().all(can_hold));
+        assert!(!can_hold("a\u{7}") && !can_hold("a\"\"\"\nb"));
+    }
+
+    #[test]
+    fn a_whole_file_is_read() {
+        let text = "# comment\nFROM ./m.gguf\n\nparameter temperature 0.7\nSYSTEM \"\"\"Be\nbrief.\"\"\"\n\
+                    PARAMETER stop \"<|im_end|>\"\nPARAMETER   top_k\t5\n";
+        let fields = read(text).unwrap();
+        let shown: Vec<String> = fields
+            .iter()
+            .map(|field| format!("{}={}", field.name, field.value))
+            .collect();
+        let expected = [
+            "FROM=./m.gguf",
+            "temperature=0.7",
+            "SYSTEM=Be\nbrief.",
+            "stop=<|im_end|>",
+            "top_k=5",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn an_error_names_its_line() {
+        for (text, expected) in [
+            (
+                "FROM a\nPARAMETR top_p 1",
+                "line 2: a Modelfile line begins with PARAMETER, FROM or the like, not with \"PARAMETR top_p 1\"",
+            ),
+            (
+                "PARAMETER top_p",
+                "line 1: PARAMETER needs a name and a value, as in PARAMETER top_p 0.9",
+            ),
+            (
+                "\nPARAMETER stop \"a\nb",
+                "line 2: a quote of stop is not closed",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), expected);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The arguments of transformers' `generate`.
+//!
+//! Read from `generation/configuration_utils.py`, `generation/logits_process.py` and the order of
+//! `_get_logits_processor` in `generation/utils.py`, and from the documentation of versions 4.57 and
+//! 5.10. A model's own `generation_config.json` fills in what is not said, so what such files usually
+//! hold is always said. Temperature and repetition penalty must be floats there.
+
+use super::biases;
+use super::fields::{Fields, token};
+use super::plan::{Manner, Plan, Slot, in_sentence};
+use super::value::{Said, Value};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::{
+    EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
+    TokenBias, TopK, TopP, TypicalP, Window,
+};
+use crate::decoding::{ChainConfig, Filter, Selector, TokenId};
+use crate::generation::GenerationConfig;
+
+/// The arguments that are read as settings.
+pub(super) const NAMES: [&str; 16] = [
+    "do_sample",
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "typical_p",
+    "epsilon_cutoff",
+    "eta_cutoff",
+    "repetition_penalty",
+    "no_repeat_ngram_size",
+    "sequence_bias",
+    "bad_words_ids",
+    "suppress_tokens",
+    "max_new_tokens",
+    "stop_strings",
+    "seed",
+];
+
+/// Arguments and entries of `generation_config.json` about other things.
+pub(super) const OTHERS: [&str; 26] = [
+    "_from_model_config",
+    "attention_mask",
+    "bos_token_id",
+    "cache_implementation",
+    "decoder_start_token_id",
+    "eos_token_id",
+    "generation_config",
+    "input_ids",
+    "inputs",
+    "max_length",
+    "max_time",
+    "model_type",
+    "num_return_sequences",
+    "output_attentions",
+    "output_hidden_states",
+    "output_logits",
+    "output_scores",
+    "pad_token_id",
+    "remove_invalid_values",
+    "renormalize_logits",
+    "return_dict_in_generate",
+    "streamer",
+    "synced_gpus",
+    "tokenizer",
+    "transformers_version",
+    "use_cache",
+];
+
+const STAGES: [Slot; 10] = [
+    Slot::Bias,
+    Slot::Repetition,
+    Slot::NoRepeatNgram,
+    Slot::Temperature,
+    Slot::TopK,
+    Slot::TopP,
+    Slot::MinP,
+    Slot::TypicalP,
+    Slot::Epsilon,
+    Slot::Eta,
+];
+
+/// The stages that are applied also where the most likely token is taken.
+const WITHOUT_SAMPLING: [Slot; 3] = [Slot::Bias, Slot::Repetition, Slot::NoRepeatNgram];
+
+/// The largest seed that numpy takes, which `set_seed` seeds as well.
+const MOST_SEED: u64 = 0xFFFF_FFFF;
+
+/// The Python text, and what is lost.
+pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
+    let mut plan = Plan::new(
+        Manner {
+            name: "transformers",
+            stages: &STAGES,
+            movable: &[],
+            rules: Dialect::Transformers.rules(),
+            has_min_keep: false,
+        },
+        config,
+    );
+    plan.without_other_selectors();
+    plan.expect_window(&[Slot::Repetition, Slot::NoRepeatNgram], Window::ALL);
+    let greedy = plan.selector == Selector::Greedy;
+    if greedy {
+        plan.leave_out(|filter| {
+            let applied = WITHOUT_SAMPLING.contains(&Slot::of(filter));
+            let what = in_sentence(filter.name());
+            (!applied).then(|| {
+                format!("transformers passes over {what} where it takes the most likely token; {filter} is left out")
+            })
+        });
+    }
+    let mut said: Said = vec![("do_sample", Value::Truth(!greedy))];
+    if !greedy {
+        said.extend(sampling(&plan));
+    }
+    said.extend(adjustments(&plan));
+    let seed = plan.seed(config.seed, MOST_SEED);
+    let limits = &config.limits;
+    said.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
+    let stops = limits.stop_strings.iter().filter(|text| !text.is_empty());
+    let stops: Vec<&String> = stops.collect();
+    if !stops.is_empty() {
+        said.push(("stop_strings", Value::texts(stops)));
+        said.push(("tokenizer", Value::Code("tokenizer".to_owned())));
+    }
+    plan.tell_end_of_text(limits.end_of_text);
+    (call(seed, &said), plan.unsaid)
+}
+
+fn call(seed: Option<u64>, said: &Said) -> String {
+    let seed = seed.map(|seed| format!("transformers.set_seed({seed})\n"));
+    let mut call = seed.unwrap_or_default() + "model.generate(\n    **inputs,\n";
+    for (name, value) in said {
+        call += &format!("    {name}={},\n", value.python());
+    }
+    call + ")\n"
+}
+
+fn sampling(plan: &Plan) -> Said {
+    let (mut t, mut k, mut p) = (1.0, 0, 1.0);
+    let mut others = Said::new();
+    for filter in &plan.filters {
+        match filter {
+            Filter::Temperature(filter) => t = filter.temperature,
+            Filter::TopK(filter) => k = filter.k,
+            Filter::TopP(filter) => p = filter.p,
+            Filter::MinP(filter) => others.push(("min_p", float(filter.p))),
+            Filter::TypicalP(filter) => others.push(("typical_p", float(filter.p))),
+            Filter::EpsilonCutoff(filter) => others.push(("epsilon_cutoff", float(filter.epsilon))),
+            Filter::EtaCutoff(filter) => others.push(("eta_cutoff", float(filter.epsilon))),
+            _ => {}
+        }
+    }
+    let mut said = vec![
+        ("temperature", float(t)),
+        ("top_k", Value::from(k)),
+        ("top_p", float(p)),
+    ];
+    said.extend(others);
+    said
+}
+
+fn adjustments(plan: &Plan) -> Said {
+    let (mut repetition, mut others) = (1.0, Said::new());
+    for filter in &plan.filters {
+        match filter {
+            Filter::RepetitionPenalty(filter) => repetition = filter.penalty,
+            Filter::NoRepeatNgram(filter) => {
+                others.push(("no_repeat_ngram_size", Value::from(filter.n)));
+            }
+            _ => {}
+        }
+    }
+    let (mut sums, mut banned) = (Vec::new(), Vec::new());
+    for (TokenId(id), bias) in biases::by_token(plan.find(Slot::Bias)) {
+        match bias {
+            Some(bias) => sums.push(Value::List(vec![
+                Value::List(vec![Value::from(id)]),
+                float(bias),
+            ])),
+            None => banned.push(Value::from(id)),
+        }
+    }
+    for (name, values) in [("sequence_bias", sums), ("suppress_tokens", banned)] {
+        if !values.is_empty() {
+            others.push((name, Value::List(values)));
+        }
+    }
+    let mut said = vec![("repetition_penalty", float(repetition))];
+    said.extend(others);
+    said
+}
+
+/// A number that Python takes for a float.
+fn float(number: f32) -> Value {
+    Value::Number(if number.fract() == 0.0 {
+        format!("{number:.1}")
+    } else {
+        number.to_string()
+    })
+}
+
+/// The chain that these arguments mean.
+pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
+    let mut chain = ChainConfig {
+        dialect: Some(Dialect::Transformers),
+        rules: Dialect::Transformers.rules(),
+        ..ChainConfig::sampled([])
+    };
+    let samples = fields.truth("do_sample")?;
+    let bias = bias(fields)?;
+    let names = ["sequence_bias", "bad_words_ids", "suppress_tokens"];
+    fields.add(Filter::LogitBias(bias), &names, &mut chain.stages)?;
+    let window = Window::ALL;
+    let penalty = fields.number("repetition_penalty")?.unwrap_or(1.0);
+    let repetition = Filter::RepetitionPenalty(RepetitionPenalty { penalty, window });
+    fields.add(repetition, &["repetition_penalty"], &mut chain.stages)?;
+    let n = count("no_repeat_ngram_size", 0, fields)?;
+    let ngram = Filter::NoRepeatNgram(NoRepeatNgram { n, window });
+    fields.add(ngram, &["no_repeat_ngram_size"], &mut chain.stages)?;
+
+    let warpers = warpers(fields)?;
+    if samples == Some(true) {
+        for (filter, name) in warpers {
+            fields.add(filter, &[name], &mut chain.stages)?;
+        }
+    } else {
+        chain.selector = Selector::Greedy;
+        tell_greedy(samples, &warpers, fields);
+    }
+    Ok(chain)
+}
+
+/// The stages that are only applied where tokens are drawn, in their order.
+fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
+    let temperature = fields.number("temperature")?.unwrap_or(1.0);
+    if temperature <= 0.0 {
+        let written = fields.as_written("temperature");
+        return Err(format!(
+            "{written} can't be: there it is above 0, and do_sample=False takes the most likely token"
+        ));
+    }
+    let k = count("top_k", 50, fields)?;
+    let mut number = |name: &str, default: f32| -> Result<f32, String> {
+        Ok(fields.number(name)?.unwrap_or(default))
+    };
+    Ok(vec![
+        (
+            Filter::Temperature(Temperature { temperature }),
+            "temperature",
+        ),
+        (Filter::TopK(TopK { k }), "top_k"),
+        (
+            Filter::TopP(TopP {
+                p: number("top_p", 1.0)?,
+            }),
+            "top_p",
+        ),
+        (
+            Filter::MinP(MinP {
+                p: number("min_p", 0.0)?,
+            }),
+            "min_p",
+        ),
+        (
+            Filter::TypicalP(TypicalP {
+                p: number("typical_p", 1.0)?,
+            }),
+            "typical_p",
+        ),
+        (
+            Filter::EpsilonCutoff(EpsilonCutoff {
+                epsilon: number("epsilon_cutoff", 0.0)?,
+            }),
+            "epsilon_cutoff",
+        ),
+        (
+            Filter::EtaCutoff(EtaCutoff {
+                epsilon: number("eta_cutoff", 0.0)?,
+            }),
+            "eta_cutoff",
+        ),
+    ])
+}
+
+fn tell_greedy(samples: Option<bool>, warpers: &[(Filter, &str)], fields: &mut Fields) {
+    let is_unheard = |(filter, name): &&(Filter, &str)| fields.names(name) && !filter.is_neutral();
+    let unheard: Vec<String> = warpers
+        .iter()
+        .filter(is_unheard)
+        .map(|(_, name)| fields.as_written(name))
+        .collect();
+    if !unheard.is_empty() {
+        let why = if samples.is_none() {
+            "do_sample is not set"
+        } else {
+            "do_sample is False"
+        };
+        fields.unread.push(format!(
+            "{} does nothing there: {why}, so the most likely token is taken",
+            unheard.join(", ")
+        ));
+    }
+}
+
+fn count(name: &str, default: u32, fields: &mut Fields) -> Result<u32, String> {
+    let Some(number) = fields.whole(name)? else {
+        return Ok(default);
+    };
+    u32::try_from(number)
+        .map_err(|_negative| format!("{} can't be: it is 0 or more", fields.as_written(name)))
+}
+
+fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
+    let mut filter = LogitBias::default();
+    if let Some(field) = fields.take("sequence_bias") {
+        let wrong = || {
+            format!(
+                "sequence_bias needs lists of tokens and biases, not {}",
+                field.value.json()
+            )
+        };
+        for (tokens, bias) in sequences(&field.value).ok_or_else(wrong)? {
+            match (single(&tokens), super::fields::number(&bias)) {
+                (Some(token), Some(bias)) => filter.biases.push(TokenBias { token, bias }),
+                (None, Some(_)) => fields.unread.push(format!(
+                    "The bias of the sequence {} can't be taken over: here a bias belongs to one token",
+                    tokens.json()
+                )),
+                (_, None) => return Err(wrong()),
+            }
+        }
+    }
+    for name in ["bad_words_ids", "suppress_tokens"] {
+        let Some(field) = fields.take(name) else {
+            continue;
+        };
+        let Value::List(entries) = &field.value else {
+            return Err(format!(
+                "{name} needs a list of tokens, not {}",
+                field.value.json()
+            ));
+        };
+        for entry in entries {
+            match token(entry).or_else(|| single(entry)) {
+                Some(token) => filter.banned.push(token),
+                None => fields.unread.push(format!(
+                    "{} of {name} can't be taken over: here single tokens are banned",
+                    entry.json()
+                )),
+            }
+        }
+    }
+    Ok(filter)
+}
+
+/// A dict from tuples to biases, or a list of lists of tokens and their bias.
+fn sequences(value: &Value) -> Option<Vec<(Value, Value)>> {
+    match value {
+        Value::Map(entries) => Some(entries.clone()),
+        Value::List(entries) => entries
+            .iter()
+            .map(|entry| match entry {
+                Value::List(pair) => match pair.as_slice() {
+                    [tokens, bias] => Some((tokens.clone(), bias.clone())),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+fn single(tokens: &Value) -> Option<TokenId> {
+    match tokens {
+        Value::List(tokens) => match tokens.as_slice() {
+            [only] => token(only),
+            _ => None,
+        },
+        _ => None,
+    }
+}

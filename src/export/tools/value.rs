@@ -1,0 +1,161 @@
+//! The values that the settings of other tools have, however they are written.
+
+/// Settings that are written for a tool, by their names there, in the order of the text.
+pub(super) type Said = Vec<(&'static str, Value)>;
+
+/// A value as JSON, Python, a command line or a Modelfile holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// JSON's null and Python's None.
+    Nothing,
+    /// True or false.
+    Truth(bool),
+    /// A number as it was written, so that no digit is lost or made up.
+    Number(String),
+    /// A text, without its quotes.
+    Text(String),
+    /// Several values; a Python tuple too.
+    List(Vec<Self>),
+    /// Pairs of a key and a value, in their order.
+    Map(Vec<(Self, Self)>),
+    /// Python that is no literal, as it was written.
+    Code(String),
+}
+
+impl Value {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A list of texts.
+    pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// As JSON writes it, in one line.
+    pub fn json(&self) -> String {
+        self.written("null", "true", "false")
+    }
+
+    /// As Python writes it, in one line.
+    pub fn python(&self) -> String {
+        self.written("None", "True", "False")
+    }
+
+    fn written(&self, nothing: &str, yes: &str, no: &str) -> String {
+        let nested = |value: &Self| value.written(nothing, yes, no);
+        match self {
+            Self::Nothing => nothing.to_owned(),
+            Self::Truth(true) => yes.to_owned(),
+            Self::Truth(false) => no.to_owned(),
+            Self::Number(written) | Self::Code(written) => written.clone(),
+            // The escapes of JSON are escapes of Python too.
+            Self::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+            Self::List(values) => {
+                let values: Vec<String> = values.iter().map(nested).collect();
+                format!("[{}]", values.join(", "))
+            }
+            Self::Map(entries) => {
+                let entries: Vec<String> = entries
+                    .iter()
+                    .map(|(key, value)| format!("{}: {}", nested(key), nested(value)))
+                    .collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    /// As a command line shows it: a text without quotes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            other => f.write_str(&other.json()),
+        }
+    }
+}
+
+/// The fewest digits that mean this number: 0.9, not 0.8999999762.
+impl From<f32> for Value {
+    fn from(number: f32) -> Self {
+        Self::Number(number.to_string())
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Number(number.to_string())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number.to_string())
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(number.to_string())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Self::Truth(truth)
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Nothing,
+            serde_json::Value::Bool(truth) => Self::Truth(truth),
+            serde_json::Value::Number(number) => Self::Number(number.to_string()),
+            serde_json::Value::String(text) => Self::Text(text),
+            serde_json::Value::Array(values) => {
+                Self::List(values.into_iter().map(Self::from).collect())
+            }
+            serde_json::Value::Object(entries) => {
+                let entries = entries.into_iter();
+                Self::Map(
+                    entries
+                        .map(|(key, value)| (Self::Text(key), Self::from(value)))
+                        .collect(),
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn numbers_are_written_as_people_write_them() {
+        for (number, expected) in [
+            (0.9_f32, "0.9"),
+            (1.0, "1"),
+            (0.05, "0.05"),
+            (-2.5, "-2.5"),
+            (1e-9, "0.000000001"),
+        ] {
+            assert_eq!(Value::from(number).json(), expected);
+        }
+    }
+
+    #[test]
+    fn each_language_has_its_own_words() {
+        let list = Value::List(vec![
+            Value::Nothing,
+            Value::Truth(true),
+            Value::text("a\n\"b\""),
+            Value::Map(vec![(Value::text("13"), Value::from(-2.5))]),
+        ]);
+        assert_eq!(list.json(), r#"[null, true, "a\n\"b\"", {"13": -2.5}]"#);
+        assert_eq!(list.python(), r#"[None, True, "a\n\"b\"", {"13": -2.5}]"#);
+    }
+}
