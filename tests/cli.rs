@@ -297,3 +297,67 @@ fn the_benchmark_measures_each_number_of_panes() {
     let too_long = quartet(&["bench", "--max-tokens", "100000"]);
     assert_eq!(too_long.status.code(), Some(2));
 }
+
+#[test]
+fn settings_go_into_the_words_of_other_tools_and_come_back() {
+    for (tool, expected, unsaid) in [
+        (
+            "llama.cpp",
+            "--temp 0.7 --top-k 0 --top-p 0.9 --min-p 0 --repeat-penalty 1 --seed 42 --n-predict 200\n",
+            "llama.cpp tosses other coins: seed 42 gives other draws there\n",
+        ),
+        (
+            "transformers",
+            "transformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+             temperature=0.7,\n    top_k=0,\n    top_p=0.9,\n    repetition_penalty=1.0,\n    \
+             max_new_tokens=200,\n)\n",
+            "transformers applies temperature before top-p; here it stands after\n\
+             transformers tosses other coins: seed 42 gives other draws there\n",
+        ),
+    ] {
+        let output = quartet(&["settings", "--pane", "top-p 0.9, temp 0.7", "--to", tool]);
+        assert_eq!(stdout(&output), expected);
+        assert_eq!(stderr(&output), unsaid);
+    }
+    let output = with_input(
+        "llama-cli -m model.gguf --top-p 0.9 --top-k 0 --min-p 0 --temp 0.7 -s 7 -n 64 -r User:",
+        &["settings", "--from", "-"],
+    );
+    assert_eq!(
+        stdout(&output),
+        "top-k 0, top-p 0.9, min-p 0, T 0.7, dialect llama.cpp, seed 7\n"
+    );
+    assert_eq!(
+        stderr(&output),
+        "-m is not about choosing tokens\nFor the whole run: --max-tokens 64 --stop \"User:\"\n"
+    );
+}
+
+#[test]
+fn settings_that_are_not_understood_are_explained() {
+    for (input, arguments, code, expected) in [
+        (
+            "--temp hot",
+            &["--from", "-"][..],
+            1,
+            "error: --temp needs a number, not \"hot\"\n",
+        ),
+        ("", &["--pane", "top-p 0.9"], 2, "--to <TOOL>"),
+        (
+            "",
+            &["--pane", "top-pp", "--to", "ollama"],
+            2,
+            "did you mean \"top-p\"?",
+        ),
+        (
+            "",
+            &["--from", "no/such/file"],
+            1,
+            "error: no/such/file could not be read",
+        ),
+    ] {
+        let output = with_input(input, &[&["settings"], arguments].concat());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}

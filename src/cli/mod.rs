@@ -10,6 +10,7 @@ mod generate;
 mod keep;
 mod progress;
 mod sample;
+mod settings;
 mod write;
 
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Choose a token from a row of scores, without a model, and show every stage
     Sample(sample::Arguments),
+    /// Say a pane's settings in the words of another tool, or read them from there
+    Settings(settings::Arguments),
 }
 
 /// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
@@ -55,6 +58,7 @@ pub fn run() -> ExitCode {
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
+        Some(Command::Settings(arguments)) => settings::run(&arguments),
         None => open_window(arguments.model),
     };
     match outcome {

@@ -168,7 +168,9 @@ pub(super) fn is_meant(text: &str) -> bool {
 /// The settings of a command line, with or without the program before them. Known flags have the
 /// names of llama-server's JSON.
 pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
-    let words = shlex::split(text).ok_or("A quote in the command line is not closed")?;
+    // The parser of words would leave an empty one where a line goes on.
+    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let words = shlex::split(&text).ok_or("A quote in the command line is not closed")?;
     let escapes = !words.iter().any(|word| word == "--no-escape");
     let mut words = words
         .into_iter()
@@ -213,9 +215,7 @@ pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
             continue;
         };
         let mut say = |value: &str| {
-            // Quoting can only fail at a NUL, which is escaped before.
-            let value = shlex::try_quote(value).unwrap_or_default();
-            words.push(format!("{flag} {value}"));
+            words.push(format!("{flag} {}", quoted(value)));
         };
         match (*name, value) {
             ("samplers", Value::List(samplers)) => {
@@ -232,6 +232,16 @@ pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
         }
     }
     words.join(" ")
+}
+
+/// A word as a shell takes it; in single quotes, where a backslash is only that, if it can be.
+fn quoted(word: &str) -> String {
+    // Quoting can only fail at a NUL, which is escaped before.
+    let quoted = shlex::try_quote(word).unwrap_or_default();
+    if quoted.starts_with('"') && !word.contains('\'') {
+        return format!("'{word}'");
+    }
+    quoted.into_owned()
 }
 
 fn name_of(flag: &str) -> Option<&'static str> {

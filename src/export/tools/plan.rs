@@ -280,9 +280,7 @@ impl Plan {
 
 /// That a seed gives other draws elsewhere.
 pub(super) fn other_draws(name: &str, seed: u64) -> String {
-    format!(
-        "Seed {seed} gives other draws in {name}: the probabilities are the same, the coins are not"
-    )
+    format!("{name} tosses other coins: seed {seed} gives other draws there")
 }
 
 /// The stages that do something, and how the token is picked: a temperature of 0 is greedy, behind

@@ -165,8 +165,9 @@ fn finished(
         unread: Vec::new(),
     };
     if let Some(seed) = fields.whole("seed")? {
+        let is_llama = matches!(tool, Tool::LlamaCpp | Tool::LlamaServer);
         read.seed = u64::try_from(seed).ok();
-        if read.seed.is_none() || (tool == Tool::LlamaCpp && seed == i64::from(u32::MAX)) {
+        if read.seed.is_none() || (is_llama && seed == i64::from(u32::MAX)) {
             let written = fields.as_written("seed");
             fields
                 .unread
