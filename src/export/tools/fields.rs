@@ -29,7 +29,7 @@ impl Field {
 /// whose value is null counts as not named.
 #[derive(Debug)]
 pub(super) struct Fields {
-    fields: Vec<Field>,
+    left: Vec<Field>,
     taken: Vec<Field>,
     /// What was met and can't be taken over, each in a sentence.
     pub unread: Vec<String>,
@@ -40,7 +40,7 @@ impl Fields {
     pub fn new(mut fields: Vec<Field>) -> Self {
         fields.retain(|field| field.value != Value::Nothing);
         Self {
-            fields,
+            left: fields,
             taken: Vec::new(),
             unread: Vec::new(),
         }
@@ -66,10 +66,10 @@ impl Fields {
 
     /// Takes a setting that may be named several times.
     pub fn take_all(&mut self, name: &str) -> Vec<Field> {
-        let (found, left): (Vec<Field>, Vec<Field>) = std::mem::take(&mut self.fields)
+        let (found, left) = std::mem::take(&mut self.left)
             .into_iter()
             .partition(|field| field.name == name);
-        self.fields = left;
+        self.left = left;
         self.taken.extend(found.iter().cloned());
         found
     }
@@ -145,7 +145,7 @@ impl Fields {
 
     /// Tells what nobody took: together what is about other things, and the rest one by one.
     pub fn tell_rest(&mut self, about_others: impl Fn(&str) -> bool) {
-        let rest = std::mem::take(&mut self.fields);
+        let rest = std::mem::take(&mut self.left);
         let (others, unknown): (Vec<Field>, Vec<Field>) = rest
             .into_iter()
             .partition(|field| about_others(&field.name));
@@ -163,7 +163,7 @@ impl Fields {
         let mut taken = self.taken.iter().rev();
         taken
             .find(is_it)
-            .or_else(|| self.fields.iter().rev().find(is_it))
+            .or_else(|| self.left.iter().rev().find(is_it))
     }
 }
 

@@ -222,11 +222,15 @@ pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
                 let samplers: Vec<String> = samplers.iter().map(ToString::to_string).collect();
                 say(&samplers.join(";"));
             }
-            ("logit_bias", Value::List(pairs)) => pairs.iter().for_each(|pair| say(&bias(pair))),
+            ("logit_bias", Value::List(pairs)) => {
+                for pair in pairs {
+                    say(&bias(pair));
+                }
+            }
             (_, Value::List(values)) => {
-                values
-                    .iter()
-                    .for_each(|value| say(&escaped(&value.to_string())));
+                for value in values {
+                    say(&escaped(&value.to_string()));
+                }
             }
             (_, value) => say(&value.to_string()),
         }

@@ -66,21 +66,21 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
 
 /// The lines that set these parameters; a list is set once for each of its texts.
 pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
-    let mut lines = String::new();
-    for (name, value) in fields {
+    let line = |name: &str, value: &Value| {
+        let value = match value {
+            Value::Text(text) => quoted(text),
+            value => value.json(),
+        };
+        format!("PARAMETER {name} {value}\n")
+    };
+    let lines = fields.iter().flat_map(|(name, value)| {
         let values = match value {
             Value::List(values) => values.as_slice(),
             value => std::slice::from_ref(value),
         };
-        for value in values {
-            let value = match value {
-                Value::Text(text) => quoted(text),
-                value => value.json(),
-            };
-            lines += &format!("PARAMETER {name} {value}\n");
-        }
-    }
-    lines
+        values.iter().map(move |value| line(name, value))
+    });
+    lines.collect()
 }
 
 /// Whether a text survives the quotes and the parser, which drops other control characters.

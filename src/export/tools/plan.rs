@@ -71,8 +71,8 @@ pub(super) struct Manner {
     pub name: &'static str,
     /// The stages that it has, in its order.
     pub stages: &'static [Slot],
-    /// The stages that can be put in another order, all that belong together as one.
-    pub movable: &'static [&'static [Slot]],
+    /// What can be put in another order, by name: the stages of one name stay together.
+    pub movable: &'static [(&'static str, &'static [Slot])],
     /// How it treats ties and edges.
     pub rules: Rules,
     /// Whether it can be told how many candidates to leave at the least.
@@ -225,15 +225,16 @@ impl Plan {
     }
 
     /// The stages in the order in which the tool will apply them.
-    pub fn order_there(&self, manner: Manner) -> Vec<Slot> {
-        let is_movable = |slot: &Slot| manner.movable.iter().any(|group| group.contains(slot));
-        let fixed = manner.stages.iter().filter(|slot| !is_movable(slot));
+    fn order_there(&self, manner: Manner) -> Vec<Slot> {
+        let group = |slot: &Slot| {
+            let mut groups = manner.movable.iter().map(|(_, slots)| *slots);
+            groups.find(|slots| slots.contains(slot))
+        };
+        let fixed = manner.stages.iter().filter(|slot| group(slot).is_none());
         let mut order: Vec<Slot> = fixed.copied().collect();
-        for filter in &self.filters {
-            let slot = Slot::of(filter);
-            let group = manner.movable.iter().find(|group| group.contains(&slot));
-            if let Some(group) = group.filter(|_| !order.contains(&slot)) {
-                order.extend(*group);
+        for slot in self.filters.iter().map(Slot::of) {
+            if let Some(slots) = group(&slot).filter(|_| !order.contains(&slot)) {
+                order.extend(slots);
             }
         }
         order

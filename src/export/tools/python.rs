@@ -25,7 +25,7 @@ pub(super) fn calls(text: &str) -> Option<Vec<(String, Value)>> {
     found.then_some(keywords)
 }
 
-/// The keywords of a list without a call: "do_sample=True, temperature=0.7", or one in each line.
+/// The keywords of a list without a call, with commas between them or one in each line.
 pub(super) fn keywords(text: &str) -> Option<Vec<(String, Value)>> {
     let keywords = Python::new(text, false).keywords();
     (!keywords.is_empty()).then_some(keywords)
@@ -135,9 +135,8 @@ impl<'a> Python<'a> {
             match c {
                 '"' | '\'' if self.string().is_some() => continue,
                 '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' if depth == 0 => break,
+                ')' | ']' | '}' | ',' if depth == 0 => break,
                 ')' | ']' | '}' => depth -= 1,
-                ',' if depth == 0 => break,
                 '\n' if depth == 0 && !self.in_brackets => break,
                 _ => {}
             }

@@ -4,10 +4,11 @@ use super::fields::{Field, Fields};
 use super::llama::{self, Words};
 use super::value::Value;
 use super::{ReadSettings, Tool, flags, modelfile, openai, python, transformers};
+use crate::decoding::ChainConfig;
 use crate::generation::Vocabulary;
 
 /// The settings of llama-server's JSON, beside those of [`openai::NAMES`].
-const SERVER: [&str; 28] = [
+const SERVER: [&str; 26] = [
     "adaptive_decay",
     "adaptive_target",
     "dry_allowed_length",
@@ -34,8 +35,6 @@ const SERVER: [&str; 28] = [
     "typical_p",
     "xtc_probability",
     "xtc_threshold",
-    "n_keep",
-    "n_probs",
 ];
 
 /// Fields of llama-server's JSON about other things, beside those of [`openai::OTHERS`].
@@ -151,7 +150,7 @@ fn read_ollama(
 
 fn finished(
     tool: Tool,
-    chain: crate::decoding::ChainConfig,
+    chain: ChainConfig,
     [most, stop]: [&str; 2],
     mut fields: Fields,
     about_others: impl Fn(&str) -> bool,

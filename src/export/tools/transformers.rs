@@ -130,11 +130,13 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
 
 fn call(seed: Option<u64>, said: &Said) -> String {
     let seed = seed.map(|seed| format!("transformers.set_seed({seed})\n"));
-    let mut call = seed.unwrap_or_default() + "model.generate(\n    **inputs,\n";
-    for (name, value) in said {
-        call += &format!("    {name}={},\n", value.python());
-    }
-    call + ")\n"
+    let arguments: Vec<String> = said
+        .iter()
+        .map(|(name, value)| format!("    {name}={},\n", value.python()))
+        .collect();
+    let arguments = arguments.concat();
+    let seed = seed.unwrap_or_default();
+    format!("{seed}model.generate(\n    **inputs,\n{arguments})\n")
 }
 
 fn sampling(plan: &Plan) -> Said {

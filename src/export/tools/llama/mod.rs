@@ -46,16 +46,6 @@ const ADAPTIVE: &str = "adaptive_p";
 
 const PENALTIES: &[Slot] = &[Slot::Repetition, Slot::Frequency, Slot::Presence];
 
-const MOVABLE: [&[Slot]; 9] = {
-    let mut movable: [&[Slot]; 9] = [&[]; 9];
-    let mut index = 0;
-    while index < movable.len() {
-        movable[index] = SAMPLERS[index].1;
-        index += 1;
-    }
-    movable
-};
-
 const STAGES: [Slot; 13] = [
     Slot::Bias,
     Slot::Repetition,
@@ -129,7 +119,7 @@ impl Words {
             } else {
                 &STAGES
             },
-            movable: if self == Self::Ollama { &[] } else { &MOVABLE },
+            movable: if self == Self::Ollama { &[] } else { &SAMPLERS },
             rules: self.dialect().rules(),
             has_min_keep: self == Self::Server,
         }

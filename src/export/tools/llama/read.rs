@@ -6,7 +6,7 @@ use crate::decoding::filters::{
     Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{ChainConfig, Filter, Selector, Stage};
+use crate::decoding::{ChainConfig, Filter, Selector, Stage, TokenId};
 use crate::export::tools::fields::Fields;
 use crate::export::tools::value::Value;
 use crate::export::tools::{biases, breakers};
@@ -315,7 +315,7 @@ fn breaker_tokens(
     texts: &[String],
     fields: &mut Fields,
     vocabulary: Option<&Vocabulary>,
-) -> Vec<Vec<crate::decoding::TokenId>> {
+) -> Vec<Vec<TokenId>> {
     let shown: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
     let Some(vocabulary) = vocabulary else {
         if !texts.is_empty() {

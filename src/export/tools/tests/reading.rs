@@ -15,123 +15,139 @@ fn read(text: &str) -> (Tool, String, String) {
     (read.tool, read.chain.to_string(), rest.join("; "))
 }
 
+#[track_caller]
+fn check(table: &[(&str, Tool, &str, &str)]) {
+    for (text, tool, chain, rest) in table {
+        let expected = (*tool, (*chain).to_owned(), (*rest).to_owned());
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
 #[test]
-fn a_text_means_what_it_means_in_its_tool() {
-    use Tool::{LlamaCpp, LlamaServer, Ollama, OpenAi, Transformers};
-    for (text, tool, chain, rest) in [
+fn flags_mean_what_they_mean_in_llama_cpp() {
+    check(&[
         (
             "--top-p 0.9",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.8",
             "",
         ),
         (
             "./llama-cli -m model.gguf -c 4096 -ngl 99 --temp 0 -s 7 -n 64 \\\n  -r 'User:' --frobnicate 1",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "top-k 40 › top-p 0.95 › min-p 0.05 › top token",
             "seed 7; 64 tokens; stop [\"User:\"]; -m, -c and -ngl are not about choosing tokens; \
              --frobnicate can't be taken over",
         ),
         (
             "--samplers \"min_p;temperature;xtc;frob\" --min-p 0.1 --top-k 5 --temp 1.5 --xtc-probability 0.5 -s -1 -n -1",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "min-p 0.1 › T 1.5 › xtc 0.5",
             "The sampler \"frob\" is not known; --top-k 5 does nothing there, as its sampler is not listed; \
              -s -1 stands for another seed each time; -n -1 stands for no limit; here there is always one",
         ),
         (
             "--mirostat 2 --mirostat-ent 4 --top-k 5 --temp 0.7",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "T 0.7 › mirostat 4 eta 0.1",
             "--top-k 5 does nothing there, under mirostat",
         ),
         (
             "--sampler-seq mta --adaptive-target 0.5 --temp 1 --min-p 0.1",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "min-p 0.1 › adaptive-p 0.5 decay 0.9",
             "",
         ),
         (
             "--repeat-penalty 1.1 --repeat-last-n -1 --top-k 0 --top-p 1 --min-p 0 --temp 1",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "repeat 1.1",
             "--repeat-last-n -1 is taken as the whole text, as llama.cpp had it until 2026; newer versions \
              take no number below 0",
         ),
         (
             "--grammar 'root ::= \"a\"' --top-nsigma 1 -l 13-2.5",
-            LlamaCpp,
+            Tool::LlamaCpp,
             "1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
             "--grammar can't be taken over",
         ),
-        (
-            r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "x"}"#,
-            LlamaServer,
-            "top-p 0.95",
-            "64 tokens; prompt and cache_prompt are not about choosing tokens; grammar can't be taken over",
-        ),
-        (
-            r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
-            LlamaServer,
-            "min-p 0.1 › T 0.8",
-            "",
-        ),
+    ]);
+}
+
+#[test]
+fn python_and_its_dicts_mean_what_they_mean_in_transformers() {
+    check(&[
         (
             "outputs = model.generate(**inputs, do_sample=True, temperature=0.7, top_p=0.9, max_new_tokens=64, pad_token_id=tok.eos_token_id, num_beams=4)",
-            Transformers,
+            Tool::Transformers,
             "T 0.7 › top-k 50 › top-p 0.9",
             "64 tokens; pad_token_id is not about choosing tokens; num_beams can't be taken over",
         ),
         (
             "GenerationConfig(do_sample=True, top_k=0, bad_words_ids=[[3], [4, 5]], sequence_bias={(7,): 1.0})",
-            Transformers,
+            Tool::Transformers,
             "1 biased, 1 banned",
             "[4, 5] of bad_words_ids can't be taken over: here single tokens are banned",
         ),
         (
             r#"{"do_sample": true, "eos_token_id": [1, 2], "temperature": 0.6, "top_k": 20, "top_p": 0.95, "transformers_version": "4.51.0"}"#,
-            Transformers,
+            Tool::Transformers,
             "T 0.6 › top-k 20 › top-p 0.95",
             "eos_token_id and transformers_version are not about choosing tokens",
         ),
         (
             "{'temperature': 0.6, 'no_repeat_ngram_size': 3, 'use_cache': True}",
-            Transformers,
+            Tool::Transformers,
             "no-repeat 3 › top token",
             "temperature 0.6 does nothing there: do_sample is not set, so the most likely token is taken; \
              use_cache is not about choosing tokens",
         ),
-        ("do_sample=True\ntop_k=5", Transformers, "top-k 5", ""),
+        ("do_sample=True\ntop_k=5", Tool::Transformers, "top-k 5", ""),
+    ]);
+}
+
+#[test]
+fn requests_and_modelfiles_mean_what_they_mean_to_their_servers() {
+    check(&[
+        (
+            r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "x"}"#,
+            Tool::LlamaServer,
+            "top-p 0.95",
+            "64 tokens; cache_prompt and prompt are not about choosing tokens; grammar can't be taken over",
+        ),
+        (
+            r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
+            Tool::LlamaServer,
+            "min-p 0.1 › T 0.8",
+            "",
+        ),
         (
             "FROM llama3.2\nPARAMETER temperature 0.6\nPARAMETER stop \"<|im_end|>\"\nPARAMETER stop \"User:\"\n\
              PARAMETER num_ctx 4096\nPARAMETER xtc_probability 0.5\nSYSTEM \"\"\"Be\nbrief\"\"\"",
-            Ollama,
+            Tool::Ollama,
             "top-k 40 › top-p 0.9 › T 0.6",
             "stop [\"<|im_end|>\", \"User:\"]; FROM, num_ctx and SYSTEM are not about choosing tokens; \
              xtc_probability can't be taken over",
         ),
         (
             r#"{"model": "llama3.2", "prompt": "Hi", "options": {"top_k": 5, "temperature": 1, "num_predict": 9}}"#,
-            Ollama,
+            Tool::Ollama,
             "top-k 5 › top-p 0.9",
             "9 tokens; model and prompt are not about choosing tokens",
         ),
         (
             r#"{"model": "gpt-4.1", "messages": [], "temperature": 0.7, "frequency_penalty": 0.5, "max_completion_tokens": 9, "stop": "END", "logit_bias": {"50256": -100, "13": 1}}"#,
-            OpenAi,
+            Tool::OpenAi,
             "1 biased, 1 banned › frequency 0.5 › T 0.7",
-            "9 tokens; stop [\"END\"]; model and messages are not about choosing tokens",
+            "9 tokens; stop [\"END\"]; messages and model are not about choosing tokens",
         ),
         (
             "client.chat.completions.create(model=\"gpt-4.1\", messages=messages, temperature=0, top_p=0.5, seed=3)",
-            OpenAi,
+            Tool::OpenAi,
             "top token",
             "seed 3; model and messages are not about choosing tokens",
         ),
-    ] {
-        let expected = (tool, chain.to_owned(), rest.to_owned());
-        assert_eq!(read(text), expected, "{text}");
-    }
+    ]);
 }
 
 #[test]

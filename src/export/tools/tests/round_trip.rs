@@ -32,7 +32,11 @@ impl Dice {
     }
 
     fn below(&mut self, n: u32) -> u32 {
-        (f64::from(self.share()) * f64::from(n)) as u32
+        (self.share() * n as f32)
+            .floor()
+            .to_string()
+            .parse()
+            .unwrap()
     }
 
     fn window(&mut self) -> Window {

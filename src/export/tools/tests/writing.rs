@@ -159,143 +159,163 @@ fn stop_texts_survive_each_tools_quotes() {
     }
 }
 
-#[test]
-fn what_cannot_be_said_is_told() {
-    use Tool::{LlamaCpp, LlamaServer, Ollama, OpenAi, Transformers};
-    for (tool, description, expected) in [
-        (
-            Transformers,
-            "top-p 0.9, temp 0.7",
-            "transformers applies temperature before top-p; here it stands after",
-        ),
-        (
-            Transformers,
-            "dry 0.8",
-            "transformers has no DRY; dry 0.8 is left out",
-        ),
-        (
-            Transformers,
-            "repeat 1.1",
-            "In transformers the repetition penalty looks at the whole text; here at the last 64 tokens",
-        ),
-        (
-            Transformers,
-            "top-k 5",
-            "transformers keeps every token as likely as the k-th; here of equals the lowest ids stay",
-        ),
-        (
-            Transformers,
-            "typical-p 0.9, greedy",
-            "transformers passes over typical-p where it takes the most likely token; typical-p 0.9 is left out",
-        ),
-        (
-            Transformers,
-            "gumbel",
-            "transformers draws with one coin for all tokens; here each token has its own, which gives the same probabilities",
-        ),
-        (
-            LlamaCpp,
-            "top-k 5, top-k 3",
-            "llama.cpp applies top-k once; the second, top-k 3, is left out",
-        ),
-        (
-            LlamaCpp,
-            "temp 0.7, bias 3 1",
-            "llama.cpp applies logit bias before temperature; here it stands after",
-        ),
-        (
-            LlamaCpp,
-            "presence 1, temp 2, repeat 1.1",
-            "llama.cpp applies repetition penalty before presence penalty; here it stands after",
-        ),
-        (
-            LlamaCpp,
-            "repeat 1.1 generated",
-            "In llama.cpp the repetition penalty looks at the last 64 tokens; here at the last 64 generated tokens",
-        ),
-        (
-            LlamaCpp,
-            "repeat 1.1 last all",
-            "In llama.cpp the repetition penalty looks at the last 32768 tokens; here at the whole text",
-        ),
-        (
-            LlamaCpp,
-            "repeat 1.1, presence 1 last 9",
-            "In llama.cpp the presence penalty looks at the last 64 tokens; here at the last 9 tokens",
-        ),
-        (
-            LlamaCpp,
-            "min-p 0.1, mirostat 5",
-            "llama.cpp's mirostat v2 has only logit bias and temperature before it; min-p 0.1 is left out",
-        ),
-        (
-            LlamaCpp,
-            "temp 0.7, typical-p 0.9, greedy",
-            "llama.cpp has one temperature, and 0 stands for the most likely token; T 0.7 is left out",
-        ),
-        (
-            LlamaCpp,
-            "typical-p 0.9",
-            "llama.cpp's typical-p takes one token more where its share is met exactly, and acts as a top-p where a token was ruled out before",
-        ),
-        (
-            LlamaCpp,
-            "top-a 0.2",
-            "llama.cpp has no top-a; top-a 0.2 is left out",
-        ),
-        (
-            LlamaCpp,
-            "top-k 9, top-p 0.9, dialect candle",
-            "llama.cpp's top-p takes its share of the tokens still in play; here of those too that were cut just before",
-        ),
-        (
-            LlamaCpp,
-            "min-p 0.1, dialect mistral.rs",
-            "llama.cpp's min-p keeps a token exactly at its bar; here it is cut",
-        ),
-        (
-            LlamaCpp,
-            "dry 1 breakers 1",
-            "llama.cpp's DRY breaks at every token that contains a breaker's text; here only at the tokens that were chosen",
-        ),
-        (
-            LlamaServer,
-            "seed 4294967295",
-            "llama-server takes seeds up to 4294967294; 4294967295 is left out",
-        ),
-        (Ollama, "xtc 0.5", "Ollama has no XTC; xtc 0.5 is left out"),
-        (
-            Ollama,
-            "mirostat 5",
-            "Ollama has no mirostat v2; it draws plainly",
-        ),
-        (
-            Ollama,
-            "top-p 0.9, top-k 4",
-            "Ollama applies top-k before top-p; here it stands after",
-        ),
-        (
-            OpenAi,
-            "temp 3",
-            "OpenAI takes a temperature from 0 to 2; 2 is written for 3",
-        ),
-        (
-            OpenAi,
-            "presence 1",
-            "In OpenAI the presence penalty looks at all that was generated; here at the last 64 tokens",
-        ),
-        (
-            OpenAi,
-            "top-k 5",
-            "OpenAI has no top-k; top-k 5 is left out",
-        ),
-    ] {
-        let unsaid = write_settings(tool, &config(description), Some(&vocabulary())).unsaid;
+#[track_caller]
+fn check_told(table: &[(Tool, &str, &str)]) {
+    for (tool, description, expected) in table {
+        let unsaid = write_settings(*tool, &config(description), Some(&vocabulary())).unsaid;
         assert!(
             unsaid.iter().any(|sentence| sentence == expected),
             "{description}: {unsaid:#?}"
         );
     }
+}
+
+#[test]
+fn transformers_takes_its_own_order_and_windows() {
+    check_told(&[
+        (
+            Tool::Transformers,
+            "top-p 0.9, temp 0.7",
+            "transformers applies temperature before top-p; here it stands after",
+        ),
+        (
+            Tool::Transformers,
+            "dry 0.8",
+            "transformers has no DRY; dry 0.8 is left out",
+        ),
+        (
+            Tool::Transformers,
+            "repeat 1.1",
+            "In transformers the repetition penalty looks at the whole text; here at the last 64 tokens",
+        ),
+        (
+            Tool::Transformers,
+            "top-k 5",
+            "transformers keeps every token as likely as the k-th; here of equals the lowest ids stay",
+        ),
+        (
+            Tool::Transformers,
+            "typical-p 0.9, greedy",
+            "transformers passes over typical-p where it takes the most likely token; typical-p 0.9 is left out",
+        ),
+        (
+            Tool::Transformers,
+            "gumbel",
+            "transformers draws with one coin for all tokens; here each token has its own, which gives the same probabilities",
+        ),
+    ]);
+}
+
+#[test]
+fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
+    check_told(&[
+        (
+            Tool::LlamaCpp,
+            "top-k 5, top-k 3",
+            "llama.cpp applies top-k once; the second, top-k 3, is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "temp 0.7, bias 3 1",
+            "llama.cpp applies logit bias before temperature; here it stands after",
+        ),
+        (
+            Tool::LlamaCpp,
+            "presence 1, temp 2, repeat 1.1",
+            "llama.cpp applies repetition penalty before presence penalty; here it stands after",
+        ),
+        (
+            Tool::LlamaCpp,
+            "repeat 1.1 generated",
+            "In llama.cpp the repetition penalty looks at the last 64 tokens; here at the last 64 generated tokens",
+        ),
+        (
+            Tool::LlamaCpp,
+            "repeat 1.1 last all",
+            "In llama.cpp the repetition penalty looks at the last 32768 tokens; here at the whole text",
+        ),
+        (
+            Tool::LlamaCpp,
+            "repeat 1.1, presence 1 last 9",
+            "In llama.cpp the presence penalty looks at the last 64 tokens; here at the last 9 tokens",
+        ),
+        (
+            Tool::LlamaCpp,
+            "min-p 0.1, mirostat 5",
+            "llama.cpp's mirostat v2 has only logit bias and temperature before it; min-p 0.1 is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "temp 0.7, typical-p 0.9, greedy",
+            "llama.cpp has one temperature, and 0 stands for the most likely token; T 0.7 is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "typical-p 0.9",
+            "llama.cpp's typical-p takes one token more where its share is met exactly, and acts as a top-p where a token was ruled out before",
+        ),
+        (
+            Tool::LlamaCpp,
+            "top-a 0.2",
+            "llama.cpp has no top-a; top-a 0.2 is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "top-k 9, top-p 0.9, dialect candle",
+            "llama.cpp's top-p takes its share of the tokens still in play; here of those too that were cut just before",
+        ),
+        (
+            Tool::LlamaCpp,
+            "min-p 0.1, dialect mistral.rs",
+            "llama.cpp's min-p keeps a token exactly at its bar; here it is cut",
+        ),
+        (
+            Tool::LlamaCpp,
+            "dry 1 breakers 1",
+            "llama.cpp's DRY breaks at every token that contains a breaker's text; here only at the tokens that were chosen",
+        ),
+        (
+            Tool::LlamaServer,
+            "seed 4294967295",
+            "llama-server takes seeds up to 4294967294; 4294967295 is left out",
+        ),
+    ]);
+}
+
+#[test]
+fn ollama_and_openai_lack_most_stages() {
+    check_told(&[
+        (
+            Tool::Ollama,
+            "xtc 0.5",
+            "Ollama has no XTC; xtc 0.5 is left out",
+        ),
+        (
+            Tool::Ollama,
+            "mirostat 5",
+            "Ollama has no mirostat v2; it draws plainly",
+        ),
+        (
+            Tool::Ollama,
+            "top-p 0.9, top-k 4",
+            "Ollama applies top-k before top-p; here it stands after",
+        ),
+        (
+            Tool::OpenAi,
+            "temp 3",
+            "OpenAI takes a temperature from 0 to 2; 2 is written for 3",
+        ),
+        (
+            Tool::OpenAi,
+            "presence 1",
+            "In OpenAI the presence penalty looks at all that was generated; here at the last 64 tokens",
+        ),
+        (
+            Tool::OpenAi,
+            "top-k 5",
+            "OpenAI has no top-k; top-k 5 is left out",
+        ),
+    ]);
 }
 
 #[test]
