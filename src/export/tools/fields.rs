@@ -174,14 +174,20 @@ fn in_one_sentence(fields: &[Field]) -> Option<String> {
             names.push(&field.shown);
         }
     }
-    let (last, before) = names.split_last()?;
-    Some(match before {
-        [] => format!("{last} is not about choosing tokens"),
-        before => format!(
-            "{} and {last} are not about choosing tokens",
-            before.join(", ")
-        ),
-    })
+    match names.as_slice() {
+        [] => None,
+        [name] => Some(format!("{name} is not about choosing tokens")),
+        names => Some(format!("{} are not about choosing tokens", listed(names))),
+    }
+}
+
+/// Names inside a sentence: "a, b and c".
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The sentence about a value of the wrong kind.

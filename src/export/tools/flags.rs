@@ -160,9 +160,12 @@ pub(super) fn is_about_others(flag: &str) -> bool {
     OTHERS.contains(&flag) || OTHERS_ALONE.contains(&flag)
 }
 
-/// Whether the text can be a command line: a word of it is a flag.
+/// Whether the text can be a command line: a word of it is a flag that llama.cpp knows.
 pub(super) fn is_meant(text: &str) -> bool {
-    text.split_whitespace().any(is_flag)
+    text.split_whitespace().any(|word| {
+        let flag = word.split_once('=').map_or(word, |(flag, _)| flag);
+        name_of(flag).is_some() || is_about_others(flag) || flag == "--ignore-eos"
+    })
 }
 
 /// The settings of a command line, with or without the program before them. Known flags have the

@@ -1,6 +1,7 @@
 //! What of a chain another tool can say: the stages that it has, once each, in an order that it
 //! takes, with its own rules for ties and windows. The rest is told in sentences.
 
+use super::fields::listed;
 use crate::decoding::filters::{Temperature, Window};
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
 use crate::decoding::{ChainConfig, Filter, Rules, Selector};
@@ -244,15 +245,18 @@ impl Plan {
         let order = self.order_there(manner);
         let rank = |filter: &Filter| order.iter().position(|slot| *slot == Slot::of(filter));
         let mut sentences = Vec::new();
-        for (index, first) in self.filters.iter().enumerate() {
-            for second in self.filters.iter().skip(index + 1) {
-                if rank(first) > rank(second) && !commute(first, second) {
-                    let (name, earlier) = (manner.name, in_sentence(second.name()));
-                    let later = in_sentence(first.name());
-                    sentences.push(format!(
-                        "{name} applies {earlier} before {later}; here it stands after"
-                    ));
-                }
+        for (index, moved) in self.filters.iter().enumerate() {
+            let before = self.filters.iter().take(index);
+            let passed: Vec<String> = before
+                .filter(|first| rank(first) > rank(moved) && !commute(first, moved))
+                .map(|first| in_sentence(first.name()))
+                .collect();
+            if !passed.is_empty() {
+                let (name, what, passed) =
+                    (manner.name, in_sentence(moved.name()), listed(&passed));
+                sentences.push(format!(
+                    "{name} applies {what} before {passed}; here it stands after"
+                ));
             }
         }
         for sentence in sentences {

@@ -230,7 +230,8 @@ fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if flags::is_meant(text) {
         return Ok((Tool::LlamaCpp, flags::read(text)?));
     }
-    if let Some(keywords) = python::keywords(text) {
+    let is_known = |(name, _): &(String, Value)| transformers::NAMES.contains(&name.as_str());
+    if let Some(keywords) = python::keywords(text).filter(|all| all.iter().any(is_known)) {
         return Ok((Tool::Transformers, fields_of(keywords)));
     }
     Err(format!(

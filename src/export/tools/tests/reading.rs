@@ -196,6 +196,14 @@ fn an_error_says_what_is_wrong_where() {
             "a story",
             "\"a story\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
         ),
+        (
+            "ls --all",
+            "\"ls --all\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
+        (
+            "llm = Llama(path)",
+            "\"llm = Llama(path)\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
         ("--temp hot", "--temp needs a number, not \"hot\""),
         (
             "--top-p 1.5",

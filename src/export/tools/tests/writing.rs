@@ -216,13 +216,13 @@ fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
         ),
         (
             Tool::LlamaCpp,
-            "temp 0.7, bias 3 1",
-            "llama.cpp applies logit bias before temperature; here it stands after",
+            "temp 0.7, top-p 0.9, min-p 0.1, bias 3 1",
+            "llama.cpp applies logit bias before temperature, top-p and min-p; here it stands after",
         ),
         (
             Tool::LlamaCpp,
             "presence 1, temp 2, repeat 1.1",
-            "llama.cpp applies repetition penalty before presence penalty; here it stands after",
+            "llama.cpp applies repetition penalty before presence penalty and temperature; here it stands after",
         ),
         (
             Tool::LlamaCpp,
