@@ -1,7 +1,7 @@
 //! The command lines of llama.cpp's programs, word by word.
 //!
-//! Read from `common/arg.cpp` and the table of flags in `tools/server/README.md` of llama.cpp, in the
-//! snapshots of 2026.
+//! Read from the table of flags in llama.cpp's `tools/server/README.md` (2026, commit 00dc805) and from
+//! `common/arg.cpp` (commit 145b628).
 
 use super::fields::Field;
 use super::value::Value;

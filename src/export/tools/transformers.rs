@@ -1,8 +1,8 @@
 //! The arguments of transformers' `generate`.
 //!
-//! Read from `generation/configuration_utils.py`, `generation/logits_process.py` and the order of
-//! `_get_logits_processor` in `generation/utils.py`, and from the documentation of versions 4.57 and
-//! 5.10. A model's own `generation_config.json` fills in what is not said, so what such files usually
+//! Read from `generation/configuration_utils.py` (transformers of 2025, commits 008f5c8 and 6120704)
+//! and `generation/logits_process.py`; the order is that of `_get_logits_processor`, as our dialect has
+//! it. A model's own `generation_config.json` fills in what is not said, so what such files usually
 //! hold is always said. Temperature and repetition penalty must be floats there.
 
 use super::biases;
