@@ -1,8 +1,9 @@
 //! The body of a request to a service with OpenAI's API.
 //!
-//! Read from copies of the reference of the chat completions in client libraries (2025): `temperature` 0 to 2, `top_p` 0 to 1, penalties
-//! from -2 to 2, biases from -100, which bans, to 100, and at most four stop texts. The order of the
-//! stages is not written there; it is that of our dialect.
+//! Read from copies of the reference of the chat completions in client libraries (2025):
+//! `temperature` 0 to 2, `top_p` 0 to 1, penalties from -2 to 2, biases from -100, which bans, to 100,
+//! and at most four stop texts. The order of the stages is not written there; it is that of our
+//! dialect.
 
 use super::biases;
 use super::fields::Fields;
