@@ -14,6 +14,7 @@ mod piece;
 mod record;
 #[cfg(test)]
 pub(crate) mod testing;
+mod token_search;
 mod vocabulary;
 mod what_if;
 

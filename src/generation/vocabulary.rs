@@ -20,6 +20,11 @@ impl Vocabulary {
         self.pieces.len()
     }
 
+    /// Every token with its piece, in the order of the ids.
+    pub fn iter(&self) -> impl Iterator<Item = (TokenId, &Piece)> {
+        (0..).map(TokenId).zip(&self.pieces)
+    }
+
     /// What a token stands for; one that the tokenizer does not know is shown as `<|17|>`.
     pub fn piece(&self, token: TokenId) -> Piece {
         self.pieces

@@ -12,6 +12,7 @@ pub mod words;
 mod chain_editor;
 mod dock;
 mod empty_pane;
+mod escape;
 mod keys;
 mod layout;
 mod numbers;

@@ -2,6 +2,7 @@
 
 use egui::{DragValue, Popup, PopupCloseBehavior, RectAlign, TextEdit, Ui};
 
+use super::escape::{escape, unescape};
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::keys::shortcut_words;
@@ -161,31 +162,6 @@ fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
     hint_ui(ui, "Write \\n for a line break.");
 }
 
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('\n', "\\n")
-        .replace('\t', "\\t")
-}
-
-fn unescape(line: &str) -> String {
-    let mut text = String::new();
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let sign = match (letter, letters.peek()) {
-            ('\\', Some('n')) => '\n',
-            ('\\', Some('t')) => '\t',
-            ('\\', Some('\\')) => '\\',
-            _ => {
-                text.push(letter);
-                continue;
-            }
-        };
-        letters.next();
-        text.push(sign);
-    }
-    text
-}
-
 fn stops_words(room: Room, limits: &Limits) -> String {
     let end = limits.end_of_text == EndOfText::Stops;
     let texts = limits
@@ -204,18 +180,5 @@ fn stops_words(room: Room, limits: &Limits) -> String {
         (_, false, 0) => "Stops: none".to_owned(),
         (_, false, 1) => "Stops: 1 text".to_owned(),
         (_, false, n) => format!("Stops: {n} texts"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{escape, unescape};
-
-    #[test]
-    fn stop_strings_survive_being_edited() {
-        for text in ["The end", "\n\n", "a\\nb", "tab\there", "\\", ""] {
-            assert_eq!(unescape(&escape(text)), text, "{text:?}");
-        }
-        assert_eq!(unescape("half \\"), "half \\");
     }
 }

@@ -74,6 +74,10 @@ pub(super) const PLUS: &[Mark] = &[
     Line(&[(8.0, 3.5), (8.0, 12.5)]),
     Line(&[(3.5, 8.0), (12.5, 8.0)]),
 ];
+pub(super) const REDO: &[Mark] = &[
+    Line(&[(10.0, 3.0), (13.0, 6.0), (10.0, 9.0)]),
+    Curve([(13.0, 6.0), (4.0, 6.0), (0.0, 12.0), (8.5, 12.8)]),
+];
 pub(super) const RIGHT: &[Mark] = &[Line(&[(6.5, 4.5), (10.0, 8.0), (6.5, 11.5)])];
 pub(super) const SEARCH: &[Mark] = &[Circle((7.0, 7.0), 4.0), Line(&[(10.0, 10.0), (13.5, 13.5)])];
 pub(super) const STEP: &[Mark] = &[
@@ -82,6 +86,10 @@ pub(super) const STEP: &[Mark] = &[
 ];
 pub(super) const STOP: &[Mark] = &[Block((3.5, 3.5), (12.5, 12.5), 2.0)];
 pub(super) const THEME: &[Mark] = &[Circle((8.0, 8.0), 5.0), HalfDisc((8.0, 8.0), 5.0)];
+pub(super) const UNDO: &[Mark] = &[
+    Line(&[(6.0, 3.0), (3.0, 6.0), (6.0, 9.0)]),
+    Curve([(3.0, 6.0), (12.0, 6.0), (16.0, 12.0), (7.5, 12.8)]),
+];
 pub(super) const UP: &[Mark] = &[Line(&[(4.5, 9.5), (8.0, 6.0), (11.5, 9.5)])];
 pub(super) const WARNING: &[Mark] = &[
     Outline(&[(8.0, 2.5), (14.0, 13.0), (2.0, 13.0)]),

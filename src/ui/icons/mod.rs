@@ -50,6 +50,8 @@ pub enum Icon {
     Play,
     /// Add.
     Plus,
+    /// Do again what was undone.
+    Redo,
     /// One on.
     Right,
     /// Find.
@@ -60,6 +62,8 @@ pub enum Icon {
     Stop,
     /// Dark or light.
     Theme,
+    /// Undo.
+    Undo,
     /// Unfold.
     Up,
     /// A warning or an error.
@@ -68,7 +72,7 @@ pub enum Icon {
 
 impl Icon {
     /// All, in the order of the enum.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Again,
         Self::Check,
         Self::Close,
@@ -88,11 +92,13 @@ impl Icon {
         Self::More,
         Self::Play,
         Self::Plus,
+        Self::Redo,
         Self::Right,
         Self::Search,
         Self::Step,
         Self::Stop,
         Self::Theme,
+        Self::Undo,
         Self::Up,
         Self::Warning,
     ];
@@ -126,11 +132,13 @@ impl Icon {
             Self::More => drawings::MORE,
             Self::Play => drawings::PLAY,
             Self::Plus => drawings::PLUS,
+            Self::Redo => drawings::REDO,
             Self::Right => drawings::RIGHT,
             Self::Search => drawings::SEARCH,
             Self::Step => drawings::STEP,
             Self::Stop => drawings::STOP,
             Self::Theme => drawings::THEME,
+            Self::Undo => drawings::UNDO,
             Self::Up => drawings::UP,
             Self::Warning => drawings::WARNING,
         }

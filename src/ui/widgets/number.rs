@@ -27,6 +27,7 @@ impl<'a> Number<'a> {
             scale: Scale {
                 range,
                 logarithmic: false,
+                from_zero: false,
                 decimals,
             },
             complaint: None,
@@ -36,6 +37,12 @@ impl<'a> Number<'a> {
     /// The slider moves by factors; for ranges over several powers of ten.
     pub const fn logarithmic(mut self) -> Self {
         self.scale.logarithmic = true;
+        self
+    }
+
+    /// The left end of the slider is 0, before a range that does not reach it.
+    pub const fn from_zero(mut self) -> Self {
+        self.scale.from_zero = true;
         self
     }
 
@@ -52,6 +59,7 @@ impl<'a> Number<'a> {
         let response = ui
             .scope(|ui| {
                 let text = if wrong { theme.error } else { theme.text_1 };
+                ui.spacing_mut().button_padding.x = 6.0;
                 let widgets = &mut ui.visuals_mut().widgets;
                 for state in [
                     &mut widgets.inactive,

@@ -13,6 +13,9 @@ const HANDLE_RADIUS: f32 = 7.0;
 /// How far an arrow key moves the handle, as a share of the rail.
 const KEY_STEP: f64 = 0.01;
 
+/// How much of the rail stands for 0 where a range of factors has a 0 before it.
+const ZERO_PART: f64 = 0.04;
+
 /// Slides a value within a range, linearly or by factors; 28 high.
 pub(super) fn slider_ui(
     ui: &mut Ui,
@@ -23,20 +26,19 @@ pub(super) fn slider_ui(
 ) -> Response {
     let (rect, mut response) = ui.allocate_exact_size(vec2(width, 28.0), Sense::click_and_drag());
     let rail = rect.shrink2(vec2(HANDLE_RADIUS, (rect.height() - RAIL) / 2.0));
-    let mut share = scale.share(*value);
+    let before = *value;
     if let Some(pointer) = response.interact_pointer_pos() {
-        share = remap_clamp(pointer.x, rail.x_range(), 0.0..=1.0).into();
+        let share = remap_clamp(pointer.x, rail.x_range(), 0.0..=1.0);
+        *value = scale.value(share.into());
     }
-    share = (share + key_steps(ui, &response) * KEY_STEP).clamp(0.0, 1.0);
-    let moved = (share - scale.share(*value)).abs() > f64::EPSILON;
-    if moved {
-        *value = scale.value(share);
+    *value = scale.stepped(*value, key_steps(ui, &response));
+    if (*value - before).abs() > f64::EPSILON {
         response.mark_changed();
     }
     response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), *value, name));
     if ui.is_rect_visible(rect) {
         let theme = Theme::of(ui);
-        let x = rail.left() + rail.width() * share as f32;
+        let x = rail.left() + rail.width() * scale.share(*value) as f32;
         let painter = ui.painter();
         painter.rect_filled(rail, RAIL / 2.0, theme.surface_4);
         let filled = Rect::from_min_max(rail.min, pos2(x, rail.bottom()));
@@ -54,23 +56,63 @@ pub(super) struct Scale {
     pub(super) range: RangeInclusive<f64>,
     /// Whether equal ways are equal factors.
     pub(super) logarithmic: bool,
+    /// Whether 0 stands at the left end, before a range of factors that does not reach it.
+    pub(super) from_zero: bool,
     /// To how many digits after the point a value is rounded.
     pub(super) decimals: u8,
 }
 
 impl Scale {
     fn share(&self, value: f64) -> f64 {
+        if self.from_zero && value <= 0.0 {
+            return 0.0;
+        }
         let (from, to) = self.ends();
-        ((self.bend(value) - from) / (to - from)).clamp(0.0, 1.0)
+        let share = ((self.bend(value) - from) / (to - from)).clamp(0.0, 1.0);
+        let zero = self.zero_part();
+        zero + (1.0 - zero) * share
     }
 
     fn value(&self, share: f64) -> f64 {
+        let zero = self.zero_part();
+        if share < zero / 2.0 {
+            return 0.0;
+        }
         let (from, to) = self.ends();
-        let bent = from + (to - from) * share;
+        let bent = from + (to - from) * ((share - zero) / (1.0 - zero)).max(0.0);
         let value = if self.logarithmic { bent.exp() } else { bent };
-        let unit = 10_f64.powi(self.decimals.into());
-        let rounded = (value * unit).round() / unit;
+        let per_unit = 10_f64.powi(self.decimals.into());
+        let rounded = (value * per_unit).round() / per_unit;
         rounded.clamp(*self.range.start(), *self.range.end())
+    }
+
+    /// The value so many presses of an arrow key further; each moves it by what is shown at least.
+    fn stepped(&self, value: f64, n_steps: f64) -> f64 {
+        if n_steps == 0.0 {
+            return value;
+        }
+        let share = self.share(value) + n_steps * KEY_STEP;
+        let stepped = self.value(share.clamp(0.0, 1.0));
+        if (stepped - value).abs() >= self.unit() / 2.0 {
+            return stepped;
+        }
+        let least = if self.from_zero {
+            0.0
+        } else {
+            *self.range.start()
+        };
+        let next = value + n_steps.signum() * self.unit();
+        next.clamp(least, *self.range.end())
+    }
+
+    /// What the last digit that is shown stands for.
+    fn unit(&self) -> f64 {
+        0.1_f64.powi(self.decimals.into())
+    }
+
+    /// The part of the rail that stands for 0, left of the range.
+    const fn zero_part(&self) -> f64 {
+        if self.from_zero { ZERO_PART } else { 0.0 }
     }
 
     fn ends(&self) -> (f64, f64) {
@@ -117,6 +159,7 @@ mod tests {
             let scale = Scale {
                 range,
                 logarithmic,
+                from_zero: false,
                 decimals: 2,
             };
             assert!((scale.value(share) - value).abs() < 1e-9);
@@ -129,9 +172,49 @@ mod tests {
         let scale = Scale {
             range: 0.0..=1.0,
             logarithmic: false,
+            from_zero: false,
             decimals: 2,
         };
         assert!((scale.share(1.7) - 1.0).abs() < f64::EPSILON);
         assert!(scale.share(-1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_range_of_factors_can_have_a_zero_before_it() {
+        let scale = Scale {
+            range: 1.0..=1000.0,
+            logarithmic: true,
+            from_zero: true,
+            decimals: 0,
+        };
+        for (share, value) in [(0.0, 0.0), (0.04, 1.0), (0.36, 10.0), (1.0, 1000.0)] {
+            assert!((scale.value(share) - value).abs() < 1e-9, "{share}");
+            assert!((scale.share(value) - share).abs() < 1e-9, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_arrow_key_always_moves_the_value() {
+        let scale = Scale {
+            range: 1.0..=1000.0,
+            logarithmic: true,
+            from_zero: true,
+            decimals: 0,
+        };
+        for (value, n_steps, next) in [
+            (0.0, 1.0, 1.0),
+            (1.0, 1.0, 2.0),
+            (1.0, -1.0, 0.0),
+            (0.0, -1.0, 0.0),
+            (1000.0, 1.0, 1000.0),
+            (500.0, 0.0, 500.0),
+        ] {
+            let stepped = scale.stepped(value, n_steps);
+            assert!(
+                (stepped - next).abs() < 1e-9,
+                "{value} {n_steps}: {stepped}"
+            );
+        }
+        assert!(scale.stepped(500.0, 1.0) > 520.0);
     }
 }
