@@ -1,5 +1,7 @@
 //! The state of the whole window, and the questions that drawing asks of it.
 
+use super::change::Snapshot;
+use super::undo::Undo;
 use super::{
     Effect, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin, PromptCount, Settings,
     ViewChoices,
@@ -37,6 +39,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// What a path is being typed for where there is no dialog, and what was typed.
     pub path_field: Option<(PathPurpose, String)>,
+    /// The way back through the panes' settings.
+    pub(super) undo: Undo,
     /// The last number that named a pane or a generation.
     pub(super) last_id: u64,
 }
@@ -60,12 +64,17 @@ impl AppState {
             pin: None,
             notices: Vec::new(),
             path_field: None,
+            undo: Undo::new(Snapshot {
+                seed: settings.seed,
+                panes: Vec::new(),
+            }),
             last_id: 0,
         };
         for settings in settings.panes.into_iter().take(MAX_PANES) {
             let id = state.next_pane_id();
             state.panes.push(Pane::new(id, settings));
         }
+        state.undo = Undo::new(state.snapshot());
         (state, vec![Effect::Send(Request::LoadModel(model_source))])
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::pane::Asked;
+use super::solo::Solo;
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, Notice, Pane, PaneId, PaneStatus, PathPurpose,
     Pin, PinMove, PromptCount, chain_words,
@@ -16,6 +17,14 @@ impl AppState {
     ///
     /// What can't be done now is passed over: its button was disabled, with the reason beside it.
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
+        // Settings are edited in place too, so that there may be news before the command.
+        self.observe_settings();
+        let effects = self.follow(command);
+        self.observe_settings();
+        effects
+    }
+
+    fn follow(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => self.generate_all(),
             Command::Generate(id) => self.generate_again(id),
@@ -24,9 +33,17 @@ impl AppState {
             Command::PromptEdited => self.count_prompt(),
 
             Command::SetChain(id, chain) => self.set_chain(id, chain),
+            Command::Solo(id, index) => self.solo(id, index),
+            Command::SetSeed(id, seed) => self.set_seed(id, seed),
             Command::ResetSettings(id) => self.reset_settings(id),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => self.remove(id),
+            Command::Undo => self.go_back(),
+            Command::Redo => self.go_forth(),
+            Command::SettleEdits => {
+                self.undo.settle();
+                Vec::new()
+            }
             Command::CopyText(id) => self.copy_text(id),
 
             Command::Pin(pin) => self.toggle_pin(pin),
@@ -114,7 +131,7 @@ impl AppState {
         }
     }
 
-    fn stop(&self, id: PaneId) -> Vec<Effect> {
+    pub(super) fn stop(&self, id: PaneId) -> Vec<Effect> {
         let running = self.pane(id).and_then(|pane| pane.status.running());
         running
             .map(|id| Effect::Send(Request::Stop(id)))
@@ -148,6 +165,22 @@ impl AppState {
         Vec::new()
     }
 
+    fn solo(&mut self, id: PaneId, index: usize) -> Vec<Effect> {
+        let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
+            return Vec::new();
+        };
+        let mut chain = pane.settings.chain.clone();
+        Solo::toggle(&mut pane.solo, index, &mut chain);
+        self.set_chain(id, chain)
+    }
+
+    fn set_seed(&mut self, id: PaneId, seed: Option<u64>) -> Vec<Effect> {
+        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+            pane.settings.seed = seed;
+        }
+        Vec::new()
+    }
+
     fn reset_settings(&mut self, id: PaneId) -> Vec<Effect> {
         if let Some(place) = self.place_of(id) {
             let classics = PaneSettings::classics();
@@ -176,10 +209,7 @@ impl AppState {
         if self.panes.len() <= 1 {
             return Vec::new();
         }
-        let effects = self.stop(id);
-        self.panes.retain(|pane| pane.id != id);
-        self.pin = self.pin.filter(|pin| pin.pane != id);
-        effects
+        self.take_away(id)
     }
 
     fn copy_text(&self, id: PaneId) -> Vec<Effect> {

@@ -1,11 +1,15 @@
 //! A chain in words: the name that it gives a pane, and the sentence that says what it does.
 
+use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector};
 
 /// The name that a chain gives its pane, until the user types another.
 pub fn name_of(chain: &ChainConfig) -> String {
     if chain.selector == Selector::Greedy {
         return "Greedy".to_owned();
+    }
+    if chain.selector.is_adaptive() {
+        return chain.selector.name().to_owned();
     }
     let cuts: Vec<&str> = chain
         .active()
@@ -43,12 +47,15 @@ pub fn describe(chain: &ChainConfig) -> String {
     }
     parts.extend(chain.active().filter_map(bend_words));
     let cuts: Vec<String> = chain.active().filter_map(cut_words).collect();
+    let adaptive = chain.selector.is_adaptive();
     parts.push(match cuts.as_slice() {
-        [] if parts.is_empty() => "draws from all tokens, just as the model weighs them".to_owned(),
+        [] if parts.is_empty() && !adaptive => {
+            "draws from all tokens, just as the model weighs them".to_owned()
+        }
         [] => "draws from all tokens".to_owned(),
         cuts => format!("draws from {}", cuts.join(", and of these from ")),
     });
-    let sentence = parts.join(", then ");
+    let sentence = parts.join(", then ") + &aim_words(chain.selector);
     let mut letters = sentence.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect::<String>() + "."
@@ -64,6 +71,21 @@ const fn is_penalty(filter: &Filter) -> bool {
             | Filter::NoRepeatNgram(_)
             | Filter::Dry(_)
     )
+}
+
+/// What a draw aims at that learns from what it drew.
+fn aim_words(selector: Selector) -> String {
+    match selector {
+        Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => String::new(),
+        Selector::MirostatV1(MirostatV1 { tau, .. })
+        | Selector::MirostatV2(MirostatV2 { tau, .. }) => {
+            format!(" so that the surprise stays near {tau} bits")
+        }
+        Selector::AdaptiveP(AdaptiveP { target, .. }) if target < 0.0 => String::new(),
+        Selector::AdaptiveP(AdaptiveP { target, .. }) => {
+            format!(" so that they are about {} % likely", percent(target))
+        }
+    }
 }
 
 fn bend_words(filter: &Filter) -> Option<String> {
@@ -154,7 +176,8 @@ fn percent(share: f32) -> f64 {
 mod tests {
     use super::{describe, name_of, remark};
     use crate::decoding::filters::{MinP, RepetitionPenalty, Temperature, TopK, TopP, Window};
-    use crate::decoding::{ChainConfig, Filter};
+    use crate::decoding::selector::MirostatV2;
+    use crate::decoding::{ChainConfig, Filter, Selector};
     use crate::generation::PaneSettings;
 
     #[test]
@@ -182,6 +205,14 @@ mod tests {
                 sampled(&[]),
                 "Pure sampling",
                 "Draws from all tokens, just as the model weighs them.",
+            ),
+            (
+                ChainConfig {
+                    selector: Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 }),
+                    ..sampled(&[])
+                },
+                "Mirostat v2",
+                "Draws from all tokens so that the surprise stays near 5 bits.",
             ),
             (
                 sampled(&[temperature(1.3)]),

@@ -23,12 +23,22 @@ pub enum Command {
 
     /// Choose in another way.
     SetChain(PaneId, ChainConfig),
+    /// Leave the stage of this index alone, or bring back those that were on before.
+    Solo(PaneId, usize),
+    /// Draw with another seed; nothing for the one that is shared.
+    SetSeed(PaneId, Option<u64>),
     /// Go back to how the pane of this place chooses in a new window.
     ResetSettings(PaneId),
     /// One more pane like this one, beside it.
     Duplicate(PaneId),
     /// Take a pane away.
     Remove(PaneId),
+    /// Take back the last change of the panes and their settings.
+    Undo,
+    /// Make the change again that was taken back.
+    Redo,
+    /// What is changed from now on is undone apart from what was changed before.
+    SettleEdits,
     /// Put a pane's text on the clipboard.
     CopyText(PaneId),
 

@@ -6,6 +6,7 @@
 mod app_state;
 mod apply;
 mod chain_words;
+mod change;
 mod command;
 mod events;
 mod fork_words;
@@ -13,9 +14,12 @@ mod model_status;
 mod notice;
 mod pane;
 mod prompt;
+mod restore;
 mod settings;
+mod solo;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod undo;
 mod view;
 
 pub use app_state::AppState;

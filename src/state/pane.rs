@@ -1,5 +1,6 @@
 //! A pane: how it is set, and what it has written.
 
+use super::solo::Solo;
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
 use crate::worker::GenerationId;
 
@@ -16,6 +17,8 @@ pub struct Pane {
     pub settings: PaneSettings,
     /// What it has written, or is about to.
     pub status: PaneStatus,
+    /// The stage that was left alone, with those that were on before.
+    pub(super) solo: Option<Solo>,
 }
 
 /// What a pane does, with what it needs for that.
@@ -75,7 +78,13 @@ impl Pane {
             id,
             settings,
             status: PaneStatus::Ready,
+            solo: None,
         }
+    }
+
+    /// The index of the stage that was left alone, while it is.
+    pub fn solo_stage(&self) -> Option<usize> {
+        self.solo.as_ref()?.index(&self.settings.chain)
     }
 
     /// The text to be seen, with its record.

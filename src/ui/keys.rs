@@ -1,11 +1,16 @@
 //! The keys that work wherever the keyboard is.
 
-use egui::{Key, KeyboardShortcut, Modifiers, Popup, Ui};
+use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Ui};
 
 use crate::state::{AppState, Command, PinMove};
 
 /// Starts the panes; Cmd on a Mac.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
+
+const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
+const REDO: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+const REDO_ALSO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
 
 const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowLeft, PinMove::Earlier),
@@ -21,6 +26,7 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
     if ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         commands.push(Command::GenerateAll);
     }
+    undo_keys_ui(ui, commands);
     // A popup takes Escape for itself, and a field the arrows.
     if Popup::is_any_open(ui) || state.path_field.is_some() {
         return;
@@ -40,6 +46,40 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
             commands.push(Command::MovePin(direction));
         }
     }
+}
+
+/// Undo and redo, where no text takes them for itself; and each gesture of the pointer is a step of
+/// its own.
+fn undo_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
+    if begins_gesture(ui) {
+        commands.push(Command::SettleEdits);
+    }
+    if ui.text_edit_focused() {
+        return;
+    }
+    // The longer shortcut first: the shorter one would take it too.
+    for (shortcut, command) in [
+        (REDO, Command::Redo),
+        (REDO_ALSO, Command::Redo),
+        (UNDO, Command::Undo),
+    ] {
+        if ui.input_mut(|input| input.consume_shortcut(&shortcut)) {
+            commands.push(command);
+        }
+    }
+}
+
+/// A second press soon after the first belongs to the same double click.
+fn begins_gesture(ui: &Ui) -> bool {
+    let (pressed, now) = ui.input(|input| (input.pointer.any_pressed(), input.time));
+    if !pressed {
+        return false;
+    }
+    let id = Id::unique("last press");
+    let last: Option<f64> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, now));
+    let delay = ui.options(|options| options.input_options.max_double_click_delay);
+    last.is_none_or(|last| now - last > delay)
 }
 
 /// A shortcut in the words of this system: "Ctrl ↵", "⌘ ↵".

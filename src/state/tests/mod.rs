@@ -2,6 +2,7 @@
 
 mod outside;
 mod panes;
+mod undo;
 mod writing;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::generation::{FinishReason, Generation};
 use crate::worker::{Event, GenerationId, ModelSource, Request};
 
 /// A window whose model is there.
-pub(super) fn ready() -> AppState {
+pub(crate) fn ready() -> AppState {
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
     state.on_event(loaded());
     state
@@ -63,7 +64,7 @@ pub(super) fn text(state: &AppState, place: usize) -> String {
 }
 
 /// Four texts: the first goes its own way at the third token, the last ends early.
-pub(super) fn written() -> AppState {
+pub(crate) fn written() -> AppState {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));
     for (id, last) in ids
