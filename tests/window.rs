@@ -217,6 +217,7 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     assert_eq!(state.panes[3].settings.name, "Top-k and top-p");
     assert!(state.generating_is_news());
 
+    press(&mut window, "Draw: By coin");
     press(&mut window, "Top token");
     let chain = &window.state().state().panes[3].settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);

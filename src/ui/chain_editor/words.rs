@@ -1,90 +1,6 @@
-//! What the chain editor says of each filter, and how it is set when it is added.
+//! What the chain editor says of each filter and each selector.
 
-use crate::decoding::Filter;
-use crate::decoding::filters::{
-    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, MinP, NoRepeatNgram,
-    PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature, TopA, TopK,
-    TopNSigma, TopP, TypicalP, Window, Xtc,
-};
-
-/// Makes a filter, set to something usual.
-pub(super) type Usual = fn() -> Filter;
-
-/// The filters that most programs have, in the order in which they usually stand.
-pub(super) const COMMON: [Usual; 7] = [
-    || {
-        Filter::RepetitionPenalty(RepetitionPenalty {
-            penalty: 1.1,
-            window: Window::LAST_64,
-        })
-    },
-    || {
-        Filter::FrequencyPenalty(FrequencyPenalty {
-            penalty: 0.5,
-            window: Window::LAST_64,
-        })
-    },
-    || {
-        Filter::PresencePenalty(PresencePenalty {
-            penalty: 0.5,
-            window: Window::LAST_64,
-        })
-    },
-    || Filter::Temperature(Temperature { temperature: 0.8 }),
-    || Filter::TopK(TopK { k: 40 }),
-    || Filter::TopP(TopP { p: 0.9 }),
-    || Filter::MinP(MinP { p: 0.05 }),
-];
-
-/// The others, in the same order.
-pub(super) const RARE: [Usual; 11] = [
-    || {
-        Filter::NoRepeatNgram(NoRepeatNgram {
-            n: 3,
-            window: Window {
-                last_n: None,
-                prompt_counted: true,
-            },
-        })
-    },
-    || {
-        Filter::Dry(Dry {
-            multiplier: 0.8,
-            base: 1.75,
-            allowed_length: 2,
-            window: Window {
-                last_n: None,
-                prompt_counted: true,
-            },
-            breakers: Vec::new(),
-        })
-    },
-    || {
-        Filter::DynamicTemperature(DynamicTemperature {
-            temperature: 1.0,
-            range: 0.5,
-            exponent: 1.0,
-        })
-    },
-    || {
-        Filter::QuadraticSmoothing(QuadraticSmoothing {
-            factor: 0.3,
-            curve: 1.0,
-        })
-    },
-    || Filter::TypicalP(TypicalP { p: 0.9 }),
-    || Filter::TopNSigma(TopNSigma { n: 1.0 }),
-    || Filter::EpsilonCutoff(EpsilonCutoff { epsilon: 0.001 }),
-    || Filter::EtaCutoff(EtaCutoff { epsilon: 0.001 }),
-    || {
-        Filter::Xtc(Xtc {
-            probability: 0.5,
-            threshold: 0.1,
-        })
-    },
-    || Filter::TopA(TopA { a: 0.2 }),
-    || Filter::TailFree(TailFree { z: 0.95 }),
-];
+use crate::decoding::{Filter, Selector};
 
 /// What a filter does, in a few words.
 pub(super) const fn short_words(filter: &Filter) -> &'static str {
@@ -115,7 +31,8 @@ pub(super) const fn short_words(filter: &Filter) -> &'static str {
 pub(super) const fn long_words(filter: &Filter) -> &'static str {
     match filter {
         Filter::LogitBias(_) => {
-            "Adds to the scores of chosen tokens, or rules them out. No token chosen does nothing."
+            "Adds to the scores of chosen tokens, or rules them out. 0 does nothing, -5 to 5 is usual: \
+             1 makes a token 2.7 times as likely."
         }
         Filter::RepetitionPenalty(_) => {
             "Divides the score of tokens that have occurred by this factor. 1 does nothing, 1.05 \
@@ -142,8 +59,8 @@ pub(super) const fn long_words(filter: &Filter) -> &'static str {
              it. 1 does nothing, 0.5 to 1.2 is usual; 0 takes the top token."
         }
         Filter::DynamicTemperature(_) => {
-            "A temperature that rises and falls with the model's doubt, around this middle. A range \
-             of 0 is plain temperature, 0.5 is usual."
+            "A temperature that rises and falls with the model's doubt, around this middle. 1 with a \
+             range of 0 does nothing, 1 with a range of 0.5 is usual."
         }
         Filter::QuadraticSmoothing(_) => {
             "Lowers each score by the square of its distance from the best. 0 does nothing, 0.2 to \
@@ -186,6 +103,45 @@ pub(super) const fn long_words(filter: &Filter) -> &'static str {
         }
         Filter::TailFree(_) => {
             "Cuts where the sorted probabilities go flat. 1 does nothing, 0.95 is usual."
+        }
+    }
+}
+
+/// What the end of a chain is called where it is chosen.
+pub(super) const fn draw_words(selector: &Selector) -> &'static str {
+    match selector {
+        Selector::Multinomial => "By coin",
+        Selector::Greedy => "Top token",
+        other => other.name(),
+    }
+}
+
+/// What the end of a chain does, in two sentences.
+pub(super) const fn long_draw_words(selector: &Selector) -> &'static str {
+    match selector {
+        Selector::Greedy => {
+            "Takes the most likely of the tokens that are left. The same as temperature 0: no coin, \
+             the same text every time."
+        }
+        Selector::Multinomial => {
+            "A coin from the seed falls on one of the tokens that are left, each as often as its \
+             probability says. This is the usual way."
+        }
+        Selector::GumbelMax => {
+            "Each token has a coin of its own, and the best sum of score and coin wins. As often as \
+             by one coin, but panes with one seed differ as little as can be."
+        }
+        Selector::MirostatV1(_) => {
+            "Keeps as many of the most likely tokens as hold the surprise near a target, by an \
+             estimate of how fast the odds fall. Other cuts are mostly left out beside it."
+        }
+        Selector::MirostatV2(_) => {
+            "Drops tokens that are too surprising, and moves the bar after each draw so that the \
+             surprise stays near a target. Other cuts are mostly left out beside it."
+        }
+        Selector::AdaptiveP(_) => {
+            "Draws tokens whose probability lies near a target that moves with what was drawn. Put a \
+             mild cut before it, such as min-p 0.05."
         }
     }
 }

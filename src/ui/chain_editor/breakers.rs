@@ -1,0 +1,116 @@
+//! The texts over which no repetition reaches, for DRY.
+
+use egui::{Id, Key, TextEdit, Ui, vec2};
+
+use super::number_line::INDENT;
+use super::token_words::exact_words;
+use crate::decoding::TokenId;
+use crate::generation::Vocabulary;
+use crate::ui::escape::unescape;
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Button, Chip, field_frame};
+
+/// What llama.cpp takes unless told otherwise.
+const USUAL: [&str; 4] = ["\n", ":", "\"", "*"];
+
+const TIP: &str = "No repetition reaches over one of these texts, and a text of one token is never \
+                   held back itself. No text does nothing; the line break, colon, quote and star \
+                   are usual.";
+
+/// What was typed, and what is wrong with it.
+#[derive(Debug, Clone, Default)]
+struct Typed {
+    text: String,
+    complaint: Option<String>,
+}
+
+/// Draws the list; says whether it was changed.
+pub(super) fn breakers_ui(
+    ui: &mut Ui,
+    id: Id,
+    breakers: &mut Vec<Vec<TokenId>>,
+    vocabulary: Option<&Vocabulary>,
+) -> bool {
+    let n_before = breakers.len();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+        ui.spacing_mut().interact_size.y = 24.0;
+        ui.add_space(INDENT);
+        let title = Face::Small.text("Breakers").color(Theme::of(ui).text_2);
+        ui.label(title).on_hover_text(TIP);
+        breakers.retain(|breaker| !breaker_ui(ui, breaker, vocabulary));
+        if breakers.is_empty()
+            && let Some(vocabulary) = vocabulary
+            && ui
+                .add(Chip::new("The usual four").quiet())
+                .on_hover_text(TIP)
+                .clicked()
+        {
+            breakers.extend(USUAL.iter().filter_map(|text| vocabulary.spell(text)));
+        }
+    });
+    if let Some(vocabulary) = vocabulary {
+        breakers.extend(field_ui(ui, id, breakers, vocabulary));
+    }
+    ui.allocate_space(vec2(0.0, 6.0));
+    breakers.len() != n_before
+}
+
+/// Says whether it is to go.
+fn breaker_ui(ui: &mut Ui, breaker: &[TokenId], vocabulary: Option<&Vocabulary>) -> bool {
+    let words = exact_words(breaker, vocabulary);
+    let (value, name) = (format!("{words}  ×"), format!("Remove breaker {words}"));
+    let tokens: Vec<String> = breaker.iter().map(ToString::to_string).collect();
+    let tip = match tokens.as_slice() {
+        [only] => format!("Token {only}. Press it to remove it."),
+        several => format!("Tokens {}. Press it to remove it.", several.join(" ")),
+    };
+    ui.add(Chip::new(&value).name(&name))
+        .on_hover_text(tip)
+        .clicked()
+}
+
+fn field_ui(
+    ui: &mut Ui,
+    id: Id,
+    breakers: &[Vec<TokenId>],
+    vocabulary: &Vocabulary,
+) -> Option<Vec<TokenId>> {
+    let mut typed: Typed = ui.data(|data| data.get_temp(id).unwrap_or_default());
+    let mut entered = false;
+    ui.horizontal(|ui| {
+        ui.add_space(INDENT);
+        let edit = TextEdit::singleline(&mut typed.text)
+            .font(Face::Body.font())
+            .hint_text("Another text, \\n for a line break")
+            .frame(field_frame(ui))
+            .desired_width(ui.available_width() - 90.0);
+        let response = ui.add(edit);
+        if response.changed() {
+            typed.complaint = None;
+        }
+        entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        response.accessible_name("Another breaker");
+        let button = Button::new("Add").name("Add the breaker");
+        entered |= ui.add_enabled(!typed.text.is_empty(), button).clicked();
+    });
+    if let Some(complaint) = &typed.complaint {
+        ui.horizontal(|ui| {
+            ui.add_space(INDENT);
+            ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
+        });
+    }
+    let mut added = None;
+    if entered && !typed.text.is_empty() {
+        added = vocabulary.spell(&unescape(&typed.text));
+        typed.complaint = added
+            .is_none()
+            .then(|| format!("This model has no tokens for ‘{}’", typed.text));
+        if added.is_some() {
+            typed.text.clear();
+        }
+    }
+    ui.data_mut(|data| data.insert_temp(id, typed));
+    added.filter(|added| !breakers.contains(added))
+}

@@ -1,0 +1,112 @@
+//! The head of the chain editor: whose chain it is, and what concerns all of it.
+
+use egui::{Align, Layout, RectAlign, Ui};
+
+use super::settings::neutralize;
+use crate::decoding::ChainConfig;
+use crate::state::{AppState, Command, Pane};
+use crate::ui::fonts::Face;
+use crate::ui::icons::{Icon, icon_button};
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, letter, menu_item};
+use crate::ui::words::grouped;
+
+/// The title of the editor, and the buttons that concern the whole chain.
+pub(super) fn head_ui(
+    ui: &mut Ui,
+    (place, pane): (usize, &Pane),
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(36.0);
+        ui.add_space(4.0);
+        badge(ui, place, SMALL_BADGE + 4.0);
+        let title = format!("How {} chooses", letter(place));
+        ui.label(Face::Strong.text(title).color(Theme::of(ui).text_1));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            if icon_button(ui, Icon::Close, "Close the editor").clicked() {
+                ui.close();
+            }
+            chain_menu_ui(ui, pane, commands);
+            let reset = ui.add(Button::new("Reset").quiet());
+            if reset
+                .on_hover_text("Back to how this pane of a new window chooses")
+                .clicked()
+            {
+                commands.push(Command::ResetSettings(pane.id));
+            }
+            let redo = ("Redo", state.redo_words());
+            undo_button_ui(ui, Icon::Redo, redo, Command::Redo, commands);
+            let undo = ("Undo", state.undo_words());
+            undo_button_ui(ui, Icon::Undo, undo, Command::Undo, commands);
+        });
+    });
+}
+
+fn undo_button_ui(
+    ui: &mut Ui,
+    icon: Icon,
+    (verb, what): (&str, Option<&str>),
+    command: Command,
+    commands: &mut Vec<Command>,
+) {
+    let name = what.map_or_else(|| verb.to_owned(), |what| format!("{verb}: {what}"));
+    ui.add_enabled_ui(what.is_some(), |ui| {
+        if icon_button(ui, icon, &name).clicked() {
+            commands.push(command);
+        }
+    });
+}
+
+/// What is done to all stages at once.
+type ActOnAll = fn(&mut ChainConfig);
+
+fn chain_menu_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
+    let chain = &pane.settings.chain;
+    let button = icon_button(ui, Icon::More, "More for the chain");
+    inner_menu(&button, "The chain", (RectAlign::BOTTOM_END, 200.0), |ui| {
+        let muted = chain.stages.iter().any(|stage| !stage.enabled);
+        let active = chain.active().next().is_some();
+        let rows: [(&str, bool, ActOnAll); 3] = [
+            ("Set all to neutral", active, |chain| {
+                for stage in &mut chain.stages {
+                    neutralize(&mut stage.filter);
+                }
+            }),
+            ("Unmute all", muted, |chain| {
+                for stage in &mut chain.stages {
+                    stage.enabled = true;
+                }
+            }),
+            ("Remove all stages", !chain.stages.is_empty(), |chain| {
+                chain.stages.clear();
+            }),
+        ];
+        for (label, possible, act) in rows {
+            ui.add_enabled_ui(possible, |ui| {
+                if menu_item(ui, label, "", false).clicked() {
+                    let mut chain = chain.clone();
+                    act(&mut chain);
+                    commands.push(Command::SetChain(pane.id, chain));
+                }
+            });
+        }
+    });
+}
+
+/// What the chain begins with.
+pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize) {
+    let theme = Theme::of(ui);
+    ui.horizontal(|ui| {
+        ui.set_min_height(24.0);
+        ui.add_space(super::number_line::INDENT);
+        ui.label(Face::Small.text("Model").color(theme.text_3));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(10.0);
+            let words = format!("{} candidates", grouped(n_candidates as f64));
+            ui.label(Face::Small.text(words).color(theme.text_3));
+        });
+    });
+}

@@ -1,0 +1,256 @@
+//! A row of the chain editor: one stage, its number, and what it did at the step that is shown.
+
+use egui::{
+    Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, number_ui};
+use super::settings::{neutralize, settings_of, window_of};
+use super::stage_details::{details_id, details_ui, has_details};
+use super::words::{long_words, short_words};
+use super::{Edit, Shown};
+use crate::decoding::{Filter, Stage, StageReport, Trace};
+use crate::ui::fonts::Face;
+use crate::ui::icons::{Icon, icon_button};
+use crate::ui::part::part;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Chip, focus_ring};
+use crate::ui::words::grouped;
+
+const ROW: f32 = 52.0;
+
+/// The width of a stage's name.
+const NAME: f32 = 168.0;
+
+/// How much of the number of a muted stage is seen.
+const MUTED: f32 = 0.6;
+
+/// The stage's place in the list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Its index.
+    pub index: usize,
+    /// Under which its handle is known.
+    pub handle: Id,
+    /// What it did at the step that is shown.
+    pub effect: Option<&'a str>,
+}
+
+/// What came of drawing a row.
+pub(super) struct Row {
+    /// What it is dragged by.
+    pub handle: Response,
+    /// Whether it is to go.
+    pub removed: bool,
+}
+
+/// Draws a stage, and sets it as the user asks.
+pub(super) fn stage_row_ui(
+    ui: &mut Ui,
+    place: Place<'_>,
+    shown: &Shown<'_>,
+    stage: &mut Stage,
+    edit: &mut Edit,
+) -> Row {
+    if ui.ctx().is_being_dragged(place.handle) {
+        ui.multiply_opacity(0.5);
+    }
+    let (_, rect) = ui.allocate_space(vec2(ui.available_width(), ROW));
+    let split = |from: f32, to: f32| {
+        Rect::from_min_max(pos2(from, rect.top() + 4.0), pos2(to, rect.bottom() - 4.0))
+    };
+    let (names, buttons) = (rect.left() + INDENT, rect.right() - BUTTONS);
+    let handle = handle_ui(
+        ui,
+        split(rect.left() + 2.0, names - 4.0),
+        place.handle,
+        stage,
+    );
+    names_ui(ui, split(names, names + NAME), place, shown, stage);
+    primary_ui(ui, split(names + NAME, buttons), stage, edit);
+    let removed = buttons_ui(
+        ui,
+        split(buttons, rect.right()),
+        place,
+        shown,
+        (stage, edit),
+    );
+    if has_details(&stage.filter) && is_open(ui, shown, &stage.filter) {
+        edit.edited |= details_ui(ui, shown, &mut stage.filter);
+    }
+    if let Some(complaint) = stage.filter.complaint() {
+        ui.horizontal(|ui| {
+            ui.add_space(INDENT);
+            ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
+        });
+    }
+    Row { handle, removed }
+}
+
+fn handle_ui(ui: &mut Ui, rect: Rect, id: Id, stage: &Stage) -> Response {
+    let response = ui.interact(rect, id, Sense::click_and_drag());
+    let name = format!("Move {}", stage.filter.name());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
+    let theme = Theme::of(ui);
+    let touched = response.hovered() || response.dragged();
+    let color = if touched { theme.text_1 } else { theme.text_3 };
+    let square = Rect::from_center_size(rect.center(), vec2(16.0, 16.0));
+    Icon::Grip.paint(ui.painter(), square, color);
+    focus_ring(ui, &response, 6);
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    let cursor = if response.dragged() {
+        CursorIcon::Grabbing
+    } else {
+        CursorIcon::Grab
+    };
+    response
+        .on_hover_and_drag_cursor(cursor)
+        .on_hover_text("Drag it, or press the arrows up and down, to apply it earlier or later")
+}
+
+fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage: &mut Stage) {
+    let theme = Theme::of(ui);
+    let mut ui = part(ui, rect, "names");
+    ui.spacing_mut().item_spacing = vec2(2.0, 0.0);
+    let color = if stage.enabled {
+        theme.text_1
+    } else {
+        theme.text_3
+    };
+    ui.horizontal(|ui| {
+        ui.set_height(24.0);
+        let name = Face::Medium.text(stage.filter.name()).color(color);
+        ui.label(name).on_hover_text(long_words(&stage.filter));
+        if has_details(&stage.filter) {
+            fold_ui(ui, shown, &stage.filter);
+        }
+    });
+    let window = window_of(&mut stage.filter).and_then(|window| window.last_n);
+    let below = match (stage.enabled, place.effect, window) {
+        (false, _, Some(n)) => format!("Muted, last {n} tokens"),
+        (false, _, None) => "Muted".to_owned(),
+        (true, Some(effect), _) => effect.to_owned(),
+        (true, None, _) => short_words(&stage.filter).to_owned(),
+    };
+    let below = Face::Micro.text(below).color(theme.text_3);
+    ui.add(egui::Label::new(below).truncate());
+}
+
+/// Folds and unfolds all that a stage has beside its number.
+fn fold_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &Filter) {
+    let open = is_open(ui, shown, filter);
+    let (icon, words) = if open {
+        (Icon::Up, "Fewer settings of")
+    } else {
+        (Icon::Down, "More settings of")
+    };
+    if icon_button(ui, icon, &format!("{words} {}", filter.name())).clicked() {
+        let id = details_id(shown.pane, filter);
+        ui.data_mut(|data| data.insert_temp(id, !open));
+    }
+}
+
+fn is_open(ui: &Ui, shown: &Shown<'_>, filter: &Filter) -> bool {
+    let id = details_id(shown.pane, filter);
+    // What has no number has nothing but its lists to show.
+    let at_first = matches!(filter, Filter::LogitBias(_));
+    ui.data(|data| data.get_temp(id).unwrap_or(at_first))
+}
+
+/// The box and the slider of the number that the filter is about; of a filter of lists, how long
+/// they are.
+fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
+    let complaint = stage.filter.complaint().filter(|_| stage.enabled);
+    let words = NumberWords {
+        name: stage.filter.name(),
+        tip: long_words(&stage.filter),
+        complaint: complaint.as_deref(),
+    };
+    let list_words = if stage.filter.is_neutral() {
+        "Changes no token yet".to_owned()
+    } else {
+        stage.filter.to_string()
+    };
+    let mut ui = part(ui, rect, "primary");
+    if !stage.enabled {
+        ui.multiply_opacity(MUTED);
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let Some(mut setting) = settings_of(&mut stage.filter).into_iter().next() else {
+            ui.add_space(8.0);
+            ui.label(Face::Small.text(list_words).color(Theme::of(ui).text_2));
+            return;
+        };
+        let change = number_ui(ui, &mut setting, words);
+        edit.edited |= change.is_some();
+        if change == Some(NumberChange::Neutralize) {
+            neutralize(&mut stage.filter);
+        }
+    });
+}
+
+/// Mute, solo and remove; says whether the stage is to go.
+fn buttons_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    place: Place<'_>,
+    shown: &Shown<'_>,
+    (stage, edit): (&mut Stage, &mut Edit),
+) -> bool {
+    let name = stage.filter.name();
+    let middle = Rect::from_center_size(rect.center(), vec2(rect.width(), 24.0));
+    let mut ui = part(ui, middle, "buttons");
+    ui.spacing_mut().interact_size.y = 24.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.set_height(24.0);
+        ui.add_space(4.0);
+        let (icon, verb) = if stage.enabled {
+            (Icon::Eye, "Mute")
+        } else {
+            (Icon::EyeOff, "Unmute")
+        };
+        if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
+            stage.enabled = !stage.enabled;
+            edit.edited = true;
+        }
+        let alone = shown.solo == Some(place.index);
+        let (verb, tip) = if alone {
+            ("Unsolo", "Switches on again what was on before")
+        } else {
+            (
+                "Solo",
+                "Switches off all other stages, until it is pressed again",
+            )
+        };
+        let label = format!("{verb} {name}");
+        let chip = Chip::new("S").name(&label).quiet().open(alone);
+        if ui.add(chip).on_hover_text(tip).clicked() {
+            edit.soloed = Some(place.index);
+        }
+        icon_button(ui, Icon::Close, &format!("Remove {name}")).clicked()
+    })
+    .inner
+}
+
+/// What a stage did at one step: how far it narrowed the choice, or how many it left.
+pub(super) fn effect_words(trace: &Trace, index: usize) -> Option<String> {
+    let report: &StageReport = trace.stages.get(index)?;
+    let before = match index.checked_sub(1) {
+        Some(before) => trace.stages.get(before)?.entropy_nats,
+        None => trace.raw.entropy_nats,
+    };
+    let bits = |nats: f64| nats / std::f64::consts::LN_2;
+    Some(if report.filter.cuts() {
+        match report.n_kept {
+            1 => "Kept 1 token here".to_owned(),
+            n => format!("Kept {} tokens here", grouped(f64::from(n))),
+        }
+    } else {
+        let (before, after) = (bits(before), bits(report.entropy_nats));
+        format!("{before:.2} → {after:.2} bits here")
+    })
+}

@@ -1,0 +1,324 @@
+//! The editor as a user meets it, by the names of its controls.
+
+use egui::accesskit::Role;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+use super::draw::SELECTORS;
+use super::words::draw_words;
+use crate::decoding::filters::LogitBias;
+use crate::decoding::{Filter, Selector, TokenId};
+use crate::state::tests::written;
+use crate::state::{AppState, Command};
+use crate::ui::{WindowUi, style};
+
+type Window = Harness<'static, AppState>;
+
+/// A window with four texts and the editor of pane D open: temperature 0.7, then top-p 0.9.
+fn editor() -> Window {
+    editor_in(vec2(1280.0, 800.0))
+}
+
+fn editor_in(size: Vec2) -> Window {
+    let mut drawing = WindowUi::default();
+    let mut window = Harness::builder()
+        .with_size(size)
+        .with_theme(egui::Theme::Dark)
+        .with_step_dt(0.05)
+        .allow_missing_glyphs()
+        .with_context_setup(style::install)
+        .build_ui_state(
+            move |ui, state: &mut AppState| {
+                for command in drawing.ui(ui, state) {
+                    state.apply(command);
+                }
+            },
+            written(),
+        );
+    press(&mut window, "How D chooses");
+    window
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}
+
+/// How pane D chooses.
+fn chain(window: &Window) -> String {
+    window.state().panes[3].settings.chain.to_string()
+}
+
+/// Presses the pointer down on a control, and carries it away without letting go.
+fn carry(window: &mut Window, name: &str, by: Vec2) -> Pos2 {
+    let from = window.get_by_label(name).rect().center();
+    window.hover_at(from);
+    window.step();
+    window.drag_at(from);
+    window.step();
+    for part in 1..=4 {
+        window.hover_at(from + by * (part as f32 / 4.0));
+        window.step();
+    }
+    from + by
+}
+
+fn editor_rect(window: &Window) -> egui::Rect {
+    window.get_by_label("Close the editor").rect()
+}
+
+#[test]
+fn a_stage_is_dragged_to_another_place_while_nothing_else_moves() {
+    let mut window = editor();
+    let before = editor_rect(&window);
+    let to = carry(&mut window, "Move Temperature", vec2(4.0, 90.0));
+    assert_eq!(
+        chain(&window),
+        "T 0.7 › top-p 0.9",
+        "not before it is let go"
+    );
+    assert_eq!(editor_rect(&window), before);
+    window.drop_at(to);
+    window.run_steps(4);
+    assert_eq!(chain(&window), "top-p 0.9 › T 0.7");
+    assert_eq!(editor_rect(&window), before);
+    assert_eq!(window.state().undo_words(), Some("temperature moved in D"));
+}
+
+#[test]
+fn escape_ends_a_drag_and_leaves_the_editor_open() {
+    let mut window = editor();
+    let to = carry(&mut window, "Move Temperature", vec2(0.0, 90.0));
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window.drop_at(to);
+    window.run_steps(4);
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+    window.get_by_label("Close the editor");
+}
+
+#[test]
+fn a_focused_handle_moves_its_stage_and_keeps_the_keyboard() {
+    let mut window = editor();
+    press(&mut window, "Add Top-k");
+    assert_eq!(chain(&window), "T 0.7 › top-k 40 › top-p 0.9");
+    window.get_by_label("Move Temperature").focus();
+    window.run_steps(2);
+    for (pressed, expected) in [
+        (Key::ArrowDown, "top-k 40 › T 0.7 › top-p 0.9"),
+        (Key::ArrowDown, "top-k 40 › top-p 0.9 › T 0.7"),
+        (Key::ArrowDown, "top-k 40 › top-p 0.9 › T 0.7"),
+        (Key::ArrowUp, "top-k 40 › T 0.7 › top-p 0.9"),
+    ] {
+        key(&mut window, Modifiers::NONE, pressed);
+        assert_eq!(chain(&window), expected);
+        assert!(window.get_by_label("Move Temperature").is_focused());
+    }
+}
+
+#[test]
+fn a_stage_is_left_alone_and_the_others_come_back() {
+    let mut window = editor();
+    press(&mut window, "Solo Top-p");
+    assert_eq!(chain(&window), "top-p 0.9");
+    press(&mut window, "Unsolo Top-p");
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+}
+
+#[test]
+fn a_double_click_on_a_slider_sets_what_does_nothing_and_is_one_step() {
+    let mut window = editor();
+    let slider = window.get_by_role_and_label(Role::Slider, "Top-p");
+    let at = slider.rect().center();
+    for pressed in [true, false, true, false] {
+        window.hover_at(at);
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.step();
+    }
+    window.run_steps(3);
+    assert_eq!(chain(&window), "T 0.7");
+    assert_eq!(window.state().undo_words(), Some("top-p of D"));
+    key(&mut window, Modifiers::COMMAND, Key::Z);
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+    assert_eq!(window.state().undo_words(), None);
+}
+
+#[test]
+fn keys_and_buttons_undo_and_redo() {
+    let mut window = editor();
+    press(&mut window, "Add Top-k");
+    press(&mut window, "Mute Temperature");
+    assert_eq!(chain(&window), "top-k 40 › top-p 0.9");
+    press(&mut window, "Undo: temperature muted in D");
+    assert_eq!(chain(&window), "T 0.7 › top-k 40 › top-p 0.9");
+    key(&mut window, Modifiers::COMMAND, Key::Z);
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+    key(&mut window, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+    assert_eq!(chain(&window), "T 0.7 › top-k 40 › top-p 0.9");
+    key(&mut window, Modifiers::COMMAND, Key::Y);
+    assert_eq!(chain(&window), "top-k 40 › top-p 0.9");
+}
+
+#[test]
+fn a_text_field_keeps_undo_for_itself() {
+    let mut window = editor();
+    press(&mut window, "Add Top-k");
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window
+        .get_by_role_and_label(Role::MultilineTextInput, "Prompt")
+        .focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::COMMAND, Key::Z);
+    assert_eq!(window.state().undo_words(), Some("top-k added to D"));
+}
+
+#[test]
+fn every_way_to_draw_is_chosen_with_its_numbers() {
+    let mut window = editor();
+    let mut before = Selector::Multinomial;
+    for selector in SELECTORS.into_iter().skip(1).chain([Selector::Multinomial]) {
+        press(&mut window, &format!("Draw: {}", draw_words(&before)));
+        press(&mut window, draw_words(&selector));
+        let chosen = window.state().panes[3].settings.chain.selector;
+        assert_eq!(chosen, selector);
+        let has_seed = window.query_by_label("Own seed").is_some();
+        assert_eq!(has_seed, selector != Selector::Greedy, "{selector}");
+        before = selector;
+    }
+    press(&mut window, "Draw: By coin");
+    press(&mut window, "Mirostat v2");
+    let number = "Mirostat v2, surprise, bits";
+    let number = window.get_by_role_and_label(Role::SpinButton, number);
+    number.set_value_accesskit(-1.0);
+    window.run_steps(4);
+    window.get_by_label("The target of mirostat is 0 or more");
+    assert_eq!(window.state().undo_words(), Some("mirostat v2 of D"));
+}
+
+#[test]
+fn a_menu_of_the_editor_closes_alone() {
+    let mut window = editor();
+    for _ in 0..2 {
+        press(&mut window, "Draw: By coin");
+        window.get_by_label("Adaptive-p");
+        key(&mut window, Modifiers::NONE, Key::Escape);
+        assert!(window.query_by_label("Adaptive-p").is_none());
+        window.get_by_label("Close the editor");
+    }
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(window.query_by_label("Close the editor").is_none());
+}
+
+#[test]
+fn all_stages_are_set_to_neutral_at_once() {
+    let mut window = editor();
+    press(&mut window, "More for the chain");
+    press(&mut window, "Set all to neutral");
+    assert_eq!(chain(&window), "T 1");
+    assert_eq!(window.state().panes[3].settings.chain.stages.len(), 2);
+    press(&mut window, "Undo: settings of D");
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+}
+
+#[test]
+fn a_pane_gets_a_seed_of_its_own() {
+    let mut window = editor();
+    press(&mut window, "Own seed");
+    assert_eq!(window.state().panes[3].settings.seed, Some(42));
+    press(&mut window, "Shared seed");
+    assert_eq!(window.state().panes[3].settings.seed, None);
+}
+
+#[test]
+fn tokens_are_found_biased_and_banned() {
+    let mut window = editor();
+    press(&mut window, "Offer more stages");
+    press(&mut window, "Add Logit bias");
+    let biased = |window: &Window| match &window.state().panes[3].settings.chain.stages[0].filter {
+        Filter::LogitBias(filter) => filter.clone(),
+        other => panic!("{other}"),
+    };
+    type_into(&mut window, "Find a token", "fox");
+    press(&mut window, "Add token 5 as banned");
+    type_into(&mut window, "Find a token", "4");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let number = window.get_by_role_and_label(Role::SpinButton, "Bias of token 4");
+    number.set_value_accesskit(2.5);
+    window.run_steps(3);
+    let filter = biased(&window);
+    assert_eq!(filter.banned, [TokenId(5)]);
+    assert_eq!(
+        (filter.biases[0].token, filter.biases[0].bias),
+        (TokenId(4), 2.5)
+    );
+    press(&mut window, "Forget token 5");
+    press(&mut window, "Forget token 4");
+    assert_eq!(biased(&window), LogitBias::default());
+    type_into(&mut window, "Find a token", "zebra");
+    window.get_by_label("No token of this model has this text");
+}
+
+#[test]
+fn a_breaker_is_typed_as_text_and_becomes_tokens() {
+    let mut window = editor();
+    press(&mut window, "Offer more stages");
+    press(&mut window, "Add DRY");
+    press(&mut window, "More settings of DRY");
+    let breakers = |window: &Window| match &window.state().panes[3].settings.chain.stages[0].filter
+    {
+        Filter::Dry(filter) => filter.breakers.clone(),
+        other => panic!("{other}"),
+    };
+    type_into(&mut window, "Another breaker", ".\\n\\n");
+    press(&mut window, "Add the breaker");
+    assert_eq!(breakers(&window), [vec![TokenId(6), TokenId(7)]]);
+    type_into(&mut window, "Another breaker", "zebra");
+    press(&mut window, "Add the breaker");
+    window.get_by_label("This model has no tokens for ‘zebra’");
+    press(&mut window, "Remove breaker .↵↵");
+    assert!(breakers(&window).is_empty());
+}
+
+#[track_caller]
+fn type_into(window: &mut Window, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(Role::TextInput, field)
+        .type_text(text);
+    window.run_steps(3);
+}
+
+#[test]
+fn with_every_stage_and_all_unfolded_the_editor_stays_in_the_window_and_all_has_a_name() {
+    for size in [vec2(1280.0, 800.0), vec2(1024.0, 700.0), vec2(720.0, 520.0)] {
+        let mut window = editor_in(size);
+        let pane = window.state().panes[3].id;
+        let mut chain = window.state().panes[3].settings.chain.clone();
+        for filter in super::usual::lacking(&chain, true) {
+            chain.stages.push(filter.into());
+        }
+        window.state_mut().apply(Command::SetChain(pane, chain));
+        window.run_steps(3);
+        press(&mut window, "More settings of Repetition penalty");
+        press(&mut window, "Draw: By coin");
+        press(&mut window, "Mirostat v1");
+        for last in ["Close the editor", "Own seed"] {
+            let rect = window.get_by_label(last).rect();
+            let inside = egui::Rect::from_min_size(Pos2::ZERO, size);
+            assert!(inside.contains_rect(rect), "{size} {last} {rect}");
+        }
+        window.check_accessibility();
+    }
+}
