@@ -53,4 +53,4 @@ pub use selector::{Selector, SelectorState};
 pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{Draw, Evidence, RankedCandidate, StageReport, Trace};
-pub use what_if::{WhatIf, what_if};
+pub use what_if::{WhatIf, what_if, what_if_prob};

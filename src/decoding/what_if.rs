@@ -34,20 +34,22 @@ pub fn what_if(
     history: History<'_>,
     coins: Coins,
 ) -> Option<WhatIf> {
-    let mut step = Recorded::of(evidence)?;
-    let mut context = StageContext {
-        history,
-        coins,
-        n_chance_before: 0,
-        rules: chain.rules,
-    };
-    for stage in chain.stages.iter().filter(|stage| stage.enabled) {
-        if !stage.filter.is_neutral() {
-            step.apply(&stage.filter, context);
-        }
-        context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
-    }
+    let mut step = Recorded::after(evidence, chain, history, coins)?;
     Some(step.draw(chain.selector, coins))
+}
+
+/// The probability that a token has after a chain over a recorded distribution, at least and at
+/// most; nothing where that can't be told.
+pub fn what_if_prob(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+    token: TokenId,
+) -> Option<[f64; 2]> {
+    let mut step = Recorded::after(evidence, chain, history, coins)?;
+    let sure = step.sure && !chain.selector.is_adaptive();
+    step.prob(token).filter(|_| sure)
 }
 
 /// A distribution of which only a head is known token by token.
@@ -96,6 +98,29 @@ impl Recorded {
             tail: (n > 0.0).then_some(tail),
             sure: true,
         })
+    }
+
+    /// What is left after the stages of a chain.
+    fn after(
+        evidence: &Evidence,
+        chain: &ChainConfig,
+        history: History<'_>,
+        coins: Coins,
+    ) -> Option<Self> {
+        let mut step = Self::of(evidence)?;
+        let mut context = StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: chain.rules,
+        };
+        for stage in chain.stages.iter().filter(|stage| stage.enabled) {
+            if !stage.filter.is_neutral() {
+                step.apply(&stage.filter, context);
+            }
+            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
+        }
+        Some(step)
     }
 
     fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
@@ -259,6 +284,14 @@ impl Recorded {
         )
     }
 
+    /// A token's probability, at least and at most; nothing where it was not recorded or is cut.
+    fn prob(&mut self, token: TokenId) -> Option<[f64; 2]> {
+        let logit = self.head.logit(token)?;
+        let prob = self.head.softmax().prob(logit);
+        let (light, heavy) = self.tail.map_or((0.0, 0.0), |tail| self.tail_shares(tail));
+        Some([prob / (1.0 + heavy), prob / (1.0 + light)])
+    }
+
     fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
         let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
         let sure = self.sure && !selector.is_adaptive();
@@ -300,7 +333,7 @@ fn answer(sure: bool, token: TokenId) -> WhatIf {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{WhatIf, what_if};
+    use super::{WhatIf, what_if, what_if_prob};
     use crate::decoding::filters::{
         FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
     };
@@ -357,7 +390,12 @@ mod tests {
             let coins = Coins { seed: 3, position };
             let chain = ChainConfig::sampled(filters);
             let evidence = recorded(&logits, coins);
-            let drawn = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().token;
+            let draw = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().trace.draw;
+            let drawn = draw.token;
+            if let Some([least, most]) = what_if_prob(&evidence, &chain, history, coins, drawn) {
+                let near = least - 1e-5..=most + 1e-5;
+                prop_assert!(near.contains(&draw.prob), "{}: {} in {:?}", chain, draw.prob, near);
+            }
             match what_if(&evidence, &chain, history, coins).unwrap() {
                 WhatIf::Exact(token) => prop_assert_eq!(token, drawn, "{}", chain),
                 WhatIf::Unrecorded => {

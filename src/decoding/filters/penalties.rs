@@ -64,11 +64,7 @@ impl Window {
     fn counts(self, history: History<'_>, candidates: &Candidates) -> Counts {
         let tokens = self.of(history);
         if candidates.n_kept() <= N_SEARCHED {
-            let n_times = |token| tokens.iter().filter(|other| **other == token).count() as u32;
-            let counts = candidates
-                .iter()
-                .map(|candidate| (candidate.token, n_times(candidate.token)));
-            return Counts(counts.filter(|(_, count)| *count > 0).collect());
+            return Counts(counts_of_few(tokens, candidates));
         }
         let mut tokens = tokens.to_vec();
         tokens.sort_unstable();
@@ -80,6 +76,35 @@ impl Window {
 
 /// For so few candidates the window is searched, which is quicker than sorting it.
 const N_SEARCHED: usize = 64;
+
+/// The tokens are told apart by so many of their ids' last values before they are looked up.
+const N_SLOTS: usize = 4096;
+
+/// How often each of a few candidates occurs. Nearly all tokens of a long window are none of them,
+/// and are passed over at the cost of one look at a bit.
+fn counts_of_few(tokens: &[TokenId], candidates: &Candidates) -> Vec<(TokenId, u32)> {
+    let mut slots = [0_u64; N_SLOTS / 64];
+    let mut counts = Vec::with_capacity(candidates.n_kept());
+    for candidate in candidates.iter() {
+        let slot = candidate.token.index() % N_SLOTS;
+        if let Some(word) = slots.get_mut(slot / 64) {
+            *word |= 1 << (slot % 64);
+        }
+        counts.push((candidate.token, 0));
+    }
+    for token in tokens {
+        let slot = token.index() % N_SLOTS;
+        let word = slots.get(slot / 64).copied().unwrap_or_default();
+        if word >> (slot % 64) & 1 == 1
+            && let Ok(at) = counts.binary_search_by_key(token, |(candidate, _)| *candidate)
+            && let Some((_, count)) = counts.get_mut(at)
+        {
+            *count += 1;
+        }
+    }
+    counts.retain(|(_, count)| *count > 0);
+    counts
+}
 
 /// How often each token occurs, in the order of the ids.
 struct Counts(Vec<(TokenId, u32)>);
@@ -292,6 +317,25 @@ mod tests {
         crate::decoding::testing::apply(&repeat(1.5, Window::ALL), &history, &mut candidates);
         let logits: Vec<f32> = candidates.iter().map(|candidate| candidate.logit).collect();
         assert_eq!(logits, [2.0, -4.5, 3.0]);
+    }
+
+    #[test]
+    fn tokens_are_counted_alike_for_few_candidates_and_for_many() {
+        // Ids that are equal modulo 4,096 must not be taken for one another.
+        let history = token_ids(&[1, 4097, 4097, 30, 8193, 30, 5, 30]);
+        let history = History::new(&history, 0);
+        let row = vec![1.0_f32; 10_000];
+        let many = crate::decoding::Candidates::from_logits(&row).unwrap();
+        let few = [1, 2, 30, 4097, 9000].map(|id| many.iter().nth(id).unwrap());
+        let few = crate::decoding::Candidates::from_entries(few.to_vec()).unwrap();
+        let counted = Window::ALL.counts(history, &few).0;
+        let mut expected = Window::ALL.counts(history, &many).0;
+        expected.retain(|(token, _)| few.logit(*token).is_some());
+        assert_eq!(counted, expected);
+        assert_eq!(
+            counted,
+            [(1, 1), (30, 3), (4097, 2)].map(|(id, n)| (TokenId(id), n))
+        );
     }
 
     #[test]
