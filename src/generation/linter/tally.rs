@@ -1,0 +1,197 @@
+//! What the stages of a chain did in a text, counted once while it grows.
+
+use std::collections::BTreeSet;
+
+use super::{Importance, Lint, Remedy, active, called, sentence};
+use crate::decoding::filters::Window;
+use crate::decoding::{ChainConfig, Filter, TokenId, Trace};
+use crate::generation::{Generation, Step};
+
+/// From this many steps on, "never" is said of what a stage did not do.
+const N_STEPS_LEAST: usize = 20;
+
+/// What each stage did, over all steps of a text so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    n_steps: usize,
+    /// One for each stage that is on.
+    stages: Vec<StageTally>,
+    /// The prompt's tokens, oldest first.
+    prompt: Vec<TokenId>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct StageTally {
+    /// At how many steps it left fewer than there were.
+    n_cut: usize,
+    /// At how many steps the distribution was another after it.
+    n_changed: usize,
+    /// The most that it left at a step.
+    most_kept: u32,
+}
+
+impl Tally {
+    /// Counts the steps that have come since the last call. Begin with an empty tally for another
+    /// text.
+    pub fn follow(&mut self, generation: &Generation) {
+        if self.n_steps == 0 {
+            self.prompt.clone_from(&generation.prompt.tokens);
+        }
+        for step in generation.steps.iter().skip(self.n_steps) {
+            self.count(step);
+        }
+    }
+
+    fn count(&mut self, step: &Step) {
+        let Trace { raw, stages, .. } = &step.trace;
+        self.n_steps += 1;
+        self.stages.resize(stages.len(), StageTally::default());
+        let (mut n_before, mut entropy_before) = (raw.n_candidates, raw.entropy_nats);
+        for (tally, stage) in self.stages.iter_mut().zip(stages) {
+            let (n_kept, entropy) = (stage.n_kept, stage.entropy_nats);
+            let same = n_kept == n_before && entropy.to_bits() == entropy_before.to_bits();
+            tally.n_cut += usize::from(n_kept < n_before);
+            tally.n_changed += usize::from(!same);
+            tally.most_kept = tally.most_kept.max(n_kept);
+            (n_before, entropy_before) = (n_kept, entropy);
+        }
+    }
+
+    /// What the counts say about the chain that wrote the text.
+    pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
+        let mut lints = self.prompt_is_penalised(chain);
+        if self.n_steps >= N_STEPS_LEAST {
+            for (place, (index, filter)) in self.stages_of(chain).into_iter().enumerate() {
+                let words = self
+                    .never_cut(chain, place)
+                    .or_else(|| self.made_no_difference(chain, place))
+                    .or_else(|| self.never_acted(chain, place));
+                lints.extend(words.filter(|_| !filter.is_neutral()).map(|words| Lint {
+                    importance: Importance::Idle,
+                    message: sentence(&words),
+                    stage: Some(index),
+                    remedy: Some(Remedy::Mute {
+                        stages: vec![index],
+                    }),
+                }));
+            }
+        }
+        lints
+    }
+
+    /// The stages that are on, with their places in the chain; each has a tally.
+    fn stages_of<'a>(&self, chain: &'a ChainConfig) -> Vec<(usize, &'a Filter)> {
+        let stages = chain.stages.iter().enumerate();
+        stages
+            .filter(|(_, stage)| stage.enabled)
+            .map(|(index, stage)| (index, &stage.filter))
+            .take(self.stages.len())
+            .collect()
+    }
+
+    /// A cut that cut nothing at any step, with the cut before it that left little.
+    fn never_cut(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+        let stages = self.stages_of(chain);
+        let tally = |place: usize| self.stages.get(place).copied();
+        let (_, rule) = stages.get(place).filter(|(_, filter)| filter.cuts())?;
+        if tally(place)?.n_cut > 0 {
+            return None;
+        }
+        let said = format!(
+            "{} never cut anything in {} steps",
+            called(rule),
+            self.n_steps
+        );
+        let before = stages.iter().enumerate().take(place).rev();
+        let cause = before
+            .filter_map(|(place, (_, filter))| Some((filter, tally(place)?)))
+            .find(|(filter, tally)| filter.cuts() && tally.n_cut > 0);
+        Some(match cause {
+            Some((cause, StageTally { most_kept, .. })) => {
+                format!("{said}: {} kept {most_kept} at most", called(cause))
+            }
+            None => said,
+        })
+    }
+
+    /// A cut after which another one cut more, at every step, and would have cut the same without
+    /// it: a min-p looks at the best alone and a top-k at the order, and what stands between only
+    /// lets more through if more comes in.
+    fn made_no_difference(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+        let stages = self.stages_of(chain);
+        let from_the_top =
+            |filter: &Filter| matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_));
+        let (_, rule) = stages
+            .get(place)
+            .filter(|(_, filter)| from_the_top(filter))?;
+        let after = stages.iter().zip(&self.stages).skip(place + 1);
+        let (later, _) = after
+            .take_while(|((_, filter), _)| from_the_top(filter) || filter.is_neutral())
+            .find(|((_, filter), tally)| {
+                let stands_alone = matches!(filter, Filter::TopK(_) | Filter::MinP(_));
+                stands_alone && !filter.is_neutral() && tally.n_cut == self.n_steps
+            })?;
+        Some(format!(
+            "{} made no difference in {} steps: {} always kept fewer",
+            called(rule),
+            self.n_steps,
+            called(later.1)
+        ))
+    }
+
+    /// A rule against repetition that found none.
+    fn never_acted(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+        let stages = self.stages_of(chain);
+        let against_runs =
+            |filter: &Filter| matches!(filter, Filter::NoRepeatNgram(_) | Filter::Dry(_));
+        let (_, rule) = stages
+            .get(place)
+            .filter(|(_, filter)| against_runs(filter))?;
+        let n_changed = self.stages.get(place)?.n_changed;
+        (n_changed == 0)
+            .then(|| format!("{} changed nothing in {} steps", called(rule), self.n_steps))
+    }
+
+    /// Penalties that looked at the prompt too: the first step's window shows the most of it.
+    fn prompt_is_penalised(&self, chain: &ChainConfig) -> Vec<Lint> {
+        let uncut = active(chain).take_while(|(_, filter)| !filter.cuts());
+        let mut lints = Vec::new();
+        for (stage, filter) in uncut.filter(|_| self.n_steps > 0) {
+            let mut filter = filter.clone();
+            let name = filter.name();
+            let Some(window) = window_of(&mut filter).filter(|window| window.prompt_counted) else {
+                continue;
+            };
+            let n_window = window.last_n.map_or(usize::MAX, |n| n as usize);
+            let start = self.prompt.len().saturating_sub(n_window);
+            let seen: BTreeSet<&TokenId> = self.prompt.iter().skip(start).collect();
+            let n_seen = match seen.len() {
+                0 => continue,
+                1 => "1 token".to_owned(),
+                n => format!("{n} different tokens"),
+            };
+            window.prompt_counted = false;
+            lints.push(Lint {
+                importance: Importance::Notable,
+                message: sentence(&format!("{name} touched {n_seen} of the prompt")),
+                stage: Some(stage),
+                remedy: Some(Remedy::Set {
+                    stage,
+                    filter,
+                    label: "Leave the prompt out",
+                }),
+            });
+        }
+        lints
+    }
+}
+
+/// Where a penalty for what occurred looks.
+const fn window_of(filter: &mut Filter) -> Option<&mut Window> {
+    match filter {
+        Filter::RepetitionPenalty(penalty) => Some(&mut penalty.window),
+        Filter::FrequencyPenalty(penalty) => Some(&mut penalty.window),
+        Filter::PresencePenalty(penalty) => Some(&mut penalty.window),
+        _ => None,
+    }
+}
