@@ -71,6 +71,7 @@ fn frame(ctx: &Context, generation: &Generation, views: &mut [TokenView]) {
                 pinned: None,
                 same_step: None,
                 fork_step: Some(4),
+                what_ifs: None,
                 show_marks: false,
                 writing: true,
                 pane_color: theme.pane(index),

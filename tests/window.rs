@@ -221,7 +221,8 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     press(&mut window, "Top token");
     let chain = &window.state().state().panes[3].settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);
-    window.get_by_label("The top token stays the top token: top-k and top-p change nothing here.");
+    window
+        .get_by_label("The top token stays the top token: top-k 40 and top-p 0.5 change nothing.");
 }
 
 #[test]

@@ -125,29 +125,6 @@ fn cut_words(filter: &Filter) -> Option<String> {
     }
 }
 
-/// A remark on settings that undo each other, or nothing.
-pub fn remark(chain: &ChainConfig) -> Option<String> {
-    let without_effect: Vec<String> = chain
-        .active()
-        .filter(|filter| keeps_the_best(filter))
-        .map(|filter| filter.name().to_lowercase())
-        .collect();
-    match (chain.selector, without_effect.as_slice()) {
-        (Selector::Greedy, [only]) => Some(format!(
-            "The top token stays the top token: {only} changes nothing here."
-        )),
-        (Selector::Greedy, [_, _, ..]) => Some(format!(
-            "The top token stays the top token: {} change nothing here.",
-            without_effect.join(" and ")
-        )),
-        (Selector::Greedy, []) => None,
-        (_, _) => chain
-            .active()
-            .any(leaves_one)
-            .then(|| "Only the top token is left, so the coin changes nothing.".to_owned()),
-    }
-}
-
 /// Whether the most likely token stays the most likely, whatever the settings.
 const fn keeps_the_best(filter: &Filter) -> bool {
     !is_penalty(filter)
@@ -157,16 +134,6 @@ const fn keeps_the_best(filter: &Filter) -> bool {
         )
 }
 
-fn leaves_one(filter: &Filter) -> bool {
-    match filter {
-        Filter::Temperature(filter) => filter.temperature <= 0.0,
-        Filter::TopK(filter) => filter.k == 1,
-        Filter::TopP(filter) => filter.p <= 0.0,
-        Filter::MinP(filter) => filter.p >= 1.0,
-        _ => false,
-    }
-}
-
 /// A share as a percentage, without figures that mean nothing: 0.9 is 90, 0.055 is 5.5.
 fn percent(share: f32) -> f64 {
     (f64::from(share) * 10_000.0).round() / 100.0
@@ -174,7 +141,7 @@ fn percent(share: f32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{describe, name_of, remark};
+    use super::{describe, name_of};
     use crate::decoding::filters::{MinP, RepetitionPenalty, Temperature, TopK, TopP, Window};
     use crate::decoding::selector::MirostatV2;
     use crate::decoding::{ChainConfig, Filter, Selector};
@@ -239,22 +206,6 @@ mod tests {
         ] {
             assert_eq!(name_of(&chain), name);
             assert_eq!(describe(&chain), sentence);
-        }
-    }
-
-    #[test]
-    fn settings_that_undo_each_other_are_remarked_on() {
-        let cold = Filter::Temperature(Temperature { temperature: 0.0 });
-        let top_p = Filter::TopP(TopP { p: 0.9 });
-        let mut greedy = ChainConfig::sampled([top_p]);
-        greedy.selector = crate::decoding::Selector::Greedy;
-        assert_eq!(
-            remark(&greedy).as_deref(),
-            Some("The top token stays the top token: top-p changes nothing here.")
-        );
-        assert!(remark(&ChainConfig::sampled([cold])).is_some());
-        for settings in PaneSettings::classics() {
-            assert_eq!(remark(&settings.chain), None, "{}", settings.name);
         }
     }
 }

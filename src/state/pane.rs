@@ -1,7 +1,9 @@
 //! A pane: how it is set, and what it has written.
 
+use super::lints::Lints;
 use super::solo::Solo;
-use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
+use super::what_if::WhatIfs;
+use crate::generation::{FinishReason, Generation, GenerationConfig, Lint, PaneSettings};
 use crate::worker::GenerationId;
 
 /// A pane's name for the program. It stays the same when panes beside it come and go.
@@ -19,6 +21,10 @@ pub struct Pane {
     pub status: PaneStatus,
     /// The stage that was left alone, with those that were on before.
     pub(super) solo: Option<Solo>,
+    /// What its settings would have changed in its text.
+    pub(super) what_ifs: WhatIfs,
+    /// The remarks on its settings.
+    pub(super) lints: Lints,
 }
 
 /// What a pane does, with what it needs for that.
@@ -73,12 +79,14 @@ pub struct Asked {
 
 impl Pane {
     /// A pane that has written nothing.
-    pub const fn new(id: PaneId, settings: PaneSettings) -> Self {
+    pub fn new(id: PaneId, settings: PaneSettings) -> Self {
         Self {
             id,
             settings,
             status: PaneStatus::Ready,
             solo: None,
+            what_ifs: WhatIfs::default(),
+            lints: Lints::default(),
         }
     }
 
@@ -90,6 +98,22 @@ impl Pane {
     /// The text to be seen, with its record.
     pub const fn generation(&self) -> Option<&Generation> {
         self.status.generation()
+    }
+
+    /// What its settings would have changed in its text, where they are others than those that wrote
+    /// it; as of the last [`AppState::review`](super::AppState::review).
+    pub const fn what_ifs(&self) -> Option<&WhatIfs> {
+        if self.what_ifs.is_asked() {
+            Some(&self.what_ifs)
+        } else {
+            None
+        }
+    }
+
+    /// The remarks on its settings, the most important first; as of the last
+    /// [`AppState::review`](super::AppState::review).
+    pub fn lints(&self) -> &[Lint] {
+        self.lints.list()
     }
 }
 

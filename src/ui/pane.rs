@@ -1,17 +1,16 @@
 //! One pane: its name and settings above, its text, its state and figures below.
 
-use egui::{Align, Layout, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::empty_pane::empty_pane_ui;
-use super::fonts::Face;
-use super::icons::Icon;
 use super::layout::Room;
+use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
 use super::part::part;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
-use crate::generation::{FinishReason, Generation, Metrics};
+use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capital};
 
 /// Where a pane stands, and what it needs to know of the others.
@@ -69,7 +68,10 @@ pub(super) fn pane_ui(
     );
     if let Some(pane) = state.panes.get(frame.place) {
         let inside = footer.shrink2(vec2(12.0, 0.0));
-        footer_ui(&mut part(ui, inside, "footer"), frame.room, pane);
+        let goal = footer_ui(&mut part(ui, inside, "footer"), frame.room, pane);
+        if let Some(step) = goal {
+            view.scroll_to(step);
+        }
     }
 
     let pinned = state.pinned().map(|(place, ..)| place);
@@ -172,71 +174,10 @@ fn text_ui(
         pinned: here,
         same_step: frame.pointed.or(elsewhere),
         fork_step: frame.fork_step,
+        what_ifs: pane.what_ifs(),
         show_marks: state.view.show_marks,
         writing: pane.status.is_writing(),
         pane_color: Theme::of(ui).pane(frame.place),
     };
     view.ui(&mut part(ui, frame.rect, "text"), input)
-}
-
-/// The state at the left, the figures at the right.
-fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane) {
-    let theme = Theme::of(ui);
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if let Some(generation) = pane.generation() {
-            let words = figures(room, generation);
-            ui.label(Face::Small.text(words).color(theme.text_3));
-        }
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 6.0;
-            let (done, words, color) = state_words(&pane.status, theme);
-            if done {
-                let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-                Icon::Check.paint(ui.painter(), rect, color);
-            }
-            let label = Face::Small.text(words).color(color);
-            ui.add(egui::Label::new(label).truncate());
-        });
-    });
-}
-
-fn figures(room: Room, generation: &Generation) -> String {
-    let metrics = Metrics::of(generation);
-    let tokens = match metrics.n_generated {
-        1 => "1 token".to_owned(),
-        n => format!("{n} tokens"),
-    };
-    match metrics.decode_per_sec {
-        Some(speed) if room >= Room::Normal => format!("{tokens} · {speed:.0} tok/s"),
-        _ => tokens,
-    }
-}
-
-/// Whether the text came to an end of its own, the words, and their colour.
-fn state_words(status: &PaneStatus, theme: &Theme) -> (bool, String, egui::Color32) {
-    let plain = |words: &str| (false, words.to_owned(), theme.text_2);
-    match status {
-        PaneStatus::Ready => (false, "Ready".to_owned(), theme.text_3),
-        PaneStatus::Waiting { .. } => plain("Waiting"),
-        PaneStatus::Reading {
-            n_read, n_tokens, ..
-        } => plain(&format!("Reading the prompt, {n_read} of {n_tokens}")),
-        PaneStatus::Writing { .. } => plain("Writing"),
-        PaneStatus::Finished(generation) => match &generation.finish {
-            Some(reason) => reason_words(reason, theme),
-            None => plain("Writing"),
-        },
-        PaneStatus::Refused { reason, .. } => reason_words(reason, theme),
-    }
-}
-
-fn reason_words(reason: &FinishReason, theme: &Theme) -> (bool, String, egui::Color32) {
-    let ended = matches!(
-        reason,
-        FinishReason::EndOfText | FinishReason::StopString { .. }
-    );
-    match reason {
-        FinishReason::Failed { .. } => (false, "Stopped by an error".to_owned(), theme.error),
-        reason => (ended, reason.to_string(), theme.text_2),
-    }
 }

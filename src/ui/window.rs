@@ -1,6 +1,7 @@
 //! The whole window, from the state to commands.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
@@ -21,6 +22,10 @@ use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
 use crate::state::{AppState, Command, PaneId, fork_words};
 
+/// What other settings would have changed is counted for no longer than this in one frame; the rest
+/// waits for the next.
+const REVIEW: Duration = Duration::from_millis(6);
+
 /// What drawing remembers from frame to frame, and nobody else needs.
 #[derive(Debug, Default)]
 pub struct WindowUi {
@@ -37,6 +42,10 @@ impl WindowUi {
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
         keys_ui(ui, state, self.text_focused, &mut commands);
+        let began = Instant::now();
+        if !state.review(|| began.elapsed() < REVIEW) {
+            ui.request_repaint();
+        }
         let window = ui.max_rect().round_ui();
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
         let layout = Layout::of(window, wishes(ui, window, state));

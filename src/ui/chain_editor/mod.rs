@@ -27,10 +27,11 @@ use egui::{
 use self::draw::{draw_ui, needs_seed, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
 use self::stages::{add_ui, stages_ui};
-use super::widgets::{Notice, NoticeKind, is_inner_menu_open, letter};
+use super::lint_notice::lint_notice_ui;
+use super::widgets::{is_inner_menu_open, letter};
 use crate::decoding::Trace;
 use crate::generation::Vocabulary;
-use crate::state::{AppState, Command, PaneId, remark};
+use crate::state::{AppState, Command, PaneId};
 
 const WIDTH: f32 = 448.0;
 
@@ -124,10 +125,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     if needs_seed(&chain) {
         own_seed_ui(ui, pane, state.seed, commands);
     }
-    if let Some(words) = remark(&chain) {
-        ui.add_space(6.0);
-        Notice::new(NoticeKind::Note, &words).show(ui);
-    }
+    lint_notice_ui(ui, pane, commands);
     remember_rest(ui, ui.min_rect().height() - stages_height);
     if edit.edited {
         commands.push(Command::SetChain(pane.id, chain));

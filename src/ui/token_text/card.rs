@@ -2,6 +2,8 @@
 
 use egui::{Color32, Frame, Margin, Rect, Response, Tooltip, Ui, Vec2, vec2};
 
+use super::TokenTextInput;
+use super::what_if_lines::{WhatIfLines, what_if_lines};
 use crate::decoding::{RankedCandidate, Trace};
 use crate::generation::{Generation, Step};
 use crate::ui::fonts::Face;
@@ -47,12 +49,15 @@ pub(super) fn show(
     ui: &Ui,
     response: &Response,
     place: Rect,
-    generation: &Generation,
-    step: usize,
+    input: TokenTextInput<'_>,
+    index: usize,
 ) {
-    let Some(shown) = generation.steps.get(step) else {
+    let generation = input.generation;
+    let Some(step) = generation.steps.get(index) else {
         return;
     };
+    let imagined = input.what_ifs;
+    let imagined = imagined.and_then(|what_ifs| what_ifs.imagine(generation, index));
     let id = response.id.with("card");
     Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
         .gap(6.0)
@@ -60,7 +65,12 @@ pub(super) fn show(
         .show(|ui| {
             Frame::new()
                 .inner_margin(Margin::symmetric(8, 4))
-                .show(ui, |ui| card_ui(ui, generation, shown, step));
+                .show(ui, |ui| {
+                    card_ui(ui, generation, step, index);
+                    if let Some(imagined) = imagined {
+                        what_if_ui(ui, &what_if_lines(generation, step, imagined));
+                    }
+                });
         });
 }
 
@@ -84,6 +94,14 @@ fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
         let chosen = candidate.token == step.token;
         candidate_ui(ui, &word, candidate, chosen);
     }
+}
+
+/// What other settings would have drawn instead.
+fn what_if_ui(ui: &mut Ui, lines: &WhatIfLines) {
+    let theme = Theme::of(ui);
+    ui.add_space(6.0);
+    ui.label(Face::Small.text(&lines.outcome).color(theme.changed));
+    ui.label(Face::Micro.text(&lines.trust).color(theme.text_3));
 }
 
 /// "5.9 % before, 4.3 % after · rank 6"

@@ -11,6 +11,7 @@ mod rows;
 mod script;
 #[cfg(test)]
 mod tests;
+mod what_if_lines;
 
 use egui::emath::Rangef;
 use egui::{
@@ -23,7 +24,7 @@ use self::paint::Painting;
 use self::script::Script;
 use super::theme::Theme;
 use crate::generation::Generation;
-use crate::state::Tint;
+use crate::state::{Tint, WhatIfs};
 
 /// What is shown, and how it is looked at. Steps are counted from 0.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,8 @@ pub struct TokenTextInput<'a> {
     pub same_step: Option<usize>,
     /// The first step at which the panes part.
     pub fork_step: Option<usize>,
+    /// What other settings would have changed.
+    pub what_ifs: Option<&'a WhatIfs>,
     /// Whether white space is marked.
     pub show_marks: bool,
     /// Whether more is to come.
@@ -150,7 +153,7 @@ impl TokenView {
             .filter(|_| response.has_focus() && moved_by_keys);
         let shown = pointed.or(kept);
         if let Some((step, place)) = shown.zip(painting.place_of(&chunks, shown)) {
-            card::show(ui, &response, place, input.generation, step);
+            card::show(ui, &response, place, input, step);
         }
         if input.writing {
             painting.cursor(self.layout.chunks().last());

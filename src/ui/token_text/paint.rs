@@ -9,11 +9,15 @@ use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
 use super::script::Look;
+use crate::state::Fate;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
 /// A token's fill is so high, in a row of 24.
 const TINT_HEIGHT: f32 = 20.0;
+
+/// The dashes below a token whose change is not sure, and the gaps between them.
+const DASH: f32 = 3.0;
 
 /// All that is needed to paint what is seen of a text.
 pub(super) struct Painting<'a> {
@@ -144,6 +148,32 @@ impl Painting<'_> {
             let y = rect.bottom() + 0.75;
             let ends = [rect.left() + 1.0, rect.right() - 1.0];
             self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
+        }
+        self.what_if(span, rect);
+    }
+
+    /// The line below a token that other settings would change, or most likely would; it stands
+    /// below the fork's.
+    fn what_if(&self, span: &Span, rect: Rect) {
+        let fate = span.step.zip(self.input.what_ifs);
+        let fate = fate.and_then(|(step, what_ifs)| what_ifs.fate(step));
+        let below = if span.step == self.input.fork_step {
+            2.75
+        } else {
+            1.0
+        };
+        let y = rect.bottom() + below;
+        let ends = [pos2(rect.left() + 1.0, y), pos2(rect.right() - 1.0, y)];
+        let stroke = Stroke::new(2.0, self.theme.changed);
+        match fate {
+            Some(Fate::Changed) => {
+                self.painter.line_segment(ends, stroke);
+            }
+            Some(Fate::LikelyChanged) => {
+                let dashes = Shape::dashed_line(&ends, stroke, DASH, DASH);
+                self.painter.extend(dashes);
+            }
+            Some(Fate::Same | Fate::Unsure) | None => {}
         }
     }
 

@@ -97,6 +97,7 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         pinned: None,
         same_step: None,
         fork_step: None,
+        what_ifs: None,
         show_marks: false,
         writing: false,
         pane_color: crate::ui::theme::Theme::dark_or_light(true).pane(0),

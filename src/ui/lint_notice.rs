@@ -1,0 +1,109 @@
+//! The remarks on a pane's settings: one at a time with what would settle it, and a quiet sign that
+//! there are some.
+
+use egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::theme::Theme;
+use super::widgets::Button;
+use crate::generation::Lint;
+use crate::state::{Command, Pane};
+
+const ICON: f32 = 14.0;
+
+/// Shows the most important remark on a pane's settings, or the one that was stepped to.
+pub(super) fn lint_notice_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
+    let lints = pane.lints();
+    if lints.is_empty() {
+        return;
+    }
+    let id = ui.scope_id().with(("remark", pane.id));
+    let shown: usize = ui.data(|data| data.get_temp(id)).unwrap_or(0);
+    let mut shown = shown.min(lints.len() - 1);
+    let Some(lint) = lints.get(shown) else {
+        return;
+    };
+    let frame = Frame::new()
+        .fill(Theme::of(ui).surface_2)
+        .corner_radius(8)
+        .inner_margin(Margin::symmetric(12, 10));
+    frame.show(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 10.0;
+            let (rect, _) = ui.allocate_exact_size(vec2(ICON, 16.0), Sense::hover());
+            paint_sign(ui, rect);
+            ui.vertical(|ui| {
+                ui.set_width(ui.available_width());
+                let words = Face::Small.text(&lint.message);
+                ui.label(words.color(Theme::of(ui).text_1));
+                actions_ui(ui, pane, lint, (&mut shown, lints.len()), commands);
+            });
+        });
+    });
+    ui.data_mut(|data| data.insert_temp(id, shown));
+}
+
+/// The button that settles a remark, and those that step through all of them.
+fn actions_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    lint: &Lint,
+    (shown, n_lints): (&mut usize, usize),
+    commands: &mut Vec<Command>,
+) {
+    if lint.remedy.is_none() && n_lints < 2 {
+        return;
+    }
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        ui.set_min_height(28.0);
+        if let Some(remedy) = &lint.remedy
+            && ui.add(Button::new(remedy.label())).clicked()
+        {
+            let chain = remedy.apply(&pane.settings.chain);
+            commands.push(Command::SetChain(pane.id, chain));
+        }
+        if n_lints > 1 {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = 4.0;
+                if icon_button(ui, Icon::Right, "Next remark").clicked() {
+                    *shown = (*shown + 1) % n_lints;
+                }
+                let words = format!("{} of {n_lints}", *shown + 1);
+                let words = Face::Small.text(words);
+                ui.label(words.color(Theme::of(ui).text_3));
+                if icon_button(ui, Icon::Left, "Remark before").clicked() {
+                    *shown = (*shown + n_lints - 1) % n_lints;
+                }
+            });
+        }
+    });
+}
+
+/// A sign that there are remarks on a pane's settings; pointing at it shows the first.
+pub(super) fn lint_sign_ui(ui: &mut Ui, pane: &Pane) {
+    let Some(lint) = pane.lints().first() else {
+        return;
+    };
+    let words = match pane.lints().len() - 1 {
+        0 => lint.message.clone(),
+        1 => format!(
+            "{}\nOne more remark stands in the editor of these settings.",
+            lint.message
+        ),
+        n => format!(
+            "{}\n{n} more stand in the editor of these settings.",
+            lint.message
+        ),
+    };
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
+    paint_sign(ui, rect);
+    response.on_hover_text(words);
+}
+
+fn paint_sign(ui: &Ui, rect: Rect) {
+    let square = Rect::from_center_size(rect.center(), Vec2::splat(ICON));
+    Icon::Info.paint(ui.painter(), square, Theme::of(ui).text_2);
+}
