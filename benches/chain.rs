@@ -87,14 +87,21 @@ fn chains(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Other settings on a thousand recorded steps, as a slider asks for them while it is dragged.
+/// Other settings, in the words of `--pane`.
+const WHAT_IFS: [(&str, &str); 3] = [
+    ("usual", "repeat 1.1, temp 0.7, top-k 30, top-p 0.9"),
+    ("a penalty on all that was written", "repeat 1.1 last all"),
+    (
+        "all that looks back",
+        "repeat 1.1 last all, no-repeat 3 last all, dry 0.8 last all, temp 0.7",
+    ),
+];
+
+/// Other settings on a text of a thousand steps, as a slider asks for them while it is dragged.
 fn what_if_a_thousand_steps(criterion: &mut Criterion) {
     let logits = logits();
-    let history: Vec<TokenId> = (0..2000_u32).map(|i| TokenId(i * i % 5000)).collect();
-    let (Ok(recorded), Ok(asked)) = (
-        "sample".parse::<PaneSettings>(),
-        "repeat 1.1, temp 0.7, top-k 30, top-p 0.9".parse::<PaneSettings>(),
-    ) else {
+    let history: Vec<TokenId> = (0..1500_u32).map(|i| TokenId(i * i % 5000)).collect();
+    let Ok(recorded) = "sample".parse::<PaneSettings>() else {
         panic!("the settings are not understood");
     };
     let mut chain = SamplerChain::new(recorded.chain);
@@ -103,16 +110,25 @@ fn what_if_a_thousand_steps(criterion: &mut Criterion) {
         panic!("the row gives no draw");
     };
     let evidence = sampled.trace.raw;
-    criterion.bench_function("what if, 1,000 steps", |bencher| {
-        bencher.iter(|| {
-            (0..1000)
-                .filter_map(|position| {
-                    let history = History::new(&history, 500);
-                    what_if(black_box(&evidence), &asked.chain, history, coins(position))
-                })
-                .count()
+    let mut group = criterion.benchmark_group("what if, 1,000 steps");
+    for (name, words) in WHAT_IFS {
+        let Ok(asked) = words.parse::<PaneSettings>() else {
+            panic!("{words}");
+        };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                (500..1500)
+                    .filter_map(|position| {
+                        let written = history.get(..position)?;
+                        let history = History::new(written, 500);
+                        let coins = coins(position as u64);
+                        what_if(black_box(&evidence), &asked.chain, history, coins)
+                    })
+                    .count()
+            });
         });
-    });
+    }
+    group.finish();
 }
 
 criterion_group!(benches, chains, what_if_a_thousand_steps);

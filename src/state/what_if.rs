@@ -96,7 +96,7 @@ impl WhatIfs {
 
     /// Counts on for as long as `may_go_on` says so; begins anew where the settings or the text are
     /// others. Gives whether all is counted.
-    pub(super) fn follow(
+    pub fn follow(
         &mut self,
         generation: &Generation,
         (chain, seed): (&ChainConfig, u64),
@@ -183,8 +183,8 @@ impl WhatIfs {
 
     fn explanation(&self, selector: Selector) -> String {
         let mut sentences = vec![
-            "What these settings would have drawn at each place, with all tokens before it as \
-             they are written. A new run goes its own way from the first change on."
+            "What these settings would have drawn at each place, had all before it been written \
+             as it is. From the first change on, a new run goes its own way."
                 .to_owned(),
         ];
         if selector.is_adaptive() {

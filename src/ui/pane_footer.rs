@@ -19,7 +19,7 @@ pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     match what_ifs.and_then(|what_ifs| what_ifs.words()) {
         Some(words) => {
-            let pressed = what_if_ui(ui, room, pane, &words);
+            let pressed = what_if_ui(ui, pane, &words);
             what_ifs?.first_changed().filter(|_| pressed)
         }
         None => {
@@ -54,13 +54,13 @@ fn state_ui(ui: &mut Ui, room: Room, pane: &Pane) {
 
 /// How many tokens would change at the left, and where the first of them is at the right, as far as
 /// there is room; says whether the count was pressed.
-fn what_if_ui(ui: &mut Ui, room: Room, pane: &Pane, words: &WhatIfWords) -> bool {
+fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let right = match (&words.first, pane.generation()) {
             (Some(first), _) => first.clone(),
-            (None, Some(generation)) => figures(room, generation),
+            (None, Some(generation)) => figures(Room::Small, generation),
             (None, None) => String::new(),
         };
         let sign = if pane.lints().is_empty() { 0.0 } else { 28.0 };

@@ -1,14 +1,16 @@
 //! What the token text promises, checked without a window.
 
-use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
+use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
 use super::script::{Look, Script};
 use super::{TokenTextInput, TokenTextResponse, TokenView};
+use crate::decoding::ChainConfig;
 use crate::generation::testing::{generation, generation_of};
 use crate::generation::{Generation, Piece};
-use crate::state::Tint;
+use crate::state::{Tint, WhatIfs};
 use crate::ui::style;
+use crate::ui::theme::Theme;
 
 /// Text, bytes, a character in three tokens, blank lines, white space, a special token.
 fn mixed() -> Generation {
@@ -100,7 +102,7 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         what_ifs: None,
         show_marks: false,
         writing: false,
-        pane_color: crate::ui::theme::Theme::dark_or_light(true).pane(0),
+        pane_color: Theme::dark_or_light(true).pane(0),
     }
 }
 
@@ -339,6 +341,44 @@ fn a_pinned_token_out_of_sight_is_brought_into_view() {
 }
 
 #[test]
+fn what_would_change_is_underlined_after_all_tints() {
+    let words = [(" a", 0.9), (" fox", 0.1), (" ran", 0.8), (" far", 0.05)];
+    let generation = generation(&words);
+    let mut what_ifs = WhatIfs::default();
+    let greedy = ChainConfig::greedy();
+    assert!(what_ifs.follow(&generation, (&greedy, 42), &mut || true));
+    let mut window = Window::new(vec2(600.0, 300.0));
+    let theme = Theme::dark_or_light(true);
+    let mut shapes = Vec::new();
+    for _ in 0..2 {
+        let output = window.ctx.run_ui(RawInput::default(), |ui| {
+            let what_ifs = Some(&what_ifs);
+            let input = TokenTextInput {
+                what_ifs,
+                ..input_of(&generation)
+            };
+            window.view.ui(ui, input);
+        });
+        shapes.clone_from(&output.shapes);
+        output.drop_without_applying_deltas();
+    }
+    let places = |is_so: &dyn Fn(&Shape) -> bool| -> Vec<usize> {
+        let shapes = shapes.iter().enumerate();
+        let found = shapes.filter(|(_, clipped)| is_so(&clipped.shape));
+        found.map(|(place, _)| place).collect()
+    };
+    let underlines = places(
+        &|shape| matches!(shape, Shape::LineSegment { stroke, .. } if stroke.color == theme.changed),
+    );
+    assert_eq!(underlines.len(), 2);
+    let tints = places(&|shape| {
+        let is_tint = |fill| (1..5).any(|step| theme.tint(Tint::Probability, step) == fill);
+        matches!(shape, Shape::Rect(rect) if is_tint(rect.fill))
+    });
+    assert!(!tints.is_empty() && tints.iter().max() < underlines.iter().min());
+}
+
+#[test]
 fn a_tint_grows_as_a_token_grows_less_likely() {
     let probs = [0.9, 0.3, 0.1, 0.02, 0.001];
     let generation = generation(&probs.map(|prob| (" fox", prob)));
@@ -350,7 +390,7 @@ fn a_tint_grows_as_a_token_grows_less_likely() {
             .collect();
         assert_eq!(steps, [0, 1, 2, 3, 4], "{}", tint.name());
     }
-    let theme = crate::ui::theme::Theme::dark_or_light(true);
+    let theme = Theme::dark_or_light(true);
     assert_eq!(theme.tint(Tint::Probability, 0), egui::Color32::TRANSPARENT);
     assert_eq!(theme.tint(Tint::None, 4), egui::Color32::TRANSPARENT);
 }
