@@ -11,7 +11,7 @@ use quartet::app::{App, Dialogs};
 use quartet::decoding::{Filter, Selector};
 use quartet::engine::scripted::ScriptedLm;
 use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{FinishReason, Limits};
+use quartet::generation::{FinishReason, Limits, Step};
 use quartet::state::{AppState, PaneStatus, Settings};
 use quartet::worker::{ModelSource, Worker};
 
@@ -221,8 +221,40 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     press(&mut window, "Top token");
     let chain = &window.state().state().panes[3].settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);
-    window
-        .get_by_label("The top token stays the top token: top-k 40 and top-p 0.5 change nothing.");
+    let remark = "The top token stays the top token: top-k 40 and top-p 0.5 change nothing.";
+    assert!(window.query_all_by_label(remark).next().is_some());
+}
+
+#[test]
+fn a_change_of_settings_says_at_once_what_it_would_change_in_the_text() {
+    let mut window = written();
+    assert!(window.query_by_label_contains("What if").is_none());
+    press(&mut window, "How D chooses");
+    press(&mut window, "Top token");
+    let generation = window.state().state().panes[3].generation();
+    let steps = generation.expect("a text is written").steps.iter();
+    let other = |step: &&Step| step.trace.raw.head[0].token != step.token;
+    let n_changed = steps.filter(other).count();
+    assert!(n_changed > 0);
+    window.get_by_label(&format!("What if: {n_changed} of 40 would change"));
+    assert_eq!(window.query_all_by_label_contains("What if").count(), 1);
+}
+
+#[test]
+fn remarks_on_settings_are_stepped_through_and_settled() {
+    let mut window = written();
+    press(&mut window, "How D chooses");
+    press(&mut window, "Top token");
+    let remark = "The top token stays the top token: T 0.7 and top-p 0.9 change nothing.";
+    assert_eq!(
+        window.get_all_by_label(remark).count(),
+        2,
+        "in the editor and at the pane's foot"
+    );
+    press(&mut window, "Switch off");
+    let chain = &window.state().state().panes[3].settings.chain;
+    assert_eq!(chain.to_string(), "top token");
+    assert!(window.query_by_label(remark).is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! one. That is often enough, and where it isn't the answer says so.
 
 use super::filters::{Temperature, TopK, TopP};
-use super::rules::{Mass, Ties, TopPZero};
+use super::rules::{Equal, Mass, Ties, TopPZero};
 use super::{
     Candidate, Candidates, ChainConfig, Coins, Evidence, Filter, History, Selector, SelectorState,
     StageContext, TokenId,
@@ -132,6 +132,8 @@ impl Recorded {
             Filter::Temperature(heat) => self.heat(*heat, tail),
             Filter::TopK(top_k) => self.keep_k(*top_k, context, tail),
             Filter::TopP(top_p) => self.keep_p(*top_p, context, tail),
+            // Such a min-p is off.
+            Filter::MinP(min_p) if min_p.p >= 1.0 && context.rules.min_p_equal == Equal::Cut => {}
             Filter::MinP(min_p) if context.rules.min_keep <= 1 => {
                 let bar = self.head.best().logit + min_p.p.ln();
                 filter.apply(context, &mut self.head);
@@ -334,6 +336,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{WhatIf, what_if, what_if_prob};
+    use crate::decoding::dialect::Dialect;
     use crate::decoding::filters::{
         FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
     };
@@ -439,5 +442,15 @@ mod tests {
         assert_eq!(all, WhatIf::Unrecorded);
         let first = outcome(Filter::TopK(TopK { k: 1 }));
         assert_eq!(first, WhatIf::Exact(TokenId(0)));
+
+        let mut off = ChainConfig::sampled([Filter::MinP(MinP { p: 1.0 })]);
+        off.rules = Dialect::MistralRs.rules();
+        let logits = row(7, 2.5);
+        let late = Coins {
+            seed: 3,
+            position: 40,
+        };
+        let outcome = |chain| what_if(&recorded(&logits, late), chain, History::empty(), late);
+        assert_eq!(outcome(&off), outcome(&ChainConfig::sampled([])));
     }
 }
