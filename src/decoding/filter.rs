@@ -149,6 +149,26 @@ impl Filter {
     pub fn cuts(&self) -> bool {
         self.rule().cuts()
     }
+
+    /// Whether the most likely candidate is the same after it as before it, whatever the settings.
+    ///
+    /// Quadratic smoothing is not among these: it can make two near scores equal, and of equals the
+    /// lower id comes first.
+    pub const fn keeps_the_best(&self) -> bool {
+        matches!(
+            self,
+            Self::Temperature(_)
+                | Self::DynamicTemperature(_)
+                | Self::TopK(_)
+                | Self::TopP(_)
+                | Self::MinP(_)
+                | Self::TopNSigma(_)
+                | Self::EpsilonCutoff(_)
+                | Self::EtaCutoff(_)
+                | Self::TopA(_)
+                | Self::TailFree(_)
+        )
+    }
 }
 
 impl std::fmt::Display for Filter {

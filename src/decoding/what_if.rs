@@ -58,6 +58,8 @@ struct Recorded {
     tail: Option<Tail>,
     /// Whether all that was decided so far holds whatever the tail is.
     sure: bool,
+    /// Whether the most likely one is known, be it unsure which others are left.
+    best_sure: bool,
 }
 
 /// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
@@ -97,6 +99,7 @@ impl Recorded {
             head: Candidates::from_entries(entries.collect())?,
             tail: (n > 0.0).then_some(tail),
             sure: true,
+            best_sure: true,
         })
     }
 
@@ -124,6 +127,7 @@ impl Recorded {
     }
 
     fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+        self.best_sure &= self.sure || filter.keeps_the_best();
         let Some(tail) = self.tail else {
             filter.apply(context, &mut self.head);
             return;
@@ -162,6 +166,7 @@ impl Recorded {
                 // Sums over the whole tail decide here, or one of it may rise above recorded ones.
                 filter.apply(context, &mut self.head);
                 self.sure = false;
+                self.best_sure &= filter.keeps_the_best();
             }
         }
     }
@@ -172,8 +177,7 @@ impl Recorded {
         let temperature = heat.temperature;
         let best = self.head.best().logit;
         if temperature <= 0.0 || (best / temperature).is_infinite() {
-            self.head.keep_head(1);
-            self.tail = None;
+            self.keep_best();
             return;
         }
         self.head.map_logits(|logit| logit / temperature);
@@ -193,7 +197,18 @@ impl Recorded {
         });
     }
 
+    /// Leaves the most likely one alone, so that it no longer matters which others were left.
+    fn keep_best(&mut self) {
+        self.head.keep_head(1);
+        self.tail = None;
+        self.sure = self.best_sure;
+    }
+
     fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail) {
+        if top_k.k == 1 && context.rules.top_k_ties == Ties::LowestIds {
+            self.keep_best();
+            return;
+        }
         let n_more = f64::from(top_k.k) - self.head.n_kept() as f64;
         if n_more <= 0.0 {
             Filter::TopK(top_k).apply(context, &mut self.head);
@@ -273,7 +288,10 @@ impl Recorded {
         tail.mixed = true;
         match Candidates::from_entries(above) {
             Some(above) => self.head = above,
-            None => self.sure = false,
+            None => {
+                self.sure = false;
+                self.best_sure = false;
+            }
         }
     }
 
@@ -298,7 +316,8 @@ impl Recorded {
         let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
         let sure = self.sure && !selector.is_adaptive();
         match (self.tail, selector) {
-            (None, _) | (Some(_), Selector::Greedy) => answer(sure, picked.token),
+            (_, Selector::Greedy) => answer(self.best_sure, picked.token),
+            (None, _) => answer(sure, picked.token),
             (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),
             (Some(_), _) => WhatIf::Bounded(picked.token),
         }
@@ -341,7 +360,7 @@ mod tests {
         FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
     };
     use crate::decoding::testing::token_ids;
-    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
 
     /// 400 scores as a language model gives them: a few far above the others.
     fn row(seed: u32, spread: f32) -> Vec<f32> {
@@ -356,6 +375,7 @@ mod tests {
         let window = Window::ALL;
         prop_oneof![
             4 => (0.3..2.0_f32).prop_map(|temperature| Filter::Temperature(Temperature { temperature })),
+            1 => Just(Filter::Temperature(Temperature { temperature: 0.0 })),
             3 => (1..80_u32).prop_map(|k| Filter::TopK(TopK { k })),
             3 => (0.1..1.0_f32).prop_map(|p| Filter::TopP(TopP { p })),
             3 => (0.001..0.5_f32).prop_map(|p| Filter::MinP(MinP { p })),
@@ -385,13 +405,16 @@ mod tests {
         #[test]
         fn what_is_called_exact_is_what_the_chain_draws(
             seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
-            filters in prop::collection::vec(filter(), 0..4),
+            filters in prop::collection::vec(filter(), 0..4), greedy in any::<bool>(),
         ) {
             let logits = row(seed, spread);
             let tokens = token_ids(&[1, 7, 7, 30, 200]);
             let history = History::new(&tokens, 2);
             let coins = Coins { seed: 3, position };
-            let chain = ChainConfig::sampled(filters);
+            let mut chain = ChainConfig::sampled(filters);
+            if greedy {
+                chain.selector = Selector::Greedy;
+            }
             let evidence = recorded(&logits, coins);
             let draw = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().trace.draw;
             let drawn = draw.token;
@@ -442,6 +465,14 @@ mod tests {
         assert_eq!(all, WhatIf::Unrecorded);
         let first = outcome(Filter::TopK(TopK { k: 1 }));
         assert_eq!(first, WhatIf::Exact(TokenId(0)));
+        // It is not known where this top-p ends, but its best token is.
+        let greedy = ChainConfig {
+            selector: Selector::Greedy,
+            ..ChainConfig::sampled([Filter::TopP(TopP { p: 0.5 })])
+        };
+        let evidence = recorded(&row(7, 0.6), coins);
+        let best = what_if(&evidence, &greedy, History::empty(), coins);
+        assert_eq!(best, Some(WhatIf::Exact(evidence.head[0].token)));
 
         let mut off = ChainConfig::sampled([Filter::MinP(MinP { p: 1.0 })]);
         off.rules = Dialect::MistralRs.rules();

@@ -34,7 +34,7 @@ pub fn name_of(chain: &ChainConfig) -> String {
 pub fn describe(chain: &ChainConfig) -> String {
     if chain.selector == Selector::Greedy {
         let always = "Takes the most likely token, always. The same text every time.";
-        return if chain.active().all(keeps_the_best) {
+        return if chain.active().all(Filter::keeps_the_best) {
             always.to_owned()
         } else {
             "Takes the token that is most likely after its settings. The same text every time."
@@ -123,15 +123,6 @@ fn cut_words(filter: &Filter) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Whether the most likely token stays the most likely, whatever the settings.
-const fn keeps_the_best(filter: &Filter) -> bool {
-    !is_penalty(filter)
-        && !matches!(
-            filter,
-            Filter::LogitBias(_) | Filter::TypicalP(_) | Filter::Xtc(_)
-        )
 }
 
 /// A share as a percentage, without figures that mean nothing: 0.9 is 90, 0.055 is 5.5.

@@ -67,10 +67,10 @@ impl Lints {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ready, written};
+    use super::super::tests::{asked, ready, write, written};
     use crate::decoding::ChainConfig;
     use crate::generation::PaneSettings;
-    use crate::state::{AppState, Command};
+    use crate::state::{AppState, Command, PaneStatus};
 
     fn chain(words: &str) -> ChainConfig {
         words.parse::<PaneSettings>().unwrap().chain
@@ -109,8 +109,15 @@ mod tests {
         let words = "repeat 1.1, temp 0.7";
         assert_eq!(said(&mut state, words), [] as [&str; 0]);
         let pane = state.panes[0].id;
-        let ids = super::super::tests::asked(&state.apply(Command::Generate(pane)));
-        super::super::tests::write(&mut state, ids[0], &[(" a", 0.5)]);
+        let ids = asked(&state.apply(Command::Generate(pane)));
+        write(&mut state, ids[0], &[(" a", 0.5)]);
+        // The steps of tests are made by a temperature alone.
+        if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
+            let stages = &mut generation.steps[0].trace.stages;
+            let mut penalty = stages[0].clone();
+            penalty.filter = chain(words).stages[0].filter.clone();
+            stages.insert(0, penalty);
+        }
         let touched = "Repetition penalty touched 3 different tokens of the prompt.";
         assert_eq!(said(&mut state, words), [touched]);
         assert_eq!(said(&mut state, "repeat 1.2, temp 0.7"), [] as [&str; 0]);

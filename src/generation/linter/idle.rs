@@ -90,31 +90,13 @@ fn greedy_ignores(chain: &ChainConfig) -> Option<Lint> {
     let from_the_end = active(chain).rev();
     let mut ignored: Vec<_> = from_the_end
         .filter(|stage| !spoken_of.contains(stage))
-        .take_while(|(_, filter)| keeps_the_best(filter))
+        .take_while(|(_, filter)| filter.keeps_the_best())
         .collect();
     ignored.reverse();
     idle(&ignored, |names, one| {
         let change = if one { "changes" } else { "change" };
         format!("the top token stays the top token: {names} {change} nothing")
     })
-}
-
-/// Whether the most likely token is the same after the filter as before it. Quadratic smoothing is
-/// not among them: it can make two near ones equal, of which the lower id is taken.
-const fn keeps_the_best(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Temperature(_)
-            | Filter::DynamicTemperature(_)
-            | Filter::TopK(_)
-            | Filter::TopP(_)
-            | Filter::MinP(_)
-            | Filter::TopNSigma(_)
-            | Filter::EpsilonCutoff(_)
-            | Filter::EtaCutoff(_)
-            | Filter::TopA(_)
-            | Filter::TailFree(_)
-    )
 }
 
 /// In llama.cpp mirostat takes the place of all samplers but logit bias and temperature.

@@ -14,7 +14,11 @@ const N_STEPS_LEAST: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
     n_steps: usize,
-    /// One for each stage that is on.
+    /// The rules of the stages that were on, in order.
+    filters: Vec<Filter>,
+    /// Whether some steps were made by other rules than the first.
+    mixed: bool,
+    /// One for each of the rules.
     stages: Vec<StageTally>,
     /// The prompt's tokens, oldest first.
     prompt: Vec<TokenId>,
@@ -44,8 +48,15 @@ impl Tally {
 
     fn count(&mut self, step: &Step) {
         let Trace { raw, stages, .. } = &step.trace;
+        if self.n_steps == 0 {
+            self.filters = stages.iter().map(|stage| stage.filter.clone()).collect();
+            self.stages = vec![StageTally::default(); stages.len()];
+        }
         self.n_steps += 1;
-        self.stages.resize(stages.len(), StageTally::default());
+        self.mixed |= !self
+            .filters
+            .iter()
+            .eq(stages.iter().map(|stage| &stage.filter));
         let (mut n_before, mut entropy_before) = (raw.n_candidates, raw.entropy_nats);
         for (tally, stage) in self.stages.iter_mut().zip(stages) {
             let (n_kept, entropy) = (stage.n_kept, stage.entropy_nats);
@@ -57,11 +68,15 @@ impl Tally {
         }
     }
 
-    /// What the counts say about the chain that wrote the text.
+    /// What the counts say about the chain that wrote the text; nothing about any other.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
+        let on = chain.stages.iter().filter(|stage| stage.enabled);
+        if self.mixed || !self.filters.iter().eq(on.map(|stage| &stage.filter)) {
+            return Vec::new();
+        }
         let mut lints = self.prompt_is_penalised(chain);
         if self.n_steps >= N_STEPS_LEAST {
-            for (place, (index, filter)) in self.stages_of(chain).into_iter().enumerate() {
+            for (place, (index, filter)) in stages_of(chain).into_iter().enumerate() {
                 let words = self
                     .never_cut(chain, place)
                     .or_else(|| self.made_no_difference(chain, place))
@@ -79,19 +94,9 @@ impl Tally {
         lints
     }
 
-    /// The stages that are on, with their places in the chain; each has a tally.
-    fn stages_of<'a>(&self, chain: &'a ChainConfig) -> Vec<(usize, &'a Filter)> {
-        let stages = chain.stages.iter().enumerate();
-        stages
-            .filter(|(_, stage)| stage.enabled)
-            .map(|(index, stage)| (index, &stage.filter))
-            .take(self.stages.len())
-            .collect()
-    }
-
     /// A cut that cut nothing at any step, with the cut before it that left little.
     fn never_cut(&self, chain: &ChainConfig, place: usize) -> Option<String> {
-        let stages = self.stages_of(chain);
+        let stages = stages_of(chain);
         let tally = |place: usize| self.stages.get(place).copied();
         let (_, rule) = stages.get(place).filter(|(_, filter)| filter.cuts())?;
         if tally(place)?.n_cut > 0 {
@@ -118,7 +123,7 @@ impl Tally {
     /// it: a min-p looks at the best alone and a top-k at the order, and what stands between only
     /// lets more through if more comes in.
     fn made_no_difference(&self, chain: &ChainConfig, place: usize) -> Option<String> {
-        let stages = self.stages_of(chain);
+        let stages = stages_of(chain);
         let from_the_top =
             |filter: &Filter| matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_));
         let (_, rule) = stages
@@ -141,7 +146,7 @@ impl Tally {
 
     /// A rule against repetition that found none.
     fn never_acted(&self, chain: &ChainConfig, place: usize) -> Option<String> {
-        let stages = self.stages_of(chain);
+        let stages = stages_of(chain);
         let against_runs =
             |filter: &Filter| matches!(filter, Filter::NoRepeatNgram(_) | Filter::Dry(_));
         let (_, rule) = stages
@@ -184,6 +189,15 @@ impl Tally {
         }
         lints
     }
+}
+
+/// The stages that are on, with their places in the chain; each has a tally.
+fn stages_of(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
+    let stages = chain.stages.iter().enumerate();
+    stages
+        .filter(|(_, stage)| stage.enabled)
+        .map(|(index, stage)| (index, &stage.filter))
+        .collect()
 }
 
 /// Where a penalty for what occurred looks.

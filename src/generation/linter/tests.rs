@@ -225,6 +225,18 @@ fn a_text_that_grows_is_counted_on_as_if_it_had_been_whole() {
 }
 
 #[test]
+fn nothing_is_said_of_a_chain_that_did_not_write_the_whole_text() {
+    let cut = chain("min-p 0.05, top-k 40");
+    let mut generation = written_under(&cut);
+    generation.config.chain = chain("min-p 0.05, top-k 50");
+    assert_eq!(lint(&generation), [], "another chain");
+    generation.config.chain = cut;
+    let other = written_under(&chain("min-p 0.05"));
+    generation.steps.extend(other.steps);
+    assert_eq!(lint(&generation), [], "two chains in one text");
+}
+
+#[test]
 fn the_chains_that_come_with_the_program_mistake_nothing() {
     for settings in PaneSettings::classics() {
         assert_eq!(lint_chain(&settings.chain, Some(6144), None), []);

@@ -3,6 +3,7 @@
 mod outside;
 mod panes;
 mod undo;
+mod what_if;
 mod writing;
 
 use std::sync::Arc;

@@ -1,0 +1,196 @@
+//! What other settings would have changed in a text.
+
+use super::{asked, ready, write, written};
+use crate::decoding::{ChainConfig, WhatIf};
+use crate::generation::PaneSettings;
+use crate::state::{AppState, Command, Fate, PaneStatus, WhatIfWords};
+
+fn ask(state: &mut AppState, words: &str) {
+    let pane = state.panes[0].id;
+    let chain = words.parse::<PaneSettings>().unwrap().chain;
+    state.apply(Command::SetChain(pane, chain));
+}
+
+fn words(state: &AppState) -> Option<WhatIfWords> {
+    state.panes[0].what_ifs()?.words()
+}
+
+fn count(state: &AppState) -> String {
+    words(state).map_or_else(String::new, |words| words.count)
+}
+
+/// A pane whose text takes the likeliest token three times and another one twice.
+fn five_tokens() -> AppState {
+    let mut state = ready();
+    ask(&mut state, "temp 0.7");
+    let pane = state.panes[0].id;
+    let ids = asked(&state.apply(Command::Generate(pane)));
+    let pieces = [
+        (" in", 0.9),
+        (" a", 0.1),
+        (" house", 0.8),
+        (" by", 0.05),
+        (" it", 0.9),
+    ];
+    write(&mut state, ids[0], &pieces);
+    state.review(|| true);
+    state
+}
+
+#[test]
+fn other_settings_say_how_many_would_change_and_the_same_say_nothing() {
+    let mut state = five_tokens();
+    assert_eq!(words(&state), None);
+    ask(&mut state, "greedy");
+    assert!(state.review(|| true));
+    let said = words(&state).unwrap();
+    assert_eq!(said.count, "What if: 2 of 5 would change");
+    assert_eq!(said.first.as_deref(), Some("first at 2"));
+    let what_ifs = state.panes[0].what_ifs().unwrap();
+    let fates: Vec<_> = (0..6).map_while(|step| what_ifs.fate(step)).collect();
+    let (same, changed) = (Fate::Same, Fate::Changed);
+    assert_eq!(fates, [same, changed, same, changed, same]);
+    assert_eq!(what_ifs.first_changed(), Some(1));
+
+    ask(&mut state, "temp 0.7");
+    state.review(|| true);
+    assert_eq!(words(&state), None);
+}
+
+#[test]
+fn settings_that_would_change_nothing_say_so() {
+    let mut state = ready();
+    ask(&mut state, "greedy");
+    let pane = state.panes[0].id;
+    let ids = asked(&state.apply(Command::Generate(pane)));
+    write(&mut state, ids[0], &[(" in", 0.9), (" a", 0.8)]);
+    ask(&mut state, "top-k 1");
+    state.review(|| true);
+    let said = words(&state).unwrap();
+    assert_eq!(
+        (said.count.as_str(), said.first),
+        ("What if: none would change", None)
+    );
+}
+
+#[test]
+fn the_token_that_would_have_been_drawn_comes_with_its_probability() {
+    let mut state = five_tokens();
+    ask(&mut state, "greedy");
+    state.review(|| true);
+    let pane = &state.panes[0];
+    let generation = pane.generation().unwrap();
+    let imagined = pane.what_ifs().unwrap().imagine(generation, 1).unwrap();
+    let best = generation.steps[1].trace.raw.head[0];
+    assert_eq!(imagined.outcome, Some(WhatIf::Exact(best.token)));
+    let [least, most] = imagined.prob.unwrap();
+    assert!((least - best.prob).abs() < 1e-5 && (most - best.prob).abs() < 1e-5);
+    assert_eq!(pane.what_ifs().unwrap().imagine(generation, 5), None);
+}
+
+#[test]
+fn a_selector_that_learns_is_never_sure() {
+    let mut state = five_tokens();
+    ask(&mut state, "mirostat 3");
+    state.review(|| true);
+    let said = words(&state).unwrap();
+    assert_eq!(said.count, "What if: can't be told");
+    assert_eq!(said.first, None);
+    assert!(said.explanation.contains("Mirostat v2 learns"), "{said:?}");
+}
+
+#[test]
+fn a_step_without_evidence_is_counted_as_unsure() {
+    let mut state = five_tokens();
+    if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
+        generation.steps[0].trace.raw.head.clear();
+    }
+    ask(&mut state, "greedy");
+    state.review(|| true);
+    let said = words(&state).unwrap();
+    assert_eq!(said.count, "What if: 2 to 3 of 5 would change");
+    assert_eq!(said.first.as_deref(), Some("first by 2"));
+    assert!(said.explanation.contains("1 can't be told"), "{said:?}");
+}
+
+#[test]
+fn a_long_count_is_spread_over_frames_and_says_so_meanwhile() {
+    let mut state = five_tokens();
+    ask(&mut state, "greedy");
+    let two_more = || {
+        let mut left = 2;
+        move || {
+            left -= 1;
+            left >= 0
+        }
+    };
+    assert!(!state.review(two_more()));
+    assert_eq!(count(&state), "What if: counting…");
+    assert_eq!(
+        state.panes[0].what_ifs().unwrap().fate(1),
+        Some(Fate::Changed)
+    );
+    assert!(!state.review(two_more()));
+    assert!(state.review(two_more()));
+    assert_eq!(count(&state), "What if: 2 of 5 would change");
+    // Nothing is left to do, and nothing is done again.
+    assert!(state.review(|| panic!("a step is counted twice")));
+}
+
+#[test]
+fn a_text_is_counted_on_while_it_is_written() {
+    let mut state = five_tokens();
+    ask(&mut state, "greedy");
+    state.review(|| true);
+    let PaneStatus::Finished(whole) = state.panes[0].status.clone() else {
+        panic!("the text is whole");
+    };
+    let mut more = whole.clone();
+    more.steps.extend(whole.steps[..2].iter().cloned());
+    state.panes[0].status = PaneStatus::Finished(more);
+    let mut n_counted = 0;
+    assert!(state.review(|| {
+        n_counted += 1;
+        true
+    }));
+    assert_eq!(n_counted, 2);
+    assert_eq!(count(&state), "What if: 3 of 7 would change");
+}
+
+#[test]
+fn a_new_text_and_a_new_seed_are_counted_from_the_beginning() {
+    let mut state = written();
+    state.seed += 1;
+    state.review(|| true);
+    let asked_about = |state: &AppState| {
+        let panes = state.panes.iter();
+        panes.filter(|pane| pane.what_ifs().is_some()).count()
+    };
+    assert_eq!(asked_about(&state), 4);
+    let ids = asked(&state.apply(Command::GenerateAll));
+    state.review(|| true);
+    assert_eq!(
+        asked_about(&state),
+        0,
+        "what is about to be replaced is left alone"
+    );
+    for id in ids {
+        write(&mut state, id, &[(" in", 0.6)]);
+    }
+    state.review(|| true);
+    assert_eq!(asked_about(&state), 0);
+}
+
+#[test]
+fn a_chain_that_cannot_run_is_not_asked_about() {
+    let mut state = five_tokens();
+    let pane = state.panes[0].id;
+    let mut broken = ChainConfig::greedy();
+    broken.stages = "top-p 0.9".parse::<PaneSettings>().unwrap().chain.stages;
+    if let crate::decoding::Filter::TopP(top_p) = &mut broken.stages[0].filter {
+        top_p.p = 2.0;
+    }
+    state.apply(Command::SetChain(pane, broken));
+    assert!(state.review(|| true));
+    assert_eq!(words(&state), None);
+}
