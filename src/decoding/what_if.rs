@@ -286,12 +286,11 @@ impl Recorded {
         tail.ln_least = (tail.ln_least.exp() + sunk).ln();
         tail.ln_most = (tail.ln_most.exp() + sunk).ln();
         tail.mixed = true;
-        match Candidates::from_entries(above) {
-            Some(above) => self.head = above,
-            None => {
-                self.sure = false;
-                self.best_sure = false;
-            }
+        if let Some(above) = Candidates::from_entries(above) {
+            self.head = above;
+        } else {
+            self.sure = false;
+            self.best_sure = false;
         }
     }
 

@@ -7,7 +7,7 @@ use crate::generation::{Generation, Lint, Tally, lint_chain};
 /// The remarks on the settings of one pane, and what they were made of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Lints {
-    lints: Vec<Lint>,
+    list: Vec<Lint>,
     made_of: Option<MadeOf>,
     /// What the stages did in the pane's text, and how far that was looked at.
     tally: Tally,
@@ -26,7 +26,7 @@ struct MadeOf {
 impl Lints {
     /// The remarks, the most important first.
     pub(super) fn list(&self) -> &[Lint] {
-        &self.lints
+        &self.list
     }
 
     /// Makes the remarks anew where something has changed.
@@ -53,7 +53,7 @@ impl Lints {
             return;
         }
         // A value that can't be is complained about at its field.
-        self.lints = match chain.complaint() {
+        self.list = match chain.complaint() {
             Some(_) => Vec::new(),
             None => lint_chain(chain, n_vocab, own.map(|_| &self.tally)),
         };

@@ -9,7 +9,7 @@ use super::layout::Room;
 use super::lint_notice::lint_sign_ui;
 use super::theme::Theme;
 use crate::generation::{FinishReason, Generation, Metrics};
-use crate::state::{Pane, PaneStatus, WhatIfWords};
+use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 
 /// Between the words at the left and those at the right, at least.
 const GAP: f32 = 8.0;
@@ -17,16 +17,12 @@ const GAP: f32 = 8.0;
 /// Draws the foot; gives the step that is to be brought into view.
 pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane) -> Option<usize> {
     let what_ifs = pane.what_ifs();
-    match what_ifs.and_then(|what_ifs| what_ifs.words()) {
-        Some(words) => {
-            let pressed = what_if_ui(ui, pane, &words);
-            what_ifs?.first_changed().filter(|_| pressed)
-        }
-        None => {
-            state_ui(ui, room, pane);
-            None
-        }
-    }
+    let Some(words) = what_ifs.and_then(WhatIfs::words) else {
+        state_ui(ui, room, pane);
+        return None;
+    };
+    let pressed = what_if_ui(ui, pane, &words);
+    what_ifs?.first_changed().filter(|_| pressed)
 }
 
 /// The state at the left, the figures at the right.

@@ -46,149 +46,152 @@ fn messages(chain: &ChainConfig) -> Vec<String> {
     lints.into_iter().map(|lint| lint.message).collect()
 }
 
+/// All that is said of each chain after it has written 30 steps.
+const REMARKS: &[(&str, &[&str])] = &[
+    ("sample", &[]),
+    ("greedy", &[]),
+    ("top-k 3", &[]),
+    ("temp 0.7, top-p 0.9", &[]),
+    // Stages that come to nothing.
+    (
+        "temp 0, top-p 0.9",
+        &["T 0 leaves one token, so top-p 0.9 has nothing to do."],
+    ),
+    (
+        "top-k 1, temp 0.7, top-p 0.9",
+        &["Top-k 1 leaves one token, so T 0.7 and top-p 0.9 have nothing to do."],
+    ),
+    (
+        "temp 0",
+        &["T 0 leaves one token, so the draw has no choice."],
+    ),
+    (
+        "top-k 3, temp 0.5, greedy",
+        &["The top token stays the top token: top-k 3 and T 0.5 change nothing."],
+    ),
+    ("top-k 3, presence 1 generated only, greedy", &[]),
+    (
+        "presence 1 generated only, top-k 3, greedy",
+        &["The top token stays the top token: top-k 3 changes nothing."],
+    ),
+    ("top-k 5, typical-p 0.5, greedy", &[]),
+    // Neutral values.
+    (
+        "temp 0.7, top-p 1",
+        &["Top-p 1 does nothing, set like this."],
+    ),
+    (
+        "temp 1, top-p 1, top-k 3",
+        &["T 1 and top-p 1 do nothing, set like this."],
+    ),
+    ("top-p 1 off, temp 0.7", &[]),
+    // Values that miss what they are for.
+    (
+        "top-k 4, xtc 1 threshold 0",
+        &["XTC 1 with threshold 0 leaves only the least likely token, each time that it acts."],
+    ),
+    ("top-k 4, xtc 1 threshold 0.05", &[]),
+    (
+        "no-repeat 9 last 8",
+        &["No-repeat 9 never acts: it looks at the last 8 tokens only."],
+    ),
+    (
+        "dry 0.8 allowed 8 last 8",
+        &["DRY 0.8 never acts: it allows repetitions of 8 tokens and looks at the last 8."],
+    ),
+    (
+        "repeat 0.9 generated only",
+        &["Repeat 0.9 makes repetition likelier: only above 1 does it hold it back."],
+    ),
+    (
+        "frequency -0.5 generated only",
+        &["Frequency -0.5 makes repetition likelier: only above 0 does it hold it back."],
+    ),
+    (
+        "ban 100",
+        &["Logit bias names token 100, which the model lacks: its last is 99."],
+    ),
+    ("ban 99", &[]),
+    (
+        "top-k 100",
+        &["Top-k 100 keeps everything: the model has no more tokens."],
+    ),
+    (
+        "adaptive-p 0.4",
+        &["Adaptive-p has no cut before it, so even the least likely tokens share its draw."],
+    ),
+    ("min-p 0.1, adaptive-p 0.4", &[]),
+    // The order.
+    (
+        "min-p 0.05, temp 1.5",
+        &[
+            "T 1.5 after min-p 0.05 can't change which tokens are kept, only how often each is \
+               drawn.",
+        ],
+    ),
+    ("top-k 3, temp 1.5", &[]),
+    ("min-p 0.05, temp 1.5, top-p 0.9", &[]),
+    (
+        "temp 0.7, min-p 0.05, temp 1.5",
+        &["T 0.7 and T 1.5 stand in one chain, one after the other."],
+    ),
+    ("min-p 0.05, temp 1.5, mirostat 5", &[]),
+    ("min-p 0.05, dyn-temp 0.5 range 0.5", &[]),
+    (
+        "top-p 0.99, top-p 0.9",
+        &["Top-p 0.99 and top-p 0.9 stand in one chain, one after the other."],
+    ),
+    ("bias 3 1, ban 5", &[]),
+    (
+        "temp 0.7 off, top-k 3 off, top-p 0.9",
+        &["Only top-p 0.9 acts: T 0.7 and top-k 3 are muted."],
+    ),
+    ("temp 0.7 off, top-p 0.9", &[]),
+    // Mirostat.
+    (
+        "top-p 0.9, temp 0.8, mirostat 5, dialect llama.cpp",
+        &["Mirostat in llama.cpp ignores top-p 0.9, which acts here."],
+    ),
+    ("temp 0.8, mirostat 5, dialect llama.cpp", &[]),
+    ("top-p 0.9, mirostat 5", &[]),
+    // What the stages did.
+    (
+        "min-p 0.05, top-k 40",
+        &["Top-k 40 never cut anything in 30 steps: min-p 0.05 kept 4 at most."],
+    ),
+    (
+        "top-k 40, min-p 0.05",
+        &["Top-k 40 made no difference in 30 steps: min-p 0.05 always kept fewer."],
+    ),
+    (
+        "top-p 0.9999, top-k 2",
+        &["Top-p 0.9999 made no difference in 30 steps: top-k 2 always kept fewer."],
+    ),
+    // Here min-p cuts nothing, and top-p would keep another share without the top-k before it.
+    (
+        "top-k 3, top-p 0.9, min-p 0.0001",
+        &["Min-p 0.0001 never cut anything in 30 steps: top-p 0.9 kept 3 at most."],
+    ),
+    ("top-k 2, min-p 0.4", &[]),
+    ("top-k 40 off, min-p 0.05", &[]),
+    ("no-repeat 4", &["No-repeat 4 changed nothing in 30 steps."]),
+    (
+        "repeat 1.1",
+        &["Repetition penalty touched 4 different tokens of the prompt."],
+    ),
+    (
+        "repeat 1.1 last 2",
+        &["Repetition penalty touched 2 different tokens of the prompt."],
+    ),
+    ("repeat 1.1 generated only", &[]),
+    // Of those that are cut already, none is touched.
+    ("top-k 2, repeat 1.1", &[]),
+];
+
 #[test]
 fn each_remark_is_made_where_it_is_true_and_nowhere_else() {
-    for (words, expected) in [
-        ("sample", &[][..]),
-        ("greedy", &[]),
-        ("top-k 3", &[]),
-        ("temp 0.7, top-p 0.9", &[]),
-        // Stages that come to nothing.
-        (
-            "temp 0, top-p 0.9",
-            &["T 0 leaves one token, so top-p 0.9 has nothing to do."],
-        ),
-        (
-            "top-k 1, temp 0.7, top-p 0.9",
-            &["Top-k 1 leaves one token, so T 0.7 and top-p 0.9 have nothing to do."],
-        ),
-        (
-            "temp 0",
-            &["T 0 leaves one token, so the draw has no choice."],
-        ),
-        (
-            "top-k 3, temp 0.5, greedy",
-            &["The top token stays the top token: top-k 3 and T 0.5 change nothing."],
-        ),
-        ("top-k 3, presence 1 generated only, greedy", &[]),
-        (
-            "presence 1 generated only, top-k 3, greedy",
-            &["The top token stays the top token: top-k 3 changes nothing."],
-        ),
-        ("top-k 5, typical-p 0.5, greedy", &[]),
-        // Neutral values.
-        (
-            "temp 0.7, top-p 1",
-            &["Top-p 1 does nothing, set like this."],
-        ),
-        (
-            "temp 1, top-p 1, top-k 3",
-            &["T 1 and top-p 1 do nothing, set like this."],
-        ),
-        ("top-p 1 off, temp 0.7", &[]),
-        // Values that miss what they are for.
-        (
-            "top-k 4, xtc 1 threshold 0",
-            &["XTC 1 with threshold 0 leaves only the least likely token, each time that it acts."],
-        ),
-        ("top-k 4, xtc 1 threshold 0.05", &[]),
-        (
-            "no-repeat 9 last 8",
-            &["No-repeat 9 never acts: it looks at the last 8 tokens only."],
-        ),
-        (
-            "dry 0.8 allowed 8 last 8",
-            &["DRY 0.8 never acts: it allows repetitions of 8 tokens and looks at the last 8."],
-        ),
-        (
-            "repeat 0.9 generated only",
-            &["Repeat 0.9 makes repetition likelier: only above 1 does it hold it back."],
-        ),
-        (
-            "frequency -0.5 generated only",
-            &["Frequency -0.5 makes repetition likelier: only above 0 does it hold it back."],
-        ),
-        (
-            "ban 100",
-            &["Logit bias names token 100, which the model lacks: its last is 99."],
-        ),
-        ("ban 99", &[]),
-        (
-            "top-k 100",
-            &["Top-k 100 keeps everything: the model has no more tokens."],
-        ),
-        (
-            "adaptive-p 0.4",
-            &["Adaptive-p has no cut before it, so even the least likely tokens share its draw."],
-        ),
-        ("min-p 0.1, adaptive-p 0.4", &[]),
-        // The order.
-        (
-            "min-p 0.05, temp 1.5",
-            &[
-                "T 1.5 after min-p 0.05 can't change which tokens are kept, only how often each is \
-               drawn.",
-            ],
-        ),
-        ("top-k 3, temp 1.5", &[]),
-        ("min-p 0.05, temp 1.5, top-p 0.9", &[]),
-        (
-            "temp 0.7, min-p 0.05, temp 1.5",
-            &["T 0.7 and T 1.5 stand in one chain, one after the other."],
-        ),
-        ("min-p 0.05, temp 1.5, mirostat 5", &[]),
-        ("min-p 0.05, dyn-temp 0.5 range 0.5", &[]),
-        (
-            "top-p 0.99, top-p 0.9",
-            &["Top-p 0.99 and top-p 0.9 stand in one chain, one after the other."],
-        ),
-        ("bias 3 1, ban 5", &[]),
-        (
-            "temp 0.7 off, top-k 3 off, top-p 0.9",
-            &["Only top-p 0.9 acts: T 0.7 and top-k 3 are muted."],
-        ),
-        ("temp 0.7 off, top-p 0.9", &[]),
-        // Mirostat.
-        (
-            "top-p 0.9, temp 0.8, mirostat 5, dialect llama.cpp",
-            &["Mirostat in llama.cpp ignores top-p 0.9, which acts here."],
-        ),
-        ("temp 0.8, mirostat 5, dialect llama.cpp", &[]),
-        ("top-p 0.9, mirostat 5", &[]),
-        // What the stages did.
-        (
-            "min-p 0.05, top-k 40",
-            &["Top-k 40 never cut anything in 30 steps: min-p 0.05 kept 4 at most."],
-        ),
-        (
-            "top-k 40, min-p 0.05",
-            &["Top-k 40 made no difference in 30 steps: min-p 0.05 always kept fewer."],
-        ),
-        (
-            "top-p 0.9999, top-k 2",
-            &["Top-p 0.9999 made no difference in 30 steps: top-k 2 always kept fewer."],
-        ),
-        // Here min-p cuts nothing, and top-p would keep another share without the top-k before it.
-        (
-            "top-k 3, top-p 0.9, min-p 0.0001",
-            &["Min-p 0.0001 never cut anything in 30 steps: top-p 0.9 kept 3 at most."],
-        ),
-        ("top-k 2, min-p 0.4", &[]),
-        ("top-k 40 off, min-p 0.05", &[]),
-        ("no-repeat 4", &["No-repeat 4 changed nothing in 30 steps."]),
-        (
-            "repeat 1.1",
-            &["Repetition penalty touched 4 different tokens of the prompt."],
-        ),
-        (
-            "repeat 1.1 last 2",
-            &["Repetition penalty touched 2 different tokens of the prompt."],
-        ),
-        ("repeat 1.1 generated only", &[]),
-        // Of those that are cut already, none is touched.
-        ("top-k 2, repeat 1.1", &[]),
-    ] {
-        assert_eq!(messages(&chain(words)), expected, "{words}");
+    for (words, expected) in REMARKS {
+        assert_eq!(messages(&chain(words)), *expected, "{words}");
     }
 }
 
