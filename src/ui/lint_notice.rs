@@ -59,7 +59,7 @@ fn actions_ui(
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
         if let Some(remedy) = &lint.remedy
-            && ui.add(Button::new(remedy.label())).clicked()
+            && ui.add(Button::new(remedy.label()).raised()).clicked()
         {
             let chain = remedy.apply(&pane.settings.chain);
             commands.push(Command::SetChain(pane.id, chain));

@@ -13,6 +13,7 @@ enum Rank {
     Primary,
     Ready,
     Plain,
+    Raised,
     Quiet,
     Danger,
 }
@@ -65,6 +66,12 @@ impl<'a> Button<'a> {
         self
     }
 
+    /// On a notice, which is filled as a plain button is.
+    pub const fn raised(mut self) -> Self {
+        self.rank = Rank::Raised;
+        self
+    }
+
     /// Without a fill until it is pointed at.
     pub const fn quiet(mut self) -> Self {
         self.rank = Rank::Quiet;
@@ -107,7 +114,7 @@ impl<'a> Button<'a> {
                 fill: theme.primary,
                 text: theme.primary_text,
             },
-            Rank::Ready => Rest {
+            Rank::Ready | Rank::Raised => Rest {
                 fill: theme.surface_3,
                 text: theme.text_1,
             },
@@ -144,7 +151,7 @@ impl<'a> Button<'a> {
                 let text = if ui.is_enabled() { rest.text } else { text };
                 (text, theme.text_3)
             }
-            Rank::Ready | Rank::Plain | Rank::Quiet => {
+            Rank::Ready | Rank::Plain | Rank::Raised | Rank::Quiet => {
                 (paint_fill(ui, response, rest, self.radius), theme.text_3)
             }
         }
