@@ -12,6 +12,9 @@ use crate::state::{Command, Pane};
 
 const ICON: f32 = 14.0;
 
+/// So many rows are kept for a sentence where there are several, so that the buttons stay in place.
+const N_ROWS: f32 = 2.0;
+
 /// Shows the most important remark on a pane's settings, or the one that was stepped to.
 pub(super) fn lint_notice_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
     let lints = pane.lints();
@@ -36,7 +39,12 @@ pub(super) fn lint_notice_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Comman
             ui.vertical(|ui| {
                 ui.set_width(ui.available_width());
                 let words = Face::Small.text(&lint.message);
-                ui.label(words.color(Theme::of(ui).text_1));
+                let words = words.color(Theme::of(ui).text_1);
+                let n_rows = if lints.len() > 1 { N_ROWS } else { 1.0 };
+                ui.scope(|ui| {
+                    ui.set_min_height(n_rows * Face::Small.row());
+                    ui.label(words);
+                });
                 actions_ui(ui, pane, lint, (&mut shown, lints.len()), commands);
             });
         });
