@@ -27,6 +27,7 @@ pub(super) fn lint_notice_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Comman
     let Some(lint) = lints.get(shown) else {
         return;
     };
+    ui.add_space(6.0);
     let frame = Frame::new()
         .fill(Theme::of(ui).surface_2)
         .corner_radius(8)
