@@ -230,6 +230,7 @@ fn a_change_of_settings_says_at_once_what_it_would_change_in_the_text() {
     let mut window = written();
     assert!(window.query_by_label_contains("What if").is_none());
     press(&mut window, "How D chooses");
+    press(&mut window, "Draw: By coin");
     press(&mut window, "Top token");
     let generation = window.state().state().panes[3].generation();
     let steps = generation.expect("a text is written").steps.iter();
@@ -244,6 +245,7 @@ fn a_change_of_settings_says_at_once_what_it_would_change_in_the_text() {
 fn remarks_on_settings_are_stepped_through_and_settled() {
     let mut window = written();
     press(&mut window, "How D chooses");
+    press(&mut window, "Draw: By coin");
     press(&mut window, "Top token");
     let remark = "The top token stays the top token: T 0.7 and top-p 0.9 change nothing.";
     assert_eq!(
