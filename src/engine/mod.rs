@@ -24,6 +24,7 @@ pub use causal_lm::{CausalLm, Logits, Row, SequenceId};
 pub use device::{Device, DeviceChoice};
 pub use embedded::open_embedded;
 pub use error::EngineError;
+pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use loaded_model::LoadedModel;
 pub use open::open_path;
 pub use session::{Progress, Prompt, Session};

@@ -82,11 +82,11 @@ pub(super) fn open_gguf<R: Read + Seek>(
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
     let path = gguf.path;
-    let mut header = read_header(&mut gguf.reader, path)?;
+    let header = read_header(&mut gguf.reader, path)?;
     let blueprint = Blueprint::from_gguf(&header, path)?;
     let tokenizer = match gguf.tokenizer {
         Some(tokenizer) => tokenizer,
-        None => tokenizer_of(&mut header, path)?,
+        None => tokenizer_of(&header, path)?,
     };
     gguf.reader
         .seek(SeekFrom::Start(0))

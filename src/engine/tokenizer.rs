@@ -1,17 +1,33 @@
 //! Text to token ids, and what each token stands for.
 
-use tokenizers::{DecoderWrapper, Tokenizer as HfTokenizer};
+use tokenizers::{AddedToken, DecoderWrapper, Encoding, Tokenizer as HfTokenizer};
 
 use super::EngineError;
+use super::gguf_tokenizer::SentencePieceTokenizer;
 use crate::decoding::TokenId;
 use crate::generation::{Piece, Vocabulary};
 
 /// A model's tokenizer.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
-    inner: HfTokenizer,
-    /// What it puts in front of every text.
-    prefix: Vec<TokenId>,
+    splitter: Splitter,
+    ends: Ends,
+}
+
+/// What a tokenizer puts around every text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Ends {
+    /// In front of it: the token that begins a text, of models that have one.
+    pub prefix: Vec<TokenId>,
+    /// After it; hardly any model that writes has one.
+    pub suffix: Vec<TokenId>,
+}
+
+/// Who splits a text into tokens.
+#[derive(Debug, Clone)]
+pub(super) enum Splitter {
+    Crate(Box<HfTokenizer>),
+    SentencePiece(Box<SentencePieceTokenizer>),
 }
 
 impl Tokenizer {
@@ -27,32 +43,60 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of a text, with those that the tokenizer puts in front of every text. Where the text
-    /// begins with those itself, they stand there once.
+    /// A tokenizer whose ends are known from elsewhere.
+    pub(super) const fn with_ends(splitter: Splitter, ends: Ends) -> Self {
+        Self { splitter, ends }
+    }
+
+    /// Puts these in front of every text from now on, and nothing where there are none.
+    pub(super) fn set_prefix(&mut self, prefix: Vec<TokenId>) {
+        self.ends.prefix = prefix;
+    }
+
+    /// Puts these after every text from now on, and nothing where there are none.
+    pub(super) fn set_suffix(&mut self, suffix: Vec<TokenId>) {
+        self.ends.suffix = suffix;
+    }
+
+    /// The tokens of a text, with those that the tokenizer puts around every text. Where the text
+    /// begins or ends with those itself, they stand there once.
     pub fn encode(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
-        match self.inner.encode_fast(text, true) {
-            Ok(encoding) => {
-                let tokens: Vec<TokenId> =
-                    encoding.get_ids().iter().copied().map(TokenId).collect();
-                Ok(match tokens.strip_prefix(self.prefix.as_slice()) {
-                    Some(rest) if rest.starts_with(&self.prefix) => rest.to_vec(),
-                    _ => tokens,
-                })
-            }
-            Err(error) => Err(EngineError::TokenizerFailed {
-                reason: error.to_string(),
-            }),
+        let mut tokens = self.encode_turn(text)?;
+        if !tokens.ends_with(&self.ends.suffix) {
+            tokens.extend(&self.ends.suffix);
         }
+        Ok(tokens)
+    }
+
+    /// The tokens of a chat that waits for its next turn: as [`Self::encode`], but nothing is put
+    /// after it. The template has written the signs of the turns, and may have begun the text.
+    pub fn encode_turn(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
+        let encoding = self.splitter.encode(text, false).map_err(|error| {
+            let reason = error.to_string();
+            EngineError::TokenizerFailed { reason }
+        })?;
+        let mut tokens = ids(&encoding);
+        if !tokens.starts_with(&self.ends.prefix) {
+            tokens.splice(0..0, self.ends.prefix.iter().copied());
+        }
+        Ok(tokens)
     }
 
     /// How many entries there are, added ones included.
     pub fn n_tokens(&self) -> usize {
-        self.inner.get_vocab_size(true)
+        match &self.splitter {
+            Splitter::Crate(inner) => inner.get_vocab_size(true),
+            Splitter::SentencePiece(inner) => inner.get_vocab_size(true),
+        }
     }
 
     /// The id of a token by its written form, such as `</s>`.
     pub fn token(&self, name: &str) -> Option<TokenId> {
-        self.inner.token_to_id(name).map(TokenId)
+        let id = match &self.splitter {
+            Splitter::Crate(inner) => inner.token_to_id(name),
+            Splitter::SentencePiece(inner) => inner.token_to_id(name),
+        };
+        id.map(TokenId)
     }
 
     /// What each of the tokens stands for, for ids 0 to `n_vocab`.
@@ -60,17 +104,16 @@ impl Tokenizer {
     /// A model may have more rows than its tokenizer has entries; those have a piece in the form
     /// `<|17|>`.
     pub fn vocabulary(&self, n_vocab: usize) -> Vocabulary {
-        let byte_level = has_byte_level_decoder(self.inner.get_decoder());
-        let added = self.inner.get_added_tokens_decoder();
+        let byte_level = self.splitter.is_byte_level();
+        let added = match &self.splitter {
+            Splitter::Crate(inner) => inner.get_added_tokens_decoder(),
+            Splitter::SentencePiece(inner) => inner.get_added_tokens_decoder(),
+        };
         let pieces = (0..n_vocab as u32).map(|id| {
             if let Some(token) = added.get(&id) {
-                return if token.special {
-                    Piece::special(&token.content)
-                } else {
-                    Piece::text(token.content.as_bytes())
-                };
+                return added_piece(token, byte_level);
             }
-            match self.inner.id_to_token(id) {
+            match self.splitter.written(id) {
                 Some(written) if byte_level => Piece::text(bytes_of_byte_level(&written)),
                 Some(written) => Piece::text(bytes_of_sentence_piece(&written)),
                 None => Piece::special(&format!("<|{id}|>")),
@@ -82,18 +125,71 @@ impl Tokenizer {
 
 impl From<HfTokenizer> for Tokenizer {
     fn from(inner: HfTokenizer) -> Self {
-        let prefix = inner
-            .encode_fast("", true)
-            .map(|encoding| encoding.get_ids().to_vec());
-        Self {
-            // A tokenizer that can't read an empty text will say so when it reads one.
-            prefix: prefix
-                .unwrap_or_default()
-                .into_iter()
-                .map(TokenId)
-                .collect(),
-            inner,
+        let splitter = Splitter::from(inner);
+        // A tokenizer that can't read such a text will say so when it reads one.
+        let ends = splitter.ends_around("a").unwrap_or_default();
+        Self { splitter, ends }
+    }
+}
+
+impl From<HfTokenizer> for Splitter {
+    fn from(inner: HfTokenizer) -> Self {
+        Self::Crate(Box::new(inner))
+    }
+}
+
+impl From<SentencePieceTokenizer> for Splitter {
+    fn from(inner: SentencePieceTokenizer) -> Self {
+        Self::SentencePiece(Box::new(inner))
+    }
+}
+
+impl Splitter {
+    fn encode(&self, text: &str, ends: bool) -> tokenizers::Result<Encoding> {
+        match self {
+            Self::Crate(inner) => inner.encode_fast(text, ends),
+            Self::SentencePiece(inner) => inner.encode_fast(text, ends),
         }
+    }
+
+    fn written(&self, id: u32) -> Option<String> {
+        match self {
+            Self::Crate(inner) => inner.id_to_token(id),
+            Self::SentencePiece(inner) => inner.id_to_token(id),
+        }
+    }
+
+    fn is_byte_level(&self) -> bool {
+        match self {
+            Self::Crate(inner) => has_byte_level_decoder(inner.get_decoder()),
+            Self::SentencePiece(_) => false,
+        }
+    }
+
+    /// What stands around the tokens of a text where a tokenizer is asked to put its ends there.
+    fn ends_around(&self, text: &str) -> Option<Ends> {
+        let bare = ids(&self.encode(text, false).ok()?);
+        let framed = ids(&self.encode(text, true).ok()?);
+        let at = framed.windows(bare.len().max(1)).position(|part| part == bare)?;
+        Some(Ends {
+            prefix: framed.get(..at)?.to_vec(),
+            suffix: framed.get(at + bare.len()..)?.to_vec(),
+        })
+    }
+}
+
+fn ids(encoding: &Encoding) -> Vec<TokenId> {
+    encoding.get_ids().iter().copied().map(TokenId).collect()
+}
+
+/// What an added token stands for: a sign, or text as it is typed.
+fn added_piece(token: &AddedToken, byte_level: bool) -> Piece {
+    if token.special {
+        Piece::special(&token.content)
+    } else if byte_level {
+        Piece::text(token.content.as_bytes())
+    } else {
+        Piece::text(token.content.replace('▁', " "))
     }
 }
 

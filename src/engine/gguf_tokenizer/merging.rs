@@ -1,0 +1,177 @@
+//! Merges neighbours in a text, the pair with the highest score first, the leftmost of equal ones.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+
+/// The texts that merges lead to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Merges(HashMap<String, (u32, f32)>);
+
+impl Merges {
+    /// Knows this text as a token from now on. Higher scores are merged earlier.
+    pub fn insert(&mut self, text: String, id: u32, score: f32) {
+        self.0.insert(text, (id, score));
+    }
+
+    /// The token of a text.
+    pub fn token(&self, text: &str) -> Option<u32> {
+        self.0.get(text).map(|(id, _)| *id)
+    }
+
+    /// The pieces of a text, in its order, that are left when nothing can be merged any more. Each is
+    /// a token or one character.
+    pub fn apply(&self, text: &str) -> Vec<Range<usize>> {
+        let mut pieces = Pieces::new(text);
+        let mut pairs: BinaryHeap<Pair> = (0..pieces.spans.len())
+            .filter_map(|left| self.pair(&pieces, left))
+            .collect();
+        while let Some(pair) = pairs.pop() {
+            if pieces.merge(&pair) {
+                let before = pieces.spans.get(pair.left).and_then(|span| span.before);
+                pairs.extend(before.and_then(|before| self.pair(&pieces, before)));
+                pairs.extend(self.pair(&pieces, pair.left));
+            }
+        }
+        let spans = pieces.spans.into_iter().map(|span| span.bytes);
+        spans.filter(|bytes| !bytes.is_empty()).collect()
+    }
+
+    /// The piece `left` with the one after it, where together they are a token.
+    fn pair(&self, pieces: &Pieces<'_>, left: usize) -> Option<Pair> {
+        let first = pieces.spans.get(left)?;
+        let right = first.after?;
+        let bytes = first.bytes.start..pieces.spans.get(right)?.bytes.end;
+        let (_, score) = *self.0.get(pieces.text.get(bytes.clone())?)?;
+        Some(Pair {
+            score,
+            left,
+            right,
+            bytes,
+        })
+    }
+}
+
+/// Two neighbours that could be merged.
+struct Pair {
+    score: f32,
+    left: usize,
+    right: usize,
+    bytes: Range<usize>,
+}
+
+impl Ord for Pair {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_score = self.score.total_cmp(&other.score);
+        by_score.then(other.left.cmp(&self.left))
+    }
+}
+
+impl PartialOrd for Pair {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pair {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Pair {}
+
+/// A text in pieces, each of which knows its neighbours.
+struct Pieces<'t> {
+    text: &'t str,
+    spans: Vec<Span>,
+}
+
+/// A piece; one that was merged into its left neighbour is empty.
+struct Span {
+    bytes: Range<usize>,
+    before: Option<usize>,
+    after: Option<usize>,
+}
+
+impl<'t> Pieces<'t> {
+    /// The characters of a text.
+    fn new(text: &'t str) -> Self {
+        let mut spans: Vec<Span> = Vec::new();
+        for (start, character) in text.char_indices() {
+            let index = spans.len();
+            if let Some(last) = spans.last_mut() {
+                last.after = Some(index);
+            }
+            spans.push(Span {
+                bytes: start..start + character.len_utf8(),
+                before: index.checked_sub(1),
+                after: None,
+            });
+        }
+        Self { text, spans }
+    }
+
+    /// Merges a pair. Gives whether it was still one: either piece may have been merged since.
+    fn merge(&mut self, pair: &Pair) -> bool {
+        let left_is_there = self
+            .spans
+            .get(pair.left)
+            .is_some_and(|left| !left.bytes.is_empty() && left.after == Some(pair.right));
+        let right = self.spans.get_mut(pair.right);
+        let Some(right) = right.filter(|right| left_is_there && right.bytes.end == pair.bytes.end)
+        else {
+            return false;
+        };
+        let after = right.after;
+        right.bytes.end = right.bytes.start;
+        if let Some(left) = self.spans.get_mut(pair.left) {
+            left.bytes = pair.bytes.clone();
+            left.after = after;
+        }
+        if let Some(after) = after.and_then(|after| self.spans.get_mut(after)) {
+            after.before = Some(pair.left);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Merges;
+
+    fn pieces<'t>(scores: &[(&str, f32)], text: &'t str) -> Vec<&'t str> {
+        let mut merges = Merges::default();
+        for ((token, score), id) in scores.iter().zip(0..) {
+            merges.insert((*token).to_owned(), id, *score);
+        }
+        merges.apply(text).into_iter().map(|span| &text[span]).collect()
+    }
+
+    #[test]
+    fn the_highest_score_is_merged_first_and_the_leftmost_of_equal_ones() {
+        let table: [(&[(&str, f32)], &str, &[&str]); 8] = [
+            (&[], "", &[]),
+            (&[], "ab", &["a", "b"]),
+            (&[("ab", -2.0), ("bc", -1.0)], "abc", &["a", "bc"]),
+            (&[("ab", -1.0), ("bc", -1.0)], "abc", &["ab", "c"]),
+            (&[("aa", -1.0)], "aaaaa", &["aa", "aa", "a"]),
+            (&[("ab", -1.0), ("abab", -2.0)], "ababab", &["abab", "ab"]),
+            (&[("bc", -1.0), ("abc", -3.0), ("cd", -2.0)], "abcd", &["abc", "d"]),
+            (&[("é€", 0.0)], "é€é", &["é€", "é"]),
+        ];
+        for (scores, text, expected) in table {
+            assert_eq!(pieces(scores, text), expected, "{text:?} with {scores:?}");
+        }
+    }
+
+    /// One token may come from two pairs, and tokens of different texts may be equal: the place alone
+    /// decides.
+    #[test]
+    fn a_rank_for_each_pair_could_not_say_this() {
+        let scores = [("ab", -1.0), ("ba", -1.0), ("aba", -5.0)];
+        assert_eq!(pieces(&scores, "abab"), ["ab", "ab"]);
+        assert_eq!(pieces(&scores, "baba"), ["ba", "ba"]);
+        assert_eq!(pieces(&scores, "cbabac"), ["c", "ba", "ba", "c"]);
+    }
+}

@@ -1,0 +1,77 @@
+//! The vocabularies of well-known models, where `QUARTET_VOCABULARIES` names a folder with them: GGUF
+//! files without weights, each with texts (`.inp`) and the ids that the model's authors give (`.out`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quartet::engine::{Tokenizer, open_gguf_tokenizer};
+
+const BETWEEN_TEXTS: &str = "\n__ggml_vocab_test__\n";
+
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("QUARTET_VOCABULARIES")?;
+    Some(PathBuf::from(folder))
+}
+
+fn ids(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
+    let tokens = tokenizer.encode(text).unwrap();
+    tokens.into_iter().map(|token| token.0).collect()
+}
+
+fn with_ending(path: &Path, ending: &str) -> String {
+    fs::read_to_string(format!("{}{ending}", path.display())).unwrap()
+}
+
+#[test]
+fn each_text_has_the_ids_that_the_authors_give() {
+    let Some(folder) = folder() else { return };
+    let mut n_vocabularies = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "gguf") {
+            continue;
+        }
+        n_vocabularies += 1;
+        let tokenizer = open_gguf_tokenizer(&path).unwrap();
+        let begin = ids(&tokenizer, "");
+        let (texts, expected) = (with_ending(&path, ".inp"), with_ending(&path, ".out"));
+        let texts: Vec<&str> = texts.split(BETWEEN_TEXTS).collect();
+        assert_eq!(texts.len(), expected.lines().count() + 1);
+        for (text, expected) in texts.iter().zip(expected.lines()) {
+            let expected: Vec<u32> = expected
+                .split_whitespace()
+                .map(|id| id.parse().unwrap())
+                .collect();
+            let found = ids(&tokenizer, text);
+            assert_eq!(
+                found,
+                [begin.as_slice(), &expected].concat(),
+                "{text:?} by {}",
+                path.display()
+            );
+        }
+    }
+    assert!(n_vocabularies > 0);
+}
+
+/// The cases of swift-transformers, for the models whose vocabularies lie beside them.
+#[test]
+fn texts_of_another_test_suite_have_their_ids_too() {
+    let Some(folder) = folder() else { return };
+    let cases = folder.join("swift-transformers-tokenizer_tests.json");
+    let cases: serde_json::Value = serde_json::from_slice(&fs::read(cases).unwrap()).unwrap();
+    for (model, vocabulary) in [
+        ("coreml-projects/Llama-2-7b-chat-coreml", "llama-spm"),
+        ("distilgpt2", "gpt-2"),
+        ("tiiuae/falcon-7b", "falcon"),
+    ] {
+        let path = folder.join(format!("ggml-vocab-{vocabulary}.gguf"));
+        let tokenizer = open_gguf_tokenizer(&path).unwrap();
+        for case in cases[model].as_array().unwrap() {
+            let text = case["input"].as_str().unwrap();
+            let expected: Vec<u32> =
+                serde_json::from_value(case["encoded"]["input_ids"].clone()).unwrap();
+            assert_eq!(ids(&tokenizer, text), expected, "{text:?} by {model}");
+        }
+    }
+}
