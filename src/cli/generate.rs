@@ -15,6 +15,7 @@ use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
 use crate::generation::{
     EndOfText, FinishReason, GRAMMAR, Generation, GenerationConfig, Limits, PaneSettings,
+    PromptText,
 };
 use crate::state::Settings;
 
@@ -25,6 +26,14 @@ pub(super) struct Arguments {
     /// The text to continue; with `-` it is read from standard input, without its last line break
     #[arg(long, value_name = "TEXT")]
     prompt: String,
+
+    /// Let the model answer the prompt: it is put into the model's chat template
+    #[arg(long)]
+    chat: bool,
+
+    /// How the model is to behave in a chat
+    #[arg(long, value_name = "TEXT", requires = "chat")]
+    system: Option<String>,
 
     /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; the model inside
     /// the program where none is given
@@ -65,16 +74,25 @@ pub(super) struct Arguments {
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
-    let prompt = match arguments.prompt.as_str() {
-        "-" => prompt_from(io::stdin().lock())?,
-        prompt => prompt.to_owned(),
-    };
+    let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
     let generations = write(source, &prompt, panes, &mut Progress::new())?;
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }
 
 impl Arguments {
+    fn prompt(&self) -> Result<PromptText, Failure> {
+        let text = match self.prompt.as_str() {
+            "-" => prompt_from(io::stdin().lock())?,
+            prompt => prompt.to_owned(),
+        };
+        Ok(if self.chat {
+            PromptText::chat(text, self.system.as_deref().unwrap_or_default())
+        } else {
+            PromptText::raw(text)
+        })
+    }
+
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let settings = if self.panes.is_empty() {
             PaneSettings::classics().to_vec()

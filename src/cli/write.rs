@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, Vocabulary,
+    FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
+    Vocabulary,
 };
 use crate::worker::{Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -28,14 +29,14 @@ pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
 /// ended.
 pub(super) fn write(
     source: ModelSource,
-    prompt: &str,
+    prompt: &PromptText,
     panes: Vec<Pane>,
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
     worker.send(Request::LoadModel(source));
     worker.send(Request::Generate {
-        prompt: prompt.to_owned(),
+        prompt: prompt.clone(),
         panes: (0..)
             .map(GenerationId)
             .zip(&panes)
@@ -47,7 +48,7 @@ pub(super) fn write(
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
     let prompt = Arc::new(PromptRecord {
-        text: prompt.to_owned(),
+        text: prompt.text.clone(),
         ..PromptRecord::default()
     });
     let generations = panes.into_iter().map(|pane| Generation {
@@ -81,7 +82,9 @@ fn loaded(
                 let percent = 100.0 * fraction;
                 format!("Loading the model, {percent:.0} %")
             }),
-            Some(Event::ModelLoaded { info, vocabulary }) => return Ok((info, vocabulary)),
+            Some(Event::ModelLoaded {
+                info, vocabulary, ..
+            }) => return Ok((info, vocabulary)),
             Some(Event::ModelFailed { error }) => {
                 progress.done();
                 return Err(Failure::run(error));

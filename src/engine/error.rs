@@ -1,5 +1,6 @@
 //! Why the engine could not do what it was asked.
 
+use super::ChatError;
 use crate::decoding::DecodingError;
 
 /// Why the engine could not do what it was asked. Every message is fit to be shown.
@@ -122,6 +123,10 @@ pub enum EngineError {
         /// How many tokens the model has.
         n_vocab: usize,
     },
+
+    /// The chat template gives no prompt.
+    #[error(transparent)]
+    Chat(#[from] ChatError),
 
     /// A computation on the device failed.
     #[error("the computation failed: {0}")]

@@ -5,6 +5,7 @@
 mod batch;
 mod blueprint;
 mod causal_lm;
+mod chat_template;
 mod decoder;
 mod device;
 mod embedded;
@@ -18,9 +19,11 @@ pub mod scripted;
 mod session;
 mod stop;
 mod tokenizer;
+mod tokenizer_config;
 mod weights;
 
 pub use causal_lm::{CausalLm, Logits, Row, SequenceId};
+pub use chat_template::{ChatError, ChatTemplate, Message, Role};
 pub use device::{Device, DeviceChoice};
 pub use embedded::open_embedded;
 pub use error::EngineError;

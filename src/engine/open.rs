@@ -6,21 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::blueprint::{Blueprint, Naming, end_tokens_of_generation_config};
+use super::chat_template;
 use super::decoder::Decoder;
-use super::gguf_tokenizer::tokenizer_of;
+use super::gguf_tokenizer::{END_TOKENS, end_tokens_of, tokenizer_of};
+use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Checkpoint, Source, read_header};
-use super::{CausalLm, Device, EngineError, LoadedModel, Tokenizer};
+use super::{CausalLm, ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::{ModelInfo, PieceKind, Vocabulary};
-
-/// Tokens that end a text by their name, because files often name only one of a model's.
-const END_TOKENS: [&str; 5] = [
-    "<|eot_id|>",
-    "<|im_end|>",
-    "<end_of_turn>",
-    "<|endoftext|>",
-    "</s>",
-];
 
 /// Opens a model: a GGUF file, a folder with `config.json`, `tokenizer.json` and `model.safetensors`,
 /// or one of those files. `progress` hears how far it has come, between 0 and 1.
@@ -98,10 +91,11 @@ pub(super) fn open_gguf<R: Read + Seek>(
     };
     let parts = Parts {
         checkpoint: Checkpoint::from_gguf(&header, source, progress)?,
-        end_tokens: blueprint.end_tokens.clone(),
+        end_tokens: end_tokens_of(&header),
         blueprint,
         naming: Naming::Gguf,
         tokenizer,
+        chat: chat_template::of_gguf(&header),
         name: gguf.name.to_owned(),
         file: gguf.file.to_owned(),
     };
@@ -119,7 +113,9 @@ fn open_folder(
         &read_file(&config, "The model's configuration")?,
         &config_text,
     )?;
-    let tokenizer = read_tokenizer(&require(folder, "tokenizer.json")?)?;
+    let mut tokenizer = read_tokenizer(&require(folder, "tokenizer.json")?)?;
+    let tokenizer_config = TokenizerConfig::of_folder(folder)?;
+    tokenizer_config.apply(&mut tokenizer);
     if folder.join("model.safetensors.index.json").is_file() {
         return Err(EngineError::FeatureMissing {
             feature: "weights that are split over several files".to_owned(),
@@ -145,6 +141,7 @@ fn open_folder(
         blueprint,
         naming: Naming::Transformers,
         tokenizer,
+        chat: tokenizer_config.chat_template(),
         end_tokens,
         name: lossy(folder.file_name()),
         file: lossy(weights.file_name()),
@@ -158,6 +155,7 @@ struct Parts {
     naming: Naming,
     checkpoint: Checkpoint,
     tokenizer: Tokenizer,
+    chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
     name: String,
     file: String,
@@ -186,6 +184,7 @@ impl Parts {
             lm,
             end_tokens: all_end_tokens(self.end_tokens, &self.tokenizer, &vocabulary),
             tokenizer: self.tokenizer,
+            chat: self.chat,
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
         })

@@ -98,6 +98,7 @@ impl ScriptedLm {
             vocabulary: Arc::new(tokenizer.vocabulary(N_VOCAB)),
             tokenizer,
             end_tokens: vec![END],
+            chat: None,
             info: Arc::new(info),
         })
     }

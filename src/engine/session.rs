@@ -11,7 +11,9 @@ use super::lane::Lane;
 use super::prefill::Prefill;
 use super::{EngineError, LoadedModel};
 use crate::decoding::TokenId;
-use crate::generation::{FinishReason, GenerationConfig, GenerationId, PromptRecord, Step};
+use crate::generation::{
+    ChatRecord, FinishReason, GenerationConfig, GenerationId, PromptRecord, PromptText, Step,
+};
 
 /// What happened, in the order in which it happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +64,8 @@ impl Progress {
 pub struct Prompt {
     /// What the user wrote.
     pub text: String,
+    /// What the chat template made of it, where it is a message to answer.
+    pub chat: Option<ChatRecord>,
     /// What the model reads.
     pub tokens: Vec<TokenId>,
 }
@@ -100,16 +104,16 @@ impl Session {
         &self.model
     }
 
-    /// The text as the model would read it, or why it can't be continued.
-    pub fn prompt(&self, text: String) -> Result<Prompt, EngineError> {
-        let tokens = self.model.tokenizer.encode(&text)?;
-        let (n_tokens, n_max) = (tokens.len(), self.model.lm.n_context());
-        if text.is_empty() || tokens.is_empty() {
+    /// The prompt as the model would read it, or why it can't be continued.
+    pub fn prompt(&self, prompt: impl Into<PromptText>) -> Result<Prompt, EngineError> {
+        let prompt = self.model.read(&prompt.into())?;
+        let (n_tokens, n_max) = (prompt.tokens.len(), self.model.lm.n_context());
+        if prompt.text.is_empty() || prompt.tokens.is_empty() {
             Err(EngineError::PromptEmpty)
         } else if n_tokens > n_max {
             Err(EngineError::PromptTooLong { n_tokens, n_max })
         } else {
-            Ok(Prompt { text, tokens })
+            Ok(prompt)
         }
     }
 
@@ -228,6 +232,7 @@ impl Session {
             ids: job.lanes.iter().map(Lane::id).collect(),
             prompt: Arc::new(PromptRecord {
                 text: job.prompt.text,
+                chat: job.prompt.chat,
                 pieces: pieces.collect(),
                 tokens: job.prompt.tokens,
                 n_prefilled,

@@ -170,7 +170,9 @@ impl Splitter {
     fn ends_around(&self, text: &str) -> Option<Ends> {
         let bare = ids(&self.encode(text, false).ok()?);
         let framed = ids(&self.encode(text, true).ok()?);
-        let at = framed.windows(bare.len().max(1)).position(|part| part == bare)?;
+        let at = framed
+            .windows(bare.len().max(1))
+            .position(|part| part == bare)?;
         Some(Ends {
             prefix: framed.get(..at)?.to_vec(),
             suffix: framed.get(at + bare.len()..)?.to_vec(),

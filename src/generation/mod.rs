@@ -11,6 +11,7 @@ mod metrics;
 mod model;
 mod pane_spec;
 mod piece;
+mod prompt;
 mod record;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -27,6 +28,7 @@ pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
 pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
 pub use piece::{Piece, PieceKind};
+pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText};
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use vocabulary::Vocabulary;
 pub use what_if::{WhatIfReader, what_if_steps};

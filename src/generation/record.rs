@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FinishReason, GenerationConfig, ModelInfo, Piece, PieceKind, Vocabulary};
+use super::{ChatRecord, FinishReason, GenerationConfig, ModelInfo, Piece, PieceKind, Vocabulary};
 use crate::decoding::{TokenId, Trace};
 
 /// A prompt as the model read it.
@@ -10,6 +10,8 @@ use crate::decoding::{TokenId, Trace};
 pub struct PromptRecord {
     /// What the user wrote.
     pub text: String,
+    /// What the model read in place of it, where it was a message to answer.
+    pub chat: Option<ChatRecord>,
     /// The tokens that it became, with those that the model puts in front.
     pub tokens: Vec<TokenId>,
     /// What each token stands for.

@@ -118,7 +118,7 @@ impl AppState {
             }
         }
         vec![Effect::Send(Request::Generate {
-            prompt: self.prompt.clone(),
+            prompt: self.prompt.as_str().into(),
             panes: requests,
         })]
     }
@@ -149,8 +149,8 @@ impl AppState {
         if self.prompt.is_empty() || self.model.ready().is_none() {
             return Vec::new();
         }
-        let text = self.prompt.clone();
-        vec![Effect::Send(Request::Tokenize { text })]
+        let prompt = self.prompt.as_str().into();
+        vec![Effect::Send(Request::Tokenize { prompt })]
     }
 
     /// The name follows the chain for as long as it is the one that the chain gave it.

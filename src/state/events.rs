@@ -15,11 +15,15 @@ impl AppState {
     pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::ModelLoading { fraction } => self.on_loading(fraction),
-            Event::ModelLoaded { info, vocabulary } => {
+            Event::ModelLoaded {
+                info, vocabulary, ..
+            } => {
                 return self.on_loaded(ReadyModel { info, vocabulary });
             }
             Event::ModelFailed { error } => self.on_load_failed(error),
-            Event::Tokenized { text, n_tokens } => self.on_tokenized(&text, n_tokens),
+            Event::Tokenized { prompt, pieces } => {
+                self.on_tokenized(&prompt.text, pieces.map(|pieces| pieces.len()));
+            }
             Event::Reading {
                 ids,
                 n_read,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::generation::{
-    FinishReason, GenerationConfig, GenerationId, ModelInfo, PromptRecord, Step, Vocabulary,
+    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, Piece, PromptRecord,
+    PromptText, Step, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -30,16 +31,16 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the one that is there. All generations end first.
     LoadModel(ModelSource),
-    /// Say how the model would read this text.
+    /// Say how the model would read this prompt.
     Tokenize {
-        /// The text.
-        text: String,
+        /// A text, or a message for the chat template.
+        prompt: PromptText,
     },
     /// Read the prompt once and continue it in all these panes together. Panes that are already
     /// writing go on; the new ones join their batch.
     Generate {
-        /// The text to continue.
-        prompt: String,
+        /// The text to continue, or the message to answer.
+        prompt: PromptText,
         /// Who continues it.
         panes: Vec<PaneRequest>,
     },
@@ -63,18 +64,21 @@ pub enum Event {
         info: Arc<ModelInfo>,
         /// What its tokens stand for.
         vocabulary: Arc<Vocabulary>,
+        /// Whether it can be talked to.
+        chat: ChatSupport,
     },
     /// The model could not be loaded; the one before it, if any, is still there.
     ModelFailed {
         /// Why, fit to be shown.
         error: String,
     },
-    /// How the model reads a text.
+    /// How the model reads a prompt.
     Tokenized {
-        /// The text, so that a late answer is told from the newest.
-        text: String,
-        /// How many tokens it has, with those that the model puts in front; or why it has none.
-        n_tokens: Result<usize, String>,
+        /// The prompt, so that a late answer is told from the newest.
+        prompt: PromptText,
+        /// What each of its tokens stands for, with those that the model puts in front and those of
+        /// the chat template; or why it has none.
+        pieces: Result<Vec<Piece>, String>,
     },
     /// The prompt is being read.
     Reading {

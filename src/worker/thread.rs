@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::{Event, ModelSource, PaneRequest, Request};
 use crate::engine::{EngineError, LoadedModel, Progress, Session};
-use crate::generation::{FinishReason, GenerationId};
+use crate::generation::{FinishReason, GenerationId, PromptText};
 
 /// A request, and when it was made.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ where
     fn serve(&mut self, Asked { request, asked_at }: Asked) -> Result<(), Gone> {
         match request {
             Request::LoadModel(source) => self.load(&source),
-            Request::Tokenize { text } => self.tokenize(text),
+            Request::Tokenize { prompt } => self.tokenize(prompt),
             Request::Generate { prompt, panes } => self.generate(prompt, panes, asked_at),
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
@@ -129,8 +129,13 @@ where
         let event = match (self.loader)(source, &mut report) {
             Ok(model) => {
                 let (info, vocabulary) = (model.info.clone(), model.vocabulary.clone());
+                let chat = model.chat_support();
                 self.session = Some(Session::new(model));
-                Event::ModelLoaded { info, vocabulary }
+                Event::ModelLoaded {
+                    info,
+                    vocabulary,
+                    chat,
+                }
             }
             Err(error) => Event::ModelFailed {
                 error: error.to_string(),
@@ -139,20 +144,23 @@ where
         self.outbox.send(event)
     }
 
-    fn tokenize(&self, text: String) -> Result<(), Gone> {
-        let n_tokens = match &self.session {
-            Some(session) => match session.model().tokenizer.encode(&text) {
-                Ok(tokens) => Ok(tokens.len()),
+    fn tokenize(&self, prompt: PromptText) -> Result<(), Gone> {
+        let pieces = match self.session.as_ref().map(Session::model) {
+            Some(model) => match model.read(&prompt) {
+                Ok(read) => {
+                    let tokens = read.tokens.into_iter();
+                    Ok(tokens.map(|token| model.vocabulary.piece(token)).collect())
+                }
                 Err(error) => Err(error.to_string()),
             },
             None => Err(NO_MODEL.to_owned()),
         };
-        self.outbox.send(Event::Tokenized { text, n_tokens })
+        self.outbox.send(Event::Tokenized { prompt, pieces })
     }
 
     fn generate(
         &mut self,
-        prompt: String,
+        prompt: PromptText,
         panes: Vec<PaneRequest>,
         asked_at: Instant,
     ) -> Result<(), Gone> {

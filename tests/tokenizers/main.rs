@@ -7,4 +7,5 @@
     reason = "a test that fails may panic, in a helper too"
 )]
 
+mod chats;
 mod vocabularies;

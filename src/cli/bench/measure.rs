@@ -71,7 +71,11 @@ fn prompt(n_tokens: usize, session: &Session) -> Result<Prompt, Failure> {
             .map_err(|error| Failure::run(error.to_string()))?;
     }
     tokens.truncate(n_tokens);
-    Ok(Prompt { text, tokens })
+    Ok(Prompt {
+        text,
+        chat: None,
+        tokens,
+    })
 }
 
 fn measure(

@@ -145,7 +145,11 @@ mod tests {
         for ((token, score), id) in scores.iter().zip(0..) {
             merges.insert((*token).to_owned(), id, *score);
         }
-        merges.apply(text).into_iter().map(|span| &text[span]).collect()
+        merges
+            .apply(text)
+            .into_iter()
+            .map(|span| &text[span])
+            .collect()
     }
 
     #[test]
@@ -157,7 +161,11 @@ mod tests {
             (&[("ab", -1.0), ("bc", -1.0)], "abc", &["ab", "c"]),
             (&[("aa", -1.0)], "aaaaa", &["aa", "aa", "a"]),
             (&[("ab", -1.0), ("abab", -2.0)], "ababab", &["abab", "ab"]),
-            (&[("bc", -1.0), ("abc", -3.0), ("cd", -2.0)], "abcd", &["abc", "d"]),
+            (
+                &[("bc", -1.0), ("abc", -3.0), ("cd", -2.0)],
+                "abcd",
+                &["abc", "d"],
+            ),
             (&[("é€", 0.0)], "é€é", &["é€", "é"]),
         ];
         for (scores, text, expected) in table {

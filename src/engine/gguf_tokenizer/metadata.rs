@@ -100,7 +100,9 @@ impl<'a> Metadata<'a> {
             }
             entries.push(Entry {
                 text,
-                kind: kinds.and_then(|kinds| kinds.get(id)).map_or(Kind::Normal, kind),
+                kind: kinds
+                    .and_then(|kinds| kinds.get(id))
+                    .map_or(Kind::Normal, kind),
                 score: scores.and_then(|scores| scores.get(id)).map_or(0.0, score),
             });
         }

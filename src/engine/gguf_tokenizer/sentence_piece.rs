@@ -51,9 +51,8 @@ pub(super) fn tokenizer(
         .map_err(|error| error.to_string())?;
     // The signs of Phi-3 take the line break after them along; GGUF has no place to say so.
     let phi = metadata.text("general.architecture") == Some("phi3");
-    let swallows = |entry: &Entry<'_>| {
-        phi && !matches!(&*entry.text, "<unk>" | "<s>" | "<|endoftext|>")
-    };
+    let swallows =
+        |entry: &Entry<'_>| phi && !matches!(&*entry.text, "<unk>" | "<s>" | "<|endoftext|>");
     tokenizer
         .add_tokens(added_tokens(entries, as_typed, swallows))
         .map_err(|error| error.to_string())?;
@@ -94,7 +93,8 @@ impl SentencePiece {
             let text = as_typed(entry);
             match entry.kind {
                 Kind::Normal | Kind::UserDefined => {
-                    this.merges.insert(text.replace(' ', SPACE), id, entry.score);
+                    this.merges
+                        .insert(text.replace(' ', SPACE), id, entry.score);
                 }
                 Kind::Byte => {
                     if let Some(place) = byte_of(&text).and_then(|byte| this.bytes.get_mut(byte)) {

@@ -23,8 +23,8 @@ impl Splitting {
         let rules: &[&str] = match name {
             "a.x-4.0" | "exaone4" | "gigachat" | "gpt-2" | "gpt2" | "granite-docling" | "jais"
             | "mellum" | "modern-bert" | "mpt" | "olmo" | "phi-2" | "trillion" => &[GPT_2],
-            "codeshell" | "command-r" | "exaone" | "mellum2" | "minerva-7b" | "refact" | "smollm"
-            | "starcoder" => &[DIGIT, GPT_2],
+            "codeshell" | "command-r" | "exaone" | "mellum2" | "minerva-7b" | "refact"
+            | "smollm" | "starcoder" => &[DIGIT, GPT_2],
             "falcon" => &[PUNCTUATION, GPT_2, THREE_DIGITS],
             "falcon-h1" | "falcon3" | "lfm2" | "llama-bpe" | "llama-v3" | "llama3" | "midm-2.0"
             | "pixtral" | "chatglm-bpe" | "dbrx" | "glm4" | "smaug-bpe" => &[LLAMA_3],
@@ -43,8 +43,15 @@ impl Splitting {
         };
         let like_llama_3 = matches!(
             name,
-            "falcon-h1" | "falcon3" | "lfm2" | "llama-bpe" | "llama-v3" | "llama3" | "midm-2.0"
-                | "pixtral" | "tekken"
+            "falcon-h1"
+                | "falcon3"
+                | "lfm2"
+                | "llama-bpe"
+                | "llama-v3"
+                | "llama3"
+                | "midm-2.0"
+                | "pixtral"
+                | "tekken"
         );
         Some(Self {
             rules,
@@ -62,8 +69,7 @@ const THREE_DIGITS: &str = "[0-9][0-9][0-9]";
 /// What Unicode or ASCII calls punctuation.
 const PUNCTUATION: &str = r"[\p{P}$+<=>^`|~]+";
 
-const GPT_2: &str =
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
 const LLAMA_3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 

@@ -9,8 +9,11 @@
 //! | `format_version` | 1 |
 //! | `quartet` | the version of the program that wrote the file |
 //! | `model` | name, architecture, `n_params`, quantization, device, `n_vocab`, `n_context`, file, `sha256` |
-//! | `prompt` | `text`, and `tokens`, each with `id` and piece |
+//! | `prompt` | `text`, and `tokens`, each with `id` and piece; of a chat also `chat` |
 //! | `panes` | one entry for each generation |
+//!
+//! `chat` is there where the text is a message that the model answers: `rendered` is what its chat
+//! template made of it, which is what was read, and `system` how the model was to behave.
 //!
 //! A pane:
 //!

@@ -9,7 +9,8 @@ use super::step::{NamedPiece, Pieces, StepEntry};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Rules, Selector, Stage, TokenId};
 use crate::generation::{
-    EndOfText, FinishReason, Generation, GenerationConfig, Limits, Metrics, ModelInfo, PromptRecord,
+    ChatRecord, EndOfText, FinishReason, Generation, GenerationConfig, Limits, Metrics, ModelInfo,
+    PromptRecord,
 };
 
 /// A generation as the file holds it.
@@ -36,7 +37,16 @@ pub(super) struct Pane {
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Prompt {
     text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chat: Option<Chat>,
     tokens: Vec<PromptToken>,
+}
+
+/// How a message was put before the model.
+#[derive(Clone, Serialize, Deserialize)]
+struct Chat {
+    system: String,
+    rendered: String,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -152,6 +162,10 @@ impl Prompt {
         let tokens = prompt.tokens.iter().zip(&prompt.pieces);
         Self {
             text: prompt.text.clone(),
+            chat: prompt.chat.clone().map(|chat| Chat {
+                system: chat.system,
+                rendered: chat.rendered,
+            }),
             tokens: tokens
                 .map(|(id, piece)| PromptToken {
                     id: *id,
@@ -164,6 +178,10 @@ impl Prompt {
     fn record(&self, timings: &Timings) -> PromptRecord {
         PromptRecord {
             text: self.text.clone(),
+            chat: self.chat.clone().map(|chat| ChatRecord {
+                system: chat.system,
+                rendered: chat.rendered,
+            }),
             tokens: self.tokens.iter().map(|token| token.id).collect(),
             pieces: self
                 .tokens

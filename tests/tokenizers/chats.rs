@@ -1,0 +1,202 @@
+//! Chat templates against Jinja2 as transformers configures it (`make_chats.py`), and hostile ones.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use quartet::engine::{ChatError, ChatTemplate, Message, Role};
+use serde_json::Value;
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tokenizers")
+}
+
+fn parse(source: &str) -> Result<ChatTemplate, ChatError> {
+    let signs = [("bos_token", "<s>"), ("eos_token", "</s>")];
+    let signs = signs.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    ChatTemplate::parse(source, BTreeMap::from(signs))
+}
+
+fn message(role: Role, content: &str) -> Message {
+    Message {
+        role,
+        content: content.to_owned(),
+    }
+}
+
+fn chat_of(value: &Value) -> Vec<Message> {
+    let messages = value.as_array().unwrap().iter();
+    let role = |name: &str| match name {
+        "system" => Role::System,
+        "user" => Role::User,
+        _ => Role::Assistant,
+    };
+    messages
+        .map(|said| {
+            message(
+                role(said["role"].as_str().unwrap()),
+                said["content"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// What a template makes of a question.
+fn answer_to_a_question(source: &str) -> Result<String, ChatError> {
+    parse(source)?.render(&[message(Role::User, "Why?")], true)
+}
+
+#[test]
+fn each_template_writes_what_jinja2_writes() {
+    let fixture = std::fs::read(folder().join("chats.json")).unwrap();
+    let fixture: Value = serde_json::from_slice(&fixture).unwrap();
+    let templates = fixture["templates"].as_object().unwrap();
+    assert_eq!(templates.len(), 9);
+    for (name, cases) in templates {
+        let file = folder().join(format!("templates/{name}.jinja"));
+        let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+        for case in cases.as_array().unwrap() {
+            let chat = &fixture["chats"][case["chat"].as_str().unwrap()];
+            let awaits_answer = case["awaits_answer"].as_bool().unwrap();
+            let found = template.render(&chat_of(chat), awaits_answer);
+            let place = format!("{name}, {}", case["chat"]);
+            match (case["rendered"].as_str(), found) {
+                (Some(expected), Ok(found)) => assert_eq!(found, expected, "{place}"),
+                // What transformers would leave out without a word is an error here.
+                (Some(_), Err(error)) => {
+                    assert_eq!((name.as_str(), error), ("signs", ChatError::SystemLeftOut));
+                }
+                (None, found) => {
+                    let error = found.unwrap_err().to_string();
+                    let reason = case["refused"].as_str().unwrap();
+                    assert!(error.ends_with(reason), "{place}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_template_that_takes_no_system_text_says_so() {
+    let refuses =
+        "{% if messages[0].role == 'system' %}{{ raise_exception('No system!') }}{% endif %}
+        {{- messages[-1].content }}";
+    let ignores =
+        "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}";
+    let chat = [message(Role::System, "Rhyme."), message(Role::User, "Why?")];
+    for (source, sentence) in [
+        (
+            refuses,
+            "the model's chat template takes no system text; it says: No system!",
+        ),
+        (
+            ignores,
+            "the model's chat template leaves the system text out; write it into the prompt",
+        ),
+    ] {
+        let template = parse(source).unwrap();
+        let error = template.render(&chat, true).unwrap_err();
+        assert_eq!(error.to_string(), sentence);
+        assert_eq!(template.render(&chat[1..], true).unwrap(), "Why?");
+    }
+}
+
+#[test]
+fn a_template_that_fails_says_where_and_why() {
+    for (source, sentence) in [
+        (
+            "{% for m in messages %}\n{{ m.content",
+            "could not be understood in line 2: unexpected end of input",
+        ),
+        (
+            "\n{% nonsense %}",
+            "could not be understood in line 2: unknown statement nonsense",
+        ),
+        (
+            "\n\n{{ raise_exception('Not like this') }}",
+            "the model's chat template says: Not like this",
+        ),
+        (
+            "{% macro m() %}\n{{ raise_exception('Deep') }}{% endmacro %}{{ m() }}",
+            "the model's chat template says: Deep",
+        ),
+        (
+            "a\n{{ tool.name.first }}",
+            "failed in line 2: undefined value",
+        ),
+        (
+            "\n{{ 1 + 'a' }}",
+            "failed in line 2: tried to use + operator",
+        ),
+        (
+            "{{ messages | nosuch }}",
+            "line 1: filter nosuch is unknown",
+        ),
+        ("{{ nosuch() }}", "failed in line 1: nosuch is unknown"),
+        ("{{ strftime_now('%!') }}", "failed in line 1: "),
+        (
+            "{{ x | tojson }}",
+            "line 1: a value that is not defined can't be written as JSON",
+        ),
+        ("{% include 'other' %}", "failed in line 1: "),
+    ] {
+        let error = answer_to_a_question(source).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{source:?}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_hostile_template_ends_with_a_sentence() {
+    let endless = "did not come to an end";
+    let long = "x".repeat(2 << 20);
+    for (source, sentence) in [
+        (
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% set c = b %}{% endfor %}{% endfor %}",
+            endless,
+        ),
+        (
+            "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}",
+            "recursion limit exceeded",
+        ),
+        (
+            "{% for m in messages recursive %}{{ loop(messages) }}{% endfor %}",
+            "recursion limit exceeded",
+        ),
+        ("{{ 'x' * 99999999999 }}", "failed in line 1: "),
+        ("{{ 'x' * 50000000 }}", "wrote more than 16777216 bytes"),
+        (
+            "{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}",
+            "wrote more than 16777216 bytes",
+        ),
+        (
+            "{{ range(999999999) | list }}",
+            "range has too many elements",
+        ),
+        (
+            "{{ messages | tojson(indent=-1) }}",
+            "tojson can't indent by -1",
+        ),
+        (&long, "has 2097152 bytes, 1048576 at most are read"),
+    ] {
+        let error = answer_to_a_question(source).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{error}");
+    }
+}
+
+#[test]
+fn values_that_lie_deep_in_each_other_do_no_harm() {
+    let nested = "{% set ns = namespace(x=[]) %}{% for i in range(20000) %}{% set ns.x = [ns.x] %}{% endfor %}";
+    assert_eq!(answer_to_a_question(nested).unwrap(), "");
+    for shown in ["{{ ns.x }}", "{{ ns.x | tojson }}"] {
+        let error = answer_to_a_question(&format!("{nested}{shown}")).unwrap_err();
+        assert!(error.to_string().contains("too deep"), "{error}");
+    }
+}
+
+#[test]
+fn today_is_written_in_the_form_that_is_asked_for() {
+    let date = answer_to_a_question("{{ strftime_now('%d %b %Y') }}").unwrap();
+    let parts: Vec<&str> = date.split(' ').collect();
+    assert!(matches!(parts.as_slice(), [day, month, year]
+        if day.len() == 2 && month.len() == 3 && year.starts_with("20")));
+}
