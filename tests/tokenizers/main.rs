@@ -8,4 +8,5 @@
 )]
 
 mod chats;
+mod metadata;
 mod vocabularies;
