@@ -236,6 +236,18 @@ fn a_run_that_fails_says_why_and_returns_1() {
 }
 
 #[test]
+fn a_model_without_a_chat_template_says_that_it_only_continues_texts() {
+    let output = quartet(&[
+        "generate", "--chat", "--system", "Be kind", "--prompt", "Hi",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let sentence = "this model has no chat template; without one it only continues a text";
+    let said = stderr(&output);
+    assert_eq!(said.matches(sentence).count(), 1, "{said}");
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
 fn arguments_that_make_no_sense_are_pointed_at_and_return_2() {
     let generate = ["generate", "--prompt", "Once"];
     for (arguments, sentence) in [
@@ -246,6 +258,7 @@ fn arguments_that_make_no_sense_are_pointed_at_and_return_2() {
         (vec!["--pane", "top-p 9"], "top-p 9\n      ^\n"),
         (vec!["--max-tokens", "many"], "--max-tokens"),
         (vec!["--nonsense"], "--nonsense"),
+        (vec!["--system", "Be kind"], "--chat"),
     ] {
         let output = quartet(&[&generate[..], &arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{sentence}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quartet::export::{ExportFormat, json, render};
-use quartet::generation::{FinishReason, Piece, PromptRecord};
+use quartet::generation::{ChatRecord, FinishReason, Piece, PromptRecord};
 
 use self::fixture::{greedy, top_p, without_version};
 
@@ -66,6 +66,24 @@ fn a_logit_of_minus_infinity_survives_json() {
     written.steps[0].trace.raw.head[3].logit = f32::NEG_INFINITY;
     let read = json::parse(&render(ExportFormat::Json, &[&written])).unwrap();
     assert_eq!(read, [written]);
+}
+
+#[test]
+fn a_chat_survives_json_with_what_its_template_made_of_it() {
+    let first = greedy();
+    let mut chat = greedy();
+    chat.prompt = Arc::new(PromptRecord {
+        chat: Some(ChatRecord {
+            system: "Be kind".to_owned(),
+            rendered: "<|user|>Once upon".to_owned(),
+        }),
+        ..(*first.prompt).clone()
+    });
+    let written = render(ExportFormat::Json, &[&chat, &first]);
+    assert_eq!(json::parse(&written).unwrap(), [chat, first]);
+    let file: serde_json::Value = serde_json::from_slice(&written).unwrap();
+    assert_eq!(file["prompt"]["chat"]["rendered"], "<|user|>Once upon");
+    assert!(file["panes"][1]["prompt"]["chat"].is_null());
 }
 
 #[test]
@@ -303,6 +321,7 @@ mod fixture {
             vocabulary: Arc::new(Vocabulary::new((0..8).map(piece).collect())),
             prompt: Arc::new(PromptRecord {
                 text: "Once upon".to_owned(),
+                chat: None,
                 tokens: prompt.to_vec(),
                 pieces: prompt.map(|token| piece(token.index())).to_vec(),
                 n_prefilled: 2,

@@ -7,6 +7,7 @@
     reason = "a helper that cannot go on fails the test that called it"
 )]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,8 +17,10 @@ use std::time::Duration;
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::scripted::ScriptedLm;
-use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{EndOfText, FinishReason, GenerationConfig, Limits};
+use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
+use quartet::generation::{
+    ChatSupport, EndOfText, FinishReason, GenerationConfig, Limits, Piece, PieceKind, PromptText,
+};
 use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Request, Worker};
 
 const TALE: &str = "Once upon a time there was a fox.";
@@ -52,7 +55,7 @@ impl Desk {
 
     fn generate(&mut self, prompt: &str, panes: impl IntoIterator<Item = PaneRequest>) {
         self.worker.send(Request::Generate {
-            prompt: prompt.to_owned(),
+            prompt: prompt.into(),
             panes: panes.into_iter().collect(),
         });
     }
@@ -93,7 +96,10 @@ fn words(event: &Event) -> String {
         Event::ModelLoading { fraction } => format!("loading {fraction}"),
         Event::ModelLoaded { info, .. } => format!("loaded {}", info.n_context),
         Event::ModelFailed { error } => format!("no model: {error}"),
-        Event::Tokenized { text, n_tokens } => format!("{text:?} has {n_tokens:?}"),
+        Event::Tokenized { prompt, pieces } => {
+            let pieces = pieces.as_ref().map(|pieces| listed(pieces));
+            format!("{:?} is {pieces:?}", prompt.text)
+        }
         Event::Reading {
             ids,
             n_read,
@@ -106,6 +112,85 @@ fn words(event: &Event) -> String {
         Event::Finished { id, reason } => format!("{} finished: {reason}", id.0),
         Event::Panicked { message } => format!("panicked: {message}"),
     }
+}
+
+/// The pieces side by side, signs in brackets.
+fn listed(pieces: &[Piece]) -> String {
+    let piece = |piece: &Piece| match piece.kind {
+        PieceKind::Text => piece.to_string(),
+        PieceKind::Special => format!("[{piece}]"),
+    };
+    let pieces: Vec<String> = pieces.iter().map(piece).collect();
+    pieces.join("|")
+}
+
+/// A model that has learned to answer, with a chat template that takes a system text only in front.
+fn talking() -> Result<LoadedModel, EngineError> {
+    let template = "{% for message in messages %}\
+        {% if message.role == 'user' %}?{{ message.content }}{{ sign }}{% else %}!{{ message.content }}{% endif %}\
+        {% endfor %}{% if add_generation_prompt %}:{% endif %}";
+    let signs = BTreeMap::from([("sign".to_owned(), "</s>".to_owned())]);
+    let mut model = ScriptedLm::reciting(64, "?Hi</s>:Hello").into_loaded()?;
+    model.chat = Some(ChatTemplate::parse(template, signs));
+    Ok(model)
+}
+
+#[test]
+fn a_message_is_answered_through_the_chat_template() {
+    let mut desk = Desk::open(|_, _| talking());
+    desk.worker.send(Request::LoadModel(ModelSource::Embedded));
+    let is_loaded = |event: &Event| matches!(event, Event::ModelLoaded { chat, .. } if *chat == ChatSupport::Ready);
+    desk.until(is_loaded);
+
+    let prompt = PromptText::chat("Hi", "");
+    desk.worker.send(Request::Tokenize {
+        prompt: prompt.clone(),
+    });
+    assert_eq!(words(&desk.next()), r#""Hi" is Ok("?|H|i|[</s>]|:")"#);
+
+    desk.worker.send(Request::Generate {
+        prompt,
+        panes: vec![greedy(1, 1)],
+    });
+    desk.until(|event| matches!(event, Event::Reading { .. }));
+    let Event::Started { prompt, .. } = desk.next() else {
+        panic!("the panes start once the prompt is read");
+    };
+    assert_eq!(prompt.text, "Hi");
+    let chat = prompt.chat.as_ref().expect("it was a chat");
+    assert_eq!(
+        (chat.system.as_str(), chat.rendered.as_str()),
+        ("", "?Hi</s>:")
+    );
+    assert_eq!(prompt.tokens.len(), 5);
+
+    desk.worker.send(Request::Tokenize {
+        prompt: PromptText::chat("Hi", "Be kind"),
+    });
+    let events = desk.until(|event| matches!(event, Event::Tokenized { .. }));
+    let answer = r#""Hi" is Ok("!|B|e| |k|i|n|d|?|H|i|[</s>]|:")"#;
+    assert_eq!(events.last().unwrap(), answer);
+}
+
+#[test]
+fn a_model_that_cannot_be_talked_to_says_so_and_goes_on_with_texts() {
+    let sentence = "this model has no chat template; without one it only continues a text";
+    let mut desk = Desk::with(|| ScriptedLm::reciting(64, TALE));
+    let prompt = PromptText::chat("Hi", "");
+    desk.worker.send(Request::Tokenize {
+        prompt: prompt.clone(),
+    });
+    assert_eq!(words(&desk.next()), format!("\"Hi\" is Err({sentence:?})"));
+    desk.worker.send(Request::Generate {
+        prompt,
+        panes: vec![greedy(1, 1)],
+    });
+    assert_eq!(
+        words(&desk.next()),
+        format!("1 finished: Stopped: {sentence}")
+    );
+    desk.generate("Once", [greedy(2, 1)]);
+    assert!(desk.until_finished(2).iter().any(|event| event == "2  "));
 }
 
 fn pane(id: u64, chain: ChainConfig, max_new_tokens: usize) -> PaneRequest {
@@ -234,12 +319,12 @@ fn the_count_of_tokens_is_answered_while_panes_write() {
     let (mut desk, leave) = gated_desk();
     desk.generate("Once", [greedy(1, 99)]);
     desk.worker.send(Request::Tokenize {
-        text: "fox".to_owned(),
+        prompt: "fox".into(),
     });
     leave.send(()).unwrap();
     leave.send(()).unwrap();
     let events = desk.until(|event| matches!(event, Event::Tokenized { .. }));
-    assert_eq!(events.last().unwrap(), "\"fox\" has Ok(3)");
+    assert_eq!(events.last().unwrap(), r#""fox" is Ok("f|o|x")"#);
     assert!(!events.iter().any(|event| event.contains("finished")));
     drop(leave);
 }
@@ -309,10 +394,8 @@ fn without_a_model_the_answer_says_so() {
         words(&desk.next()),
         format!("1 finished: Stopped: {sentence}")
     );
-    desk.worker.send(Request::Tokenize {
-        text: "a".to_owned(),
-    });
-    assert_eq!(words(&desk.next()), format!("\"a\" has Err({sentence:?})"));
+    desk.worker.send(Request::Tokenize { prompt: "a".into() });
+    assert_eq!(words(&desk.next()), format!("\"a\" is Err({sentence:?})"));
 }
 
 #[test]
@@ -463,14 +546,14 @@ fn requests_never_wait_and_none_is_lost() {
     // The thread waits for leave in its first pass, and there is no room for so many.
     for number in 0..1000 {
         desk.worker.send(Request::Tokenize {
-            text: number.to_string(),
+            prompt: number.to_string().into(),
         });
     }
     drop(leave);
     let mut answered = Vec::new();
     while answered.len() < 1000 {
-        if let Event::Tokenized { text, .. } = desk.next() {
-            answered.push(text);
+        if let Event::Tokenized { prompt, .. } = desk.next() {
+            answered.push(prompt.text);
         }
     }
     let asked: Vec<String> = (0..1000).map(|number| number.to_string()).collect();

@@ -30,5 +30,9 @@ pub(super) fn runs<'a>(generations: &[&'a Generation]) -> Vec<Run<'a>> {
 /// Whether two generations continue one prompt by one model. How long it took to read the prompt
 /// is not asked: a pane that ran again alone found it in the cache.
 pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
-    a.model == b.model && a.prompt.text == b.prompt.text && a.prompt.tokens == b.prompt.tokens
+    let (first, second) = (&a.prompt, &b.prompt);
+    a.model == b.model
+        && first.text == second.text
+        && first.chat == second.chat
+        && first.tokens == second.tokens
 }

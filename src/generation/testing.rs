@@ -57,6 +57,7 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         }),
         prompt: Arc::new(PromptRecord {
             text: "Once there was".to_owned(),
+            chat: None,
             tokens: vec![TokenId(1), TokenId(2), TokenId(3)],
             pieces: ["Once", " there", " was"].map(Piece::text).to_vec(),
             n_prefilled: 3,

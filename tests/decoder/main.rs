@@ -7,6 +7,7 @@
 )]
 
 mod broken_files;
+mod chat;
 mod embedded;
 mod fixture;
 mod forward;

@@ -49,7 +49,8 @@ impl Metadata {
     fn open(&self) -> Result<Tokenizer, EngineError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vocabulary.gguf");
-        let entries: Vec<(&str, &Value)> = self.0.iter().map(|(key, v)| (key.as_str(), v)).collect();
+        let entries: Vec<(&str, &Value)> =
+            self.0.iter().map(|(key, v)| (key.as_str(), v)).collect();
         gguf_file::write(&mut File::create(&path).unwrap(), &entries, &[]).unwrap();
         open_gguf_tokenizer(&path)
     }
@@ -105,7 +106,11 @@ fn each_way_of_splitting_gives_the_tokens_of_the_reference() {
 fn scores_and_bytes_give_the_tokens_of_the_reference() {
     for index in 0..2 {
         let tokenizer = sentence_piece(index).open().unwrap();
-        check(&tokenizer, &fixture()["sentence_piece"][index]["cases"], "SentencePiece");
+        check(
+            &tokenizer,
+            &fixture()["sentence_piece"][index]["cases"],
+            "SentencePiece",
+        );
     }
 }
 
@@ -151,7 +156,10 @@ fn half_a_character_is_a_token_like_any_other() {
     let tokenizer = sentence_piece(0).open().unwrap();
     let vocabulary = tokenizer.vocabulary(tokenizer.n_tokens() + 1);
     let half = vocabulary.piece(tokenizer.token("<0xF0>").unwrap());
-    assert_eq!((half.bytes.as_slice(), half.kind), ([0xF0].as_slice(), PieceKind::Text));
+    assert_eq!(
+        (half.bytes.as_slice(), half.kind),
+        ([0xF0].as_slice(), PieceKind::Text)
+    );
     let surplus = vocabulary.piece(TokenId(tokenizer.n_tokens() as u32));
     assert_eq!(surplus.kind, PieceKind::Special);
 }
@@ -178,7 +186,12 @@ fn texts_begin_and_end_as_the_file_says() {
         (byte_level(), None, None, vec![]),
         (byte_level(), yes, no, vec![1]),
         (byte_level(), no, yes, vec![2]),
-        (byte_level().with("pre", text("llama-bpe")), None, None, vec![1]),
+        (
+            byte_level().with("pre", text("llama-bpe")),
+            None,
+            None,
+            vec![1],
+        ),
         (byte_level().with("pre", text("tekken")), no, None, vec![]),
     ] {
         assert_eq!(flags(metadata, begin, end), expected, "{begin:?}, {end:?}");
@@ -193,16 +206,27 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
             byte_level().with("model", text("t5")),
             "it is of the kind \"t5\", and Quartet knows \"gpt2\" and \"llama\"",
         ),
-        (byte_level().with("pre", text("new")), "it splits text in an unknown way, \"new\""),
-        (byte_level().with("pre", Value::U32(4)), "it splits text in an unknown way, \"missing\""),
-        (byte_level().with("tokens", Value::U32(4)), "tokenizer.ggml.tokens is missing"),
+        (
+            byte_level().with("pre", text("new")),
+            "it splits text in an unknown way, \"new\"",
+        ),
+        (
+            byte_level().with("pre", Value::U32(4)),
+            "it splits text in an unknown way, \"missing\"",
+        ),
+        (
+            byte_level().with("tokens", Value::U32(4)),
+            "tokenizer.ggml.tokens is missing",
+        ),
         (byte_level().with("tokens", texts(&[])), "it has no tokens"),
         (
             byte_level().with("tokens", Value::Array(vec![Value::U32(4)])),
             "entry 0 of tokenizer.ggml.tokens is not a text",
         ),
         (
-            byte_level().with("tokens", texts(&["a", "b", "a"])).with("token_type", Value::U8(0)),
+            byte_level()
+                .with("tokens", texts(&["a", "b", "a"]))
+                .with("token_type", Value::U8(0)),
             "its tokens 0 and 2 are both \"a\"",
         ),
         (
@@ -221,7 +245,10 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
             byte_level().with("merges", texts(&["Ġt he", "Ġ"])),
             "its merge 1, \"Ġ\", does not name two tokens",
         ),
-        (byte_level().with("merges", texts(&[""])), "its merge 0, \"\", does not name two tokens"),
+        (
+            byte_level().with("merges", texts(&[""])),
+            "its merge 0, \"\", does not name two tokens",
+        ),
         (
             byte_level().with("bos_token_id", Value::U32(524)),
             "tokenizer.ggml.bos_token_id is 524, but there are 524 tokens",

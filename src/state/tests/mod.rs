@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{AppState, Command, Effect, Settings};
 use crate::generation::testing::generation;
-use crate::generation::{FinishReason, Generation};
+use crate::generation::{ChatSupport, FinishReason, Generation, Piece};
 use crate::worker::{Event, GenerationId, ModelSource, Request};
 
 /// A window whose model is there.
@@ -25,6 +25,15 @@ pub(super) fn loaded() -> Event {
     Event::ModelLoaded {
         info: generation.model,
         vocabulary: generation.vocabulary,
+        chat: ChatSupport::Missing,
+    }
+}
+
+/// The engine's answer that a text has so many tokens.
+pub(super) fn tokenized(text: &str, n_tokens: usize) -> Event {
+    Event::Tokenized {
+        prompt: text.into(),
+        pieces: Ok(vec![Piece::text("a"); n_tokens]),
     }
 }
 

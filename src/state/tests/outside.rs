@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{asked, loaded, ready, text, write, written};
+use super::{asked, loaded, ready, text, tokenized, write, written};
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, Effect, ModelStatus, PathPurpose, PromptCount, Settings,
@@ -19,12 +19,9 @@ fn a_new_window_loads_its_model_and_then_counts_the_prompt() {
 
     let text = state.prompt.clone();
     let effects = state.on_event(loaded());
-    assert_eq!(
-        effects,
-        [Effect::Send(Request::Tokenize { text: text.clone() })]
-    );
-    let n_tokens = Ok(10);
-    state.on_event(Event::Tokenized { text, n_tokens });
+    let prompt = text.as_str().into();
+    assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
+    state.on_event(tokenized(&text, 10));
     assert_eq!(state.prompt_count, PromptCount::Fits { n_tokens: 10 });
     assert_eq!(state.complaint(), None);
 }
@@ -34,10 +31,7 @@ fn an_answer_about_an_older_prompt_is_passed_over() {
     let mut state = ready();
     state.prompt = "A new one".to_owned();
     state.apply(Command::PromptEdited);
-    state.on_event(Event::Tokenized {
-        text: "An old one".to_owned(),
-        n_tokens: Ok(3),
-    });
+    state.on_event(tokenized("An old one", 3));
     assert_eq!(state.prompt_count, PromptCount::Unknown);
 }
 

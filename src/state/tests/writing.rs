@@ -1,6 +1,6 @@
 //! What is generated, and what becomes of it.
 
-use super::{asked, ready, text, write, written};
+use super::{asked, ready, text, tokenized, write, written};
 use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::generation::FinishReason;
@@ -16,7 +16,7 @@ fn generate_asks_for_all_panes_in_one_request() {
     let [Effect::Send(Request::Generate { prompt, panes })] = effects.as_slice() else {
         panic!("{effects:?}");
     };
-    assert_eq!(*prompt, state.prompt);
+    assert_eq!(*prompt, state.prompt.as_str().into());
     let seeds: Vec<u64> = panes.iter().map(|pane| pane.config.seed).collect();
     assert_eq!(seeds, [42, 42, 7, 42]);
     assert!(state.is_running());
@@ -133,11 +133,7 @@ type Spoil<'a> = &'a dyn Fn(&mut AppState);
 #[test]
 fn generate_says_why_it_cannot() {
     let too_long = |state: &mut AppState| {
-        let text = state.prompt.clone();
-        state.on_event(Event::Tokenized {
-            text,
-            n_tokens: Ok(600),
-        });
+        state.on_event(tokenized(&state.prompt.clone(), 600));
     };
     let out_of_range = |state: &mut AppState| {
         let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.5 })]);

@@ -1,0 +1,173 @@
+//! How a model that is opened from disk begins and ends texts, and how it is talked to.
+
+use std::fs;
+
+use candle_core::DType;
+use candle_core::quantized::GgmlDType;
+use candle_core::quantized::gguf_file::Value;
+use quartet::decoding::TokenId;
+use quartet::engine::{EngineError, LoadedModel};
+use quartet::generation::{ChatSupport, PromptText};
+use serde_json::json;
+
+use crate::fixture::{N_VOCAB, open, write_folder, write_gguf};
+
+/// A template whose turns are made of the words that the test's tokenizer has.
+const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %} w6 {{ message.content }} \
+                        {{- eos_token }}{% endfor %}{% if add_generation_prompt %} w7{% endif %}";
+
+fn folder_with(files: &[(&str, String)]) -> Result<LoadedModel, EngineError> {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F32);
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    open(folder.path())
+}
+
+fn gguf_with(entries: &[(&str, Value)]) -> LoadedModel {
+    let folder = tempfile::tempdir().unwrap();
+    let words = |special: [&str; 4]| {
+        let words = special.into_iter().map(str::to_owned);
+        words
+            .chain((4..N_VOCAB).map(|id| format!("▁w{id}")))
+            .collect::<Vec<_>>()
+    };
+    let tokens = words(["<unk>", "<s>", "</s>", "<|eot_id|>"]).into_iter();
+    let kinds = (0..N_VOCAB).map(|id| match id {
+        0 => Value::I32(2),
+        1..4 => Value::I32(3),
+        _ => Value::I32(1),
+    });
+    let text = |text: &str| Value::String(text.to_owned());
+    let mut metadata = vec![
+        ("tokenizer.ggml.model", text("llama")),
+        (
+            "tokenizer.ggml.tokens",
+            Value::Array(tokens.map(Value::String).collect()),
+        ),
+        ("tokenizer.ggml.token_type", Value::Array(kinds.collect())),
+        ("tokenizer.ggml.bos_token_id", Value::U32(1)),
+    ];
+    metadata.extend(entries.iter().cloned());
+    let path = write_gguf(folder.path(), true, GgmlDType::F32, &metadata);
+    fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    open(&path).unwrap()
+}
+
+fn ids(model: &LoadedModel, prompt: &PromptText) -> Vec<u32> {
+    let prompt = model.read(prompt).unwrap();
+    prompt.tokens.into_iter().map(|token| token.0).collect()
+}
+
+fn config(begins: bool) -> (&'static str, String) {
+    let config = json!({
+        "add_bos_token": begins,
+        "bos_token": {"content": "<s>", "special": true},
+        "eos_token": "</s>",
+        "chat_template": TEMPLATE,
+    });
+    ("tokenizer_config.json", config.to_string())
+}
+
+#[test]
+fn a_chat_begins_once_and_waits_for_the_answer() {
+    for begins in [true, false] {
+        let model = folder_with(&[config(begins)]).unwrap();
+        assert_eq!(model.chat_support(), ChatSupport::Ready);
+        let begin = if begins { vec![1] } else { Vec::new() };
+        let raw = ids(&model, &PromptText::raw("w5 w9"));
+        assert_eq!(raw, [begin, vec![5, 9]].concat());
+        // The template writes the beginning too.
+        let chat = ids(&model, &PromptText::chat("w5 w9", ""));
+        assert_eq!(chat, [1, 6, 5, 9, 2, 7]);
+    }
+    let model = folder_with(&[config(true)]).unwrap();
+    let prompt = model.read(&PromptText::chat("w5", "w8")).unwrap();
+    let chat = prompt.chat.unwrap();
+    assert_eq!(chat.rendered, "<s> w6 w8</s> w6 w5</s> w7");
+    assert_eq!((prompt.text.as_str(), chat.system.as_str()), ("w5", "w8"));
+}
+
+#[test]
+fn a_model_that_always_begins_its_texts_begins_a_chat_whose_template_does_not() {
+    let template = TEMPLATE.replace("{{ bos_token }}", "");
+    let model = folder_with(&[config(true), ("chat_template.jinja", template)]).unwrap();
+    assert_eq!(ids(&model, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
+}
+
+#[test]
+fn an_end_is_put_after_texts_only_where_the_model_says_so_and_never_after_a_chat() {
+    let config = json!({
+        "add_eos_token": true, "eos_token": "</s>", "bos_token": "<s>",
+        "chat_template": [
+            {"name": "tool_use", "template": "{{ nothing.at.all }}"},
+            {"name": "default", "template": TEMPLATE},
+        ],
+    });
+    let model = folder_with(&[("tokenizer_config.json", config.to_string())]).unwrap();
+    assert_eq!(ids(&model, &PromptText::raw("w5")), [5, 2]);
+    assert_eq!(ids(&model, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
+}
+
+#[test]
+fn a_template_that_cannot_be_used_leaves_texts_usable() {
+    let named = |names: [&str; 2]| {
+        let templates = names.map(|name| json!({"name": name, "template": "x"}));
+        json!({"chat_template": templates}).to_string()
+    };
+    for (config, sentence) in [
+        (
+            json!({"chat_template": "{% if %}"}).to_string(),
+            "the model's chat template could not be understood in line 1: ",
+        ),
+        (
+            named(["rag", "tool_use"]),
+            "this model has several chat templates, and none is named \"default\": rag, tool_use",
+        ),
+    ] {
+        let model = folder_with(&[("tokenizer_config.json", config)]).unwrap();
+        let ChatSupport::Broken { error } = model.chat_support() else {
+            panic!("{sentence}");
+        };
+        assert!(error.starts_with(sentence), "{error}");
+        let found = model.read(&PromptText::chat("w5", "")).unwrap_err();
+        assert_eq!(found.to_string(), error);
+        assert_eq!(ids(&model, &PromptText::raw("w5")), [5]);
+    }
+    let broken = [("tokenizer_config.json", "{".to_owned())];
+    let error = folder_with(&broken).err().unwrap().to_string();
+    assert!(error.starts_with("The tokenizer's configuration could not be understood: "));
+    let model = folder_with(&[]).unwrap();
+    assert_eq!(model.chat_support(), ChatSupport::Missing);
+}
+
+#[test]
+fn a_gguf_file_brings_its_template_and_its_ends() {
+    let template = Value::String(TEMPLATE.to_owned());
+    let model = gguf_with(&[("tokenizer.chat_template", template.clone())]);
+    assert_eq!(model.chat_support(), ChatSupport::Ready);
+    let prompt = model.read(&PromptText::chat("w5", "")).unwrap();
+    assert_eq!(prompt.chat.unwrap().rendered, "<s> w6 w5</s> w7");
+    assert_eq!(
+        model.end_tokens,
+        [TokenId(2), TokenId(3)],
+        "named, and known by its name"
+    );
+
+    let names = ["other", "default"].map(|name| Value::String(name.to_owned()));
+    let model = gguf_with(&[
+        ("tokenizer.chat_templates", Value::Array(names.to_vec())),
+        ("tokenizer.chat_template.default", template.clone()),
+        (
+            "tokenizer.chat_template.other",
+            Value::String("other".to_owned()),
+        ),
+        ("tokenizer.ggml.eot_token_id", Value::U32(20)),
+        ("tokenizer.ggml.eom_token_id", Value::U32(21)),
+    ]);
+    assert_eq!(model.chat_support(), ChatSupport::Ready);
+    assert_eq!(model.end_tokens, [2, 3, 20, 21].map(TokenId));
+
+    assert_eq!(gguf_with(&[]).chat_support(), ChatSupport::Missing);
+}
