@@ -102,6 +102,33 @@ fn each_way_of_splitting_gives_the_tokens_of_the_reference() {
     }
 }
 
+/// The names that llama.cpp writes, of which some mean the same.
+#[test]
+fn every_known_name_gives_a_tokenizer_that_loses_nothing() {
+    for name in [
+        "a.x-4.0 bailingmoe bailingmoe2 bloom chatglm-bpe codeshell command-r dbrx deepseek-coder",
+        "deepseek-llm deepseek-r1-qwen deepseek-v3 exaone exaone4 falcon falcon-h1 falcon3 gigachat",
+        "glm4 gpt-2 gpt-4o gpt3-finnish granite-docling grok-2 hunyuan hunyuan-dense jais joyai-llm",
+        "kanana2 kormo lfm2 llada-moe llama-bpe llama-v3 llama3 llama4 megrez mellum mellum2",
+        "midm-2.0 minerva-7b minimax-m2 modern-bert mpt olmo phi-2 pixtral poro-chat qwen2 qwen35",
+        "refact seed-coder smaug-bpe smollm solar-open stablelm2 starcoder tekken trillion",
+    ]
+    .into_iter()
+    .flat_map(str::split_whitespace)
+    {
+        let metadata = byte_level()
+            .with("pre", text(name))
+            .with("add_bos_token", Value::Bool(false));
+        let tokenizer = metadata.open().unwrap();
+        let vocabulary = tokenizer.vocabulary(tokenizer.n_tokens());
+        let written = "It's 2024: 你好, ÉTÉ 🦊!!\r\n\t  x1234 (a|b) \n\n";
+        let tokens = tokenizer.encode(written).unwrap();
+        let bytes = tokens.iter().flat_map(|token| vocabulary.piece(*token).bytes);
+        let read = String::from_utf8(bytes.collect()).unwrap();
+        assert_eq!(read, written, "{name}");
+    }
+}
+
 #[test]
 fn scores_and_bytes_give_the_tokens_of_the_reference() {
     for index in 0..2 {

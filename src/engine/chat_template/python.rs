@@ -21,9 +21,7 @@ pub(super) fn print(
             None => value.to_string(),
         },
         ValueKind::None | ValueKind::Bool | ValueKind::Seq | ValueKind::Map => {
-            let mut written = String::new();
-            write_value(value, &Notation::Python, 0, &mut written)?;
-            written
+            Writer::written(value, Notation::Python)?
         }
         _ => value.to_string(),
     };
@@ -32,6 +30,10 @@ pub(super) fn print(
 
 /// Python's `json.dumps`, with its options in its order: `ensure_ascii`, `indent`, `separators`,
 /// `sort_keys`.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the form that minijinja asks for"
+)]
 pub(super) fn to_json(value: &Value, given: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
     let option = |place: usize, name: &str| -> Result<Value, Error> {
         match given.get(place) {
@@ -58,9 +60,7 @@ pub(super) fn to_json(value: &Value, given: Rest<Value>, named: Kwargs) -> Resul
         ascii,
         sorted,
     };
-    let mut written = String::new();
-    write_value(value, &Notation::Json(json), 0, &mut written)?;
-    Ok(Value::from(written))
+    Writer::written(value, Notation::Json(json)).map(Value::from)
 }
 
 /// Whether a value has a length and items: in Python, texts and dictionaries too.
@@ -103,147 +103,165 @@ struct Json {
     sorted: bool,
 }
 
-fn write_value(
-    value: &Value,
-    notation: &Notation,
+/// Writes one value, however deep it is.
+struct Writer {
+    notation: Notation,
     depth: usize,
-    out: &mut String,
-) -> Result<(), Error> {
-    if depth > N_MAX_DEPTH {
-        let reason = "values lie too deep in each other to be written";
-        return Err(Error::new(ErrorKind::InvalidOperation, reason));
+    out: String,
+}
+
+impl Writer {
+    fn written(value: &Value, notation: Notation) -> Result<String, Error> {
+        let mut writer = Self {
+            notation,
+            depth: 0,
+            out: String::new(),
+        };
+        writer.value(value)?;
+        Ok(writer.out)
     }
-    let (none, yes, no) = match notation {
-        Notation::Python => ("None", "True", "False"),
-        Notation::Json(_) => ("null", "true", "false"),
-    };
-    match value.kind() {
-        ValueKind::Undefined if matches!(notation, Notation::Json(_)) => {
-            let reason = "a value that is not defined can't be written as JSON";
-            return Err(Error::new(ErrorKind::BadSerialization, reason));
-        }
-        ValueKind::Undefined => out.push_str("Undefined"),
-        ValueKind::None => out.push_str(none),
-        ValueKind::Bool => out.push_str(if value.is_true() { yes } else { no }),
-        ValueKind::String => write_text(value.as_str().unwrap_or_default(), notation, out),
-        ValueKind::Seq | ValueKind::Iterable => {
-            let items: Vec<Value> = value.try_iter()?.collect();
-            let brackets = match notation {
-                Notation::Python if value.is_tuple() => ('(', ')'),
-                _ => ('[', ']'),
-            };
-            write_items(&items, brackets, notation, depth, out, |item, out| {
-                write_value(item, notation, depth + 1, out)
-            })?;
-        }
-        ValueKind::Map => {
-            let mut keys: Vec<Value> = value.try_iter()?.collect();
-            if matches!(notation, Notation::Json(Json { sorted: true, .. })) {
-                keys.sort();
+
+    fn value(&mut self, value: &Value) -> Result<(), Error> {
+        let (none, yes, no) = match self.notation {
+            Notation::Python => ("None", "True", "False"),
+            Notation::Json(_) => ("null", "true", "false"),
+        };
+        match value.kind() {
+            ValueKind::Undefined => self.undefined()?,
+            ValueKind::None => self.out.push_str(none),
+            ValueKind::Bool => self.out.push_str(if value.is_true() { yes } else { no }),
+            ValueKind::String => self.text(value.as_str().unwrap_or_default()),
+            ValueKind::Seq | ValueKind::Iterable => {
+                let items: Vec<Value> = value.try_iter()?.collect();
+                let tuple = value.is_tuple() && matches!(self.notation, Notation::Python);
+                let brackets = if tuple { ('(', ')') } else { ('[', ']') };
+                self.items(&items, brackets, Self::value)?;
             }
-            write_items(&keys, ('{', '}'), notation, depth, out, |key, out| {
-                write_key(key, notation, out)?;
-                write_value(&value.get_item(key)?, notation, depth + 1, out)
-            })?;
-        }
-        _ => write!(out, "{value}")?,
-    }
-    Ok(())
-}
-
-fn write_key(key: &Value, notation: &Notation, out: &mut String) -> Result<(), Error> {
-    match notation {
-        Notation::Python => {
-            write_value(key, notation, 0, out)?;
-            out.push_str(": ");
-        }
-        // In JSON every key is a text.
-        Notation::Json(json) => {
-            let mut text = String::new();
-            match key.as_str() {
-                Some(key) => text.push_str(key),
-                None => write_value(key, notation, 0, &mut text)?,
+            ValueKind::Map => {
+                let mut keys: Vec<Value> = value.try_iter()?.collect();
+                if matches!(self.notation, Notation::Json(Json { sorted: true, .. })) {
+                    keys.sort();
+                }
+                self.items(&keys, ('{', '}'), |writer, key| {
+                    writer.key(key)?;
+                    writer.value(&value.get_item(key)?)
+                })?;
             }
-            write_text(&text, notation, out);
-            out.push_str(&json.after_key);
+            _ => write!(self.out, "{value}")?,
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Items in brackets, each on a line of its own where there is an indent.
-fn write_items(
-    items: &[Value],
-    (open, close): (char, char),
-    notation: &Notation,
-    depth: usize,
-    out: &mut String,
-    mut write_item: impl FnMut(&Value, &mut String) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let (between, indent) = match notation {
-        Notation::Python => (", ", None),
-        Notation::Json(json) => (json.between_items.as_str(), json.indent.as_deref()),
-    };
-    let break_line = |depth: usize, out: &mut String| {
-        if let Some(indent) = indent.filter(|_| !items.is_empty()) {
-            out.push('\n');
-            out.push_str(&indent.repeat(depth));
-        }
-    };
-    out.push(open);
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push_str(between);
-        }
-        break_line(depth + 1, out);
-        write_item(item, out)?;
-    }
-    break_line(depth, out);
-    out.push(close);
-    Ok(())
-}
-
-/// A text in quotation marks.
-fn write_text(text: &str, notation: &Notation, out: &mut String) {
-    let (quote, ascii) = match notation {
-        // Python takes the other mark where it saves an escape.
-        Notation::Python if text.contains('\'') && !text.contains('"') => ('"', false),
-        Notation::Python => ('\'', false),
-        Notation::Json(json) => ('"', json.ascii),
-    };
-    out.push(quote);
-    for character in text.chars() {
-        match character {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            character if character == quote => out.extend(['\\', quote]),
-            character => write_character(character, notation, ascii, out),
-        }
-    }
-    out.push(quote);
-}
-
-fn write_character(character: char, notation: &Notation, ascii: bool, out: &mut String) {
-    let code = u32::from(character);
-    let control = character.is_ascii_control();
-    // Writing to a string does not fail.
-    match notation {
-        Notation::Python if control => write!(out, "\\x{code:02x}").ok(),
-        Notation::Json(_) if code == 8 => write!(out, "\\b").ok(),
-        Notation::Json(_) if code == 12 => write!(out, "\\f").ok(),
-        Notation::Json(_) if code < 0x20 => write!(out, "\\u{code:04x}").ok(),
-        Notation::Json(_) if ascii && !character.is_ascii() => {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                write!(out, "\\u{unit:04x}").ok();
+    fn undefined(&mut self) -> Result<(), Error> {
+        match self.notation {
+            Notation::Python => {
+                self.out.push_str("Undefined");
+                Ok(())
             }
-            None
+            Notation::Json(_) => {
+                let reason = "a value that is not defined can't be written as JSON";
+                Err(Error::new(ErrorKind::BadSerialization, reason))
+            }
         }
-        _ => {
-            out.push(character);
-            None
+    }
+
+    fn key(&mut self, key: &Value) -> Result<(), Error> {
+        let after = match &self.notation {
+            Notation::Python => ": ".to_owned(),
+            Notation::Json(json) => json.after_key.clone(),
+        };
+        match (&self.notation, key.as_str()) {
+            // In JSON every key is a text.
+            (Notation::Json(_), None) => {
+                self.out.push('"');
+                self.value(key)?;
+                self.out.push('"');
+            }
+            _ => self.value(key)?,
         }
-    };
+        self.out.push_str(&after);
+        Ok(())
+    }
+
+    /// Items in brackets, each on a line of its own where there is an indent.
+    fn items(
+        &mut self,
+        items: &[Value],
+        (open, close): (char, char),
+        mut item: impl FnMut(&mut Self, &Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.depth == N_MAX_DEPTH {
+            let reason = "values lie too deep in each other to be written";
+            return Err(Error::new(ErrorKind::InvalidOperation, reason));
+        }
+        self.depth += 1;
+        self.out.push(open);
+        for (index, value) in items.iter().enumerate() {
+            if index > 0 {
+                let between = match &self.notation {
+                    Notation::Python => ", ",
+                    Notation::Json(json) => &json.between_items,
+                };
+                self.out.push_str(between);
+            }
+            self.new_line();
+            item(self, value)?;
+        }
+        self.depth -= 1;
+        if !items.is_empty() {
+            self.new_line();
+        }
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn new_line(&mut self) {
+        if let Notation::Json(Json {
+            indent: Some(indent),
+            ..
+        }) = &self.notation
+        {
+            self.out.push('\n');
+            self.out.push_str(&indent.repeat(self.depth));
+        }
+    }
+
+    /// A text in quotation marks.
+    fn text(&mut self, text: &str) {
+        let quote = match self.notation {
+            // Python takes the other mark where it saves an escape.
+            Notation::Python if text.contains('"') || !text.contains('\'') => '\'',
+            Notation::Python | Notation::Json(_) => '"',
+        };
+        self.out.push(quote);
+        for character in text.chars() {
+            match character {
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                character if character == quote => self.out.extend(['\\', quote]),
+                character => self.character(character),
+            }
+        }
+        self.out.push(quote);
+    }
+
+    fn character(&mut self, character: char) {
+        let code = u32::from(character);
+        let out = &mut self.out;
+        // Writing to a string does not fail.
+        match &self.notation {
+            Notation::Python if character.is_ascii_control() => write!(out, "\\x{code:02x}").ok(),
+            Notation::Json(_) if code == 8 => write!(out, "\\b").ok(),
+            Notation::Json(_) if code == 12 => write!(out, "\\f").ok(),
+            Notation::Json(_) if code < 0x20 => write!(out, "\\u{code:04x}").ok(),
+            Notation::Json(Json { ascii: true, .. }) if !character.is_ascii() => {
+                let mut units = [0; 2];
+                let mut units = character.encode_utf16(&mut units).iter();
+                units.try_for_each(|unit| write!(out, "\\u{unit:04x}")).ok()
+            }
+            _ => write!(out, "{character}").ok(),
+        };
+    }
 }

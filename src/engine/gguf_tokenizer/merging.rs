@@ -152,9 +152,12 @@ mod tests {
             .collect()
     }
 
+    /// Tokens with their scores, a text, its pieces.
+    type Case<'a> = (&'a [(&'a str, f32)], &'a str, &'a [&'a str]);
+
     #[test]
     fn the_highest_score_is_merged_first_and_the_leftmost_of_equal_ones() {
-        let table: [(&[(&str, f32)], &str, &[&str]); 8] = [
+        let table: [Case<'_>; 8] = [
             (&[], "", &[]),
             (&[], "ab", &["a", "b"]),
             (&[("ab", -2.0), ("bc", -1.0)], "abc", &["a", "bc"]),

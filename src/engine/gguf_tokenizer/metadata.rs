@@ -72,8 +72,8 @@ impl<'a> Metadata<'a> {
     /// The texts of a list.
     pub fn texts(&self, key: &str) -> Result<Vec<&'a str>, String> {
         let values = self.list(key).ok_or_else(|| format!("{key} is missing"))?;
-        let text = |(index, value)| match value {
-            &Value::String(ref text) => Ok(text.as_str()),
+        let text = |(index, value): (usize, &'a Value)| match value {
+            Value::String(text) => Ok(text.as_str()),
             _ => Err(format!("entry {index} of {key} is not a text")),
         };
         values.iter().enumerate().map(text).collect()

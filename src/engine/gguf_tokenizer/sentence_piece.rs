@@ -3,7 +3,7 @@
 //!
 //! The tokenizers crate merges by a rank of its own for each pair, which can't say that two are
 //! equal; so the merging is ours, and the rest is the crate's.
-//! Kudo, Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer".
+//! Kudo, Richardson 2018, "`SentencePiece`: A simple and language independent subword tokenizer".
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
