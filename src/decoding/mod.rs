@@ -41,6 +41,7 @@ pub(crate) mod testing;
 mod token;
 mod trace;
 mod what_if;
+mod what_if_stages;
 
 pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
@@ -54,3 +55,4 @@ pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{Draw, Evidence, RankedCandidate, StageReport, Trace};
 pub use what_if::{WhatIf, what_if, what_if_prob};
+pub use what_if_stages::{KnownCount, KnownProb, KnownStage, WhatIfStages, what_if_stages};

@@ -53,11 +53,11 @@ pub fn what_if_prob(
 }
 
 /// A distribution of which only a head is known token by token.
-struct Recorded {
-    head: Candidates,
-    tail: Option<Tail>,
+pub(super) struct Recorded {
+    pub(super) head: Candidates,
+    pub(super) tail: Option<Tail>,
     /// Whether all that was decided so far holds whatever the tail is.
-    sure: bool,
+    pub(super) sure: bool,
     /// Whether the most likely one is known, be it unsure which others are left.
     best_sure: bool,
 }
@@ -65,20 +65,20 @@ struct Recorded {
 /// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
 /// natural logarithms.
 #[derive(Clone, Copy)]
-struct Tail {
+pub(super) struct Tail {
     /// There are at most so many.
-    n: f64,
+    pub(super) n: f64,
     ln_least: f64,
     ln_most: f64,
     /// No logit is larger; that of the last recorded token is as large, and comes before any equal.
     max_logit: f32,
     last: TokenId,
     /// Whether recorded tokens have fallen among them.
-    mixed: bool,
+    pub(super) mixed: bool,
 }
 
 impl Recorded {
-    fn of(evidence: &Evidence) -> Option<Self> {
+    pub(super) fn of(evidence: &Evidence) -> Option<Self> {
         let last = evidence.head.last()?;
         let entries = evidence.head.iter().map(|ranked| Candidate {
             token: ranked.token,
@@ -126,7 +126,7 @@ impl Recorded {
         Some(step)
     }
 
-    fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+    pub(super) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
         self.best_sure &= self.sure || filter.keeps_the_best();
         let Some(tail) = self.tail else {
             filter.apply(context, &mut self.head);
@@ -295,7 +295,7 @@ impl Recorded {
     }
 
     /// The least and the most that the tail weighs beside the head.
-    fn tail_shares(&mut self, tail: Tail) -> (f64, f64) {
+    pub(super) fn tail_shares(&mut self, tail: Tail) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
         (
             (tail.ln_least - ln_head).exp(),
@@ -311,7 +311,7 @@ impl Recorded {
         Some([prob / (1.0 + heavy), prob / (1.0 + light)])
     }
 
-    fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
+    pub(super) fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
         let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
         let sure = self.sure && !selector.is_adaptive();
         match (self.tail, selector) {

@@ -2,6 +2,7 @@
 //!
 //! This module knows no model, no thread and no window; it names only `decoding`.
 
+pub mod by_hand;
 mod config;
 mod finish;
 mod fork;
@@ -18,6 +19,7 @@ pub(crate) mod testing;
 mod token_search;
 mod vocabulary;
 mod what_if;
+pub mod x_ray;
 
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;

@@ -1,6 +1,5 @@
 //! `quartet sample`: runs a chain over a row of numbers, without a model, and shows every stage.
 
-mod draws;
 mod rows;
 mod table;
 
@@ -10,12 +9,12 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Serialize;
 
-use self::draws::Draws;
-use self::rows::Row;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
-use crate::decoding::{Coins, History, RankedCandidate, SamplerChain, TokenId, Trace};
+use crate::decoding::{RankedCandidate, SamplerChain, TokenId};
+use crate::generation::by_hand::{Draws, ScoreRow};
+use crate::generation::x_ray::XrayTable;
 use crate::generation::{GRAMMAR, PaneSettings};
 
 /// What `quartet sample` is given.
@@ -82,7 +81,9 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<Draws>,
     #[serde(skip)]
-    trace: Trace,
+    n_candidates: u32,
+    #[serde(skip)]
+    x_ray: XrayTable,
 }
 
 #[derive(Debug, Serialize)]
@@ -128,21 +129,19 @@ impl Arguments {
         self.panes.iter().map(parse).collect()
     }
 
-    fn answer(&self, pane: &PaneSettings, number: usize, row: &Row) -> Result<Answer, Failure> {
-        let history = History::new(&row.history, row.n_prompt);
-        let coins = Coins {
-            seed: pane.seed.unwrap_or(self.seed),
-            position: row.history.len() as u64,
-        };
+    fn answer(
+        &self,
+        pane: &PaneSettings,
+        number: usize,
+        row: &ScoreRow,
+    ) -> Result<Answer, Failure> {
+        let coins = row.coins(pane.seed.unwrap_or(self.seed));
         let chain = SamplerChain::new(pane.chain.clone());
         let fails = |error| Failure::run(format!("row {number}: {error}"));
         let kept = chain
-            .distribution(&row.logits, history, coins)
+            .distribution(&row.logits, row.history(), coins)
             .map_err(fails)?;
-        let sampled = chain
-            .clone()
-            .sample(&row.logits, history, coins)
-            .map_err(fails)?;
+        let sampled = row.sample(&pane.chain, coins).map_err(fails)?;
         let draws = (self.draws > 0).then(|| Draws::toss(&pane.chain, row, coins, self.draws));
         let trace = sampled.trace;
         Ok(Answer {
@@ -157,7 +156,8 @@ impl Arguments {
             stages: stages(&trace),
             kept: kept.iter().map(Kept::from).collect(),
             draws: draws.transpose().map_err(fails)?,
-            trace,
+            n_candidates: trace.raw.n_candidates,
+            x_ray: XrayTable::recorded(&pane.chain, &trace),
         })
     }
 
@@ -185,7 +185,7 @@ impl Arguments {
     }
 }
 
-fn stages(trace: &Trace) -> Vec<StageAnswer> {
+fn stages(trace: &crate::decoding::Trace) -> Vec<StageAnswer> {
     let stage = |report: &crate::decoding::StageReport| StageAnswer {
         name: report.filter.name(),
         words: report.filter.rule().words(),

@@ -7,14 +7,7 @@ use serde::Deserialize;
 
 use super::{Arguments, Failure};
 use crate::decoding::TokenId;
-
-/// Scores, and what stands before the token that they are for.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub logits: Vec<f32>,
-    pub history: Vec<TokenId>,
-    pub n_prompt: usize,
-}
+use crate::generation::by_hand::ScoreRow;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -41,12 +34,12 @@ enum Score {
 }
 
 /// The rows that the arguments ask for.
-pub(super) fn read(arguments: &Arguments) -> Result<Vec<Row>, Failure> {
+pub(super) fn read(arguments: &Arguments) -> Result<Vec<ScoreRow>, Failure> {
     let history = ids(arguments.history.as_deref().unwrap_or_default())?;
     let n_prompt = arguments.prompt_tokens;
     let Some(json) = json(&arguments.logits)? else {
         let logits = scores(&arguments.logits)?;
-        return Ok(vec![Row {
+        return Ok(vec![ScoreRow {
             logits,
             history,
             n_prompt,
@@ -68,7 +61,7 @@ pub(super) fn read(arguments: &Arguments) -> Result<Vec<Row>, Failure> {
         File::Rows(entries) => entries,
     };
     let row = |entry: Entry| {
-        Ok(Row {
+        Ok(ScoreRow {
             logits: entry
                 .logits
                 .into_iter()

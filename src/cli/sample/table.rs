@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Answer;
-use super::draws::Draws;
 use crate::decoding::TokenId;
+use crate::generation::by_hand::Draws;
+use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
 
 /// How many characters the bar of probabilities is wide.
 const BAR: usize = 60;
@@ -29,24 +30,35 @@ pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
 }
 
 fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
-    let trace = &answer.trace;
-    let mut title = vec![String::new(), "model".to_owned()];
-    title.extend(trace.stages.iter().map(|stage| stage.filter.to_string()));
+    let x_ray = &answer.x_ray;
+    let mut title = vec![String::new()];
+    let shown = x_ray.columns.iter().filter(|column| is_shown(column));
+    title.extend(shown.map(|column| match &column.at {
+        XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
+        _ => "model".to_owned(),
+    }));
     let mut rows = vec![title];
-    for (index, candidate) in trace.raw.head.iter().enumerate() {
-        let mut row = vec![name(candidate.token), percent(candidate.prob)];
-        let mut cut_by = None;
-        for stage in &trace.stages {
-            let prob = stage.head_probs.get(index).copied().flatten();
-            if prob.is_none() && cut_by.is_none() {
-                cut_by = Some(format!("cut by {}", stage.filter));
-            }
-            row.push(prob.map_or_else(|| "–".to_owned(), |prob| percent(f64::from(prob))));
-        }
-        row.push(cut_by.unwrap_or_default());
+    let recorded = x_ray
+        .rows
+        .iter()
+        .zip(1..)
+        .filter(|(row, rank)| row.rank == *rank);
+    for (candidate, _) in recorded.clone() {
+        let mut row = vec![name(candidate.token)];
+        let cells = x_ray.columns.iter().zip(&candidate.cells);
+        let cells = cells.filter(|(column, _)| is_shown(column));
+        row.extend(cells.map(|(_, cell)| match cell {
+            XrayCell::Kept(prob) => percent(*prob),
+            _ => "–".to_owned(),
+        }));
+        row.push(match x_ray.cut_by(candidate).map(|column| &column.at) {
+            Some(XrayPlace::Stage { stage, .. }) => format!("cut by {}", stage.filter),
+            _ => String::new(),
+        });
         rows.push(row);
     }
-    let n_more = trace.raw.n_candidates as usize - trace.raw.head.len();
+    let n_all = answer.n_candidates as usize;
+    let n_more = n_all - recorded.count();
     if n_more > 0 {
         rows.push(vec![format!("and {n_more} less likely")]);
     }
@@ -56,8 +68,9 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
         rows.push(row);
     };
     let bits = |nats: f64| format!("{:.3}", nats / std::f64::consts::LN_2);
-    let n_all = trace.raw.n_candidates.to_string();
-    summary("tokens left", n_all, &|stage| stage.n_kept.to_string());
+    summary("tokens left", n_all.to_string(), &|stage| {
+        stage.n_kept.to_string()
+    });
     summary("mass removed", String::new(), &|stage| {
         percent(stage.mass_removed)
     });
@@ -65,6 +78,15 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
         bits(stage.entropy_nats)
     });
     push_columns(text, &rows);
+}
+
+/// The model, and the stages that are switched on.
+const fn is_shown(column: &XrayColumn) -> bool {
+    match &column.at {
+        XrayPlace::Model => true,
+        XrayPlace::Stage { stage, .. } => stage.enabled,
+        XrayPlace::Selector(_) => false,
+    }
 }
 
 /// Columns as wide as their longest cell; all but the first and the words at the end stand right.

@@ -1,0 +1,145 @@
+//! Many draws from one row, against the distribution that they should follow.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{ChiSquared, ScoreRow};
+use crate::decoding::{ChainConfig, Coins, DecodingError, SamplerChain, Selector, TokenId};
+
+/// How often each token was drawn.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Draws {
+    /// The most expected first.
+    pub counts: Vec<Tally>,
+    /// Nothing where the selector draws by rules of its own, or where only one token can be drawn.
+    pub chi_squared: Option<ChiSquared>,
+}
+
+/// A token's count, and the one that was to be expected.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tally {
+    /// The token.
+    pub id: TokenId,
+    /// How often it was drawn.
+    pub count: u32,
+    /// How often the distribution after the filters lets one expect it.
+    pub expected: f64,
+}
+
+impl Draws {
+    /// Draws at as many positions in a row, each as the first of its text.
+    pub fn toss(
+        config: &ChainConfig,
+        row: &ScoreRow,
+        coins: Coins,
+        n: u32,
+    ) -> Result<Self, DecodingError> {
+        let history = row.history();
+        let chain = SamplerChain::new(config.clone());
+        let by_chance = config.active().any(|filter| filter.rule().acts_by_chance());
+        let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
+        for toss in 0..n {
+            let coins = Coins {
+                position: coins.position + u64::from(toss),
+                ..coins
+            };
+            let sampled = chain.clone().sample(&row.logits, history, coins)?;
+            counts.entry(sampled.token).or_default().0 += 1;
+            // A stage that acts by chance leaves another distribution at another position.
+            if by_chance || toss == 0 {
+                let n_for = if by_chance { 1 } else { n };
+                for candidate in chain.distribution(&row.logits, history, coins)? {
+                    counts.entry(candidate.token).or_default().1 +=
+                        candidate.prob * f64::from(n_for);
+                }
+            }
+        }
+        Ok(Self::of(config.selector, counts))
+    }
+
+    /// These draws and others from the same row.
+    #[must_use]
+    pub fn and(&self, more: &Self, selector: Selector) -> Self {
+        let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
+        for tally in self.counts.iter().chain(&more.counts) {
+            let sum = counts.entry(tally.id).or_default();
+            sum.0 = sum.0.saturating_add(tally.count);
+            sum.1 += tally.expected;
+        }
+        Self::of(selector, counts)
+    }
+
+    /// How many draws there are.
+    pub fn n(&self) -> u64 {
+        self.counts.iter().map(|tally| u64::from(tally.count)).sum()
+    }
+
+    fn of(selector: Selector, counts: BTreeMap<TokenId, (u32, f64)>) -> Self {
+        let mut counts: Vec<Tally> = counts
+            .into_iter()
+            .map(|(id, (count, expected))| Tally {
+                id,
+                count,
+                expected,
+            })
+            .collect();
+        counts.sort_by(|a, b| b.expected.total_cmp(&a.expected).then(a.id.cmp(&b.id)));
+        let plain = matches!(selector, Selector::Multinomial | Selector::GumbelMax);
+        let chi_squared = if plain { ChiSquared::of(&counts) } else { None };
+        Self {
+            counts,
+            chi_squared,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Draws;
+    use crate::decoding::filters::{TopK, Xtc};
+    use crate::decoding::{ChainConfig, Filter};
+    use crate::generation::by_hand::ScoreRow;
+
+    fn row() -> ScoreRow {
+        ScoreRow {
+            logits: vec![2.0, 1.0, 0.5, -1.0],
+            ..ScoreRow::default()
+        }
+    }
+
+    #[test]
+    fn draws_in_parts_are_the_draws_of_the_whole() {
+        for filter in [
+            Filter::TopK(TopK { k: 3 }),
+            Filter::Xtc(Xtc {
+                probability: 0.5,
+                threshold: 0.1,
+            }),
+        ] {
+            let config = ChainConfig::sampled([filter]);
+            let coins = row().coins(7);
+            let whole = Draws::toss(&config, &row(), coins, 300).unwrap();
+            let first = Draws::toss(&config, &row(), coins, 100).unwrap();
+            let mut later = coins;
+            later.position += 100;
+            let rest = Draws::toss(&config, &row(), later, 200).unwrap();
+            let both = first.and(&rest, config.selector);
+            assert_eq!(both.n(), 300);
+            for (one, other) in both.counts.iter().zip(&whole.counts) {
+                assert_eq!((one.id, one.count), (other.id, other.count));
+                assert!((one.expected - other.expected).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn only_draws_that_follow_the_distribution_are_tested_against_it() {
+        let coins = row().coins(7);
+        let greedy = Draws::toss(&ChainConfig::greedy(), &row(), coins, 100).unwrap();
+        assert_eq!(greedy.chi_squared, None);
+        let fair = Draws::toss(&ChainConfig::sampled([]), &row(), coins, 2000).unwrap();
+        let test = fair.chi_squared.unwrap();
+        assert!(test.p_value() > 0.001, "{test:?}");
+    }
+}

@@ -1,0 +1,226 @@
+//! What the table shows, against the chain itself.
+
+use super::{DrawnBy, XrayCell, XrayPlace, XrayTable};
+use crate::decoding::filters::{MinP, Temperature, TopK, TopP, TypicalP};
+use crate::decoding::selector::MirostatV2;
+use crate::decoding::{
+    ChainConfig, Coins, Filter, History, KnownCount, SamplerChain, Selector, Stage, TokenId, Trace,
+};
+use crate::generation::testing::generation;
+
+fn heat(temperature: f32) -> Filter {
+    Filter::Temperature(Temperature { temperature })
+}
+
+fn top_p(p: f32) -> Filter {
+    Filter::TopP(TopP { p })
+}
+
+/// 400 scores that fall slowly, so that far more tokens are possible than are recorded.
+fn wide_row() -> Vec<f32> {
+    (1..=400_u16).map(|rank| -f32::from(rank).ln()).collect()
+}
+
+fn trace(chain: &ChainConfig, logits: &[f32], seed: u64) -> Trace {
+    let coins = Coins { seed, position: 3 };
+    let mut chain = SamplerChain::new(chain.clone());
+    chain.sample(logits, History::empty(), coins).unwrap().trace
+}
+
+#[test]
+fn a_recorded_step_shows_what_was_recorded() {
+    let mut chain = ChainConfig::sampled([heat(0.5), Filter::TopK(TopK { k: 2 }), top_p(0.9)]);
+    chain.stages[2].enabled = false;
+    let trace = trace(&chain, &[1.0, 3.0, 2.0], 1);
+    let table = XrayTable::recorded(&chain, &trace);
+    assert!(!table.what_if);
+    assert_eq!(table.columns.len(), 4);
+    let tokens: Vec<u32> = table.rows.iter().map(|row| row.token.0).collect();
+    assert_eq!(tokens, [1, 2, 0]);
+    for (row, at) in table.rows.iter().zip(0..) {
+        let of_stage = |stage: usize| trace.stages[stage].head_probs[at].map(f64::from);
+        assert_eq!(row.cells[0], XrayCell::Kept(trace.raw.head[at].prob));
+        assert_eq!(row.cells[1], XrayCell::Kept(of_stage(0).unwrap()));
+        assert_eq!(
+            row.cells[2],
+            match of_stage(1) {
+                Some(prob) => XrayCell::Kept(prob),
+                None => XrayCell::Cut(of_stage(0)),
+            }
+        );
+        assert_eq!(row.cells[3], XrayCell::Muted);
+        assert_eq!(row.chosen, row.token == trace.draw.token);
+    }
+    assert_eq!(table.cut_by(&table.rows[0]), None);
+    let cut_by = table.cut_by(&table.rows[2]).unwrap();
+    assert_eq!(
+        cut_by.at,
+        XrayPlace::Stage {
+            index: 1,
+            stage: Stage::from(Filter::TopK(TopK { k: 2 })),
+        }
+    );
+    assert_eq!(cut_by.n_left, KnownCount::Exactly(2));
+    assert_eq!(cut_by.mass_removed, Some(trace.stages[1].mass_removed));
+}
+
+#[test]
+fn a_token_from_below_all_recorded_is_followed_as_far_as_it_can_be() {
+    let row = wide_row();
+    let chain = ChainConfig::sampled([heat(1.4), Filter::TopK(TopK { k: 300 })]);
+    let typical = ChainConfig::sampled([
+        Filter::TypicalP(TypicalP { p: 0.99 }),
+        Filter::QuadraticSmoothing(crate::decoding::filters::QuadraticSmoothing {
+            factor: 0.1,
+            curve: 1.0,
+        }),
+        heat(1.2),
+    ]);
+    let mut n_seen = 0;
+    for (chain, known) in [
+        (&chain, [true, true, true, true]),
+        (&typical, [true, true, false, true]),
+    ] {
+        for seed in 0..40 {
+            let trace = trace(chain, &row, seed);
+            let token = trace.draw.token;
+            if trace.raw.head.iter().any(|ranked| ranked.token == token) {
+                continue;
+            }
+            n_seen += 1;
+            let table = XrayTable::recorded(chain, &trace);
+            let last = table.rows.last().unwrap();
+            assert!(last.chosen && last.token == token && last.rank == trace.raw_rank);
+            let coins = Coins { seed, position: 3 };
+            for (n_stages, (cell, known)) in last.cells.iter().zip(known).enumerate() {
+                let mut prefix = chain.clone();
+                prefix.stages.truncate(n_stages);
+                let distribution = SamplerChain::new(prefix)
+                    .distribution(&row, History::empty(), coins)
+                    .unwrap();
+                let exact = distribution
+                    .iter()
+                    .find(|other| other.token == token)
+                    .unwrap();
+                match cell {
+                    XrayCell::Kept(prob) => {
+                        assert!(known);
+                        assert!((prob - exact.prob).abs() < 1e-5 * exact.prob, "{n_stages}");
+                    }
+                    cell => assert_eq!((*cell, known), (XrayCell::Unknown, false)),
+                }
+            }
+            let chosen = table.bar.chosen().unwrap();
+            let DrawnBy::OneCoin(coin) = table.bar.drawn.by else {
+                panic!("a multinomial draw has one coin");
+            };
+            assert!(chosen.from <= coin && coin < chosen.to);
+        }
+    }
+    assert!(n_seen > 10, "{n_seen}");
+}
+
+#[test]
+fn the_bar_is_without_gaps_from_zero_to_one() {
+    let rows = [wide_row(), vec![2.0, 1.0, 0.5, f32::NEG_INFINITY]];
+    for row in &rows {
+        for chain in [
+            ChainConfig::sampled([]),
+            ChainConfig::sampled([top_p(0.6)]),
+            ChainConfig::greedy(),
+        ] {
+            for seed in 0..20 {
+                let bar = XrayTable::recorded(&chain, &trace(&chain, row, seed)).bar;
+                let mut end = 0.0_f64;
+                for part in &bar.parts {
+                    assert!((part.from - end).abs() < 1e-9, "{bar:?}");
+                    end = part.to;
+                }
+                assert!((end - 1.0).abs() < 1e-5, "{bar:?}");
+                assert!(bar.chosen().is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_selector_says_how_it_decided() {
+    let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.1 });
+    for (selector, has_column, coin) in [
+        (Selector::Greedy, false, false),
+        (Selector::Multinomial, false, true),
+        (Selector::GumbelMax, false, false),
+        (mirostat, true, true),
+    ] {
+        let chain = ChainConfig {
+            selector,
+            ..ChainConfig::sampled([])
+        };
+        let table = XrayTable::recorded(&chain, &trace(&chain, &[3.0, 2.5, 1.0, -2.0], 5));
+        assert_eq!(
+            table.columns.len(),
+            1 + usize::from(has_column),
+            "{selector}"
+        );
+        assert_eq!(matches!(table.bar.drawn.by, DrawnBy::OneCoin(_)), coin);
+        assert_eq!(
+            table.bar.drawn.by == DrawnBy::CoinForEach,
+            selector == Selector::GumbelMax
+        );
+        if has_column {
+            assert!(matches!(table.rows[3].cells[1], XrayCell::Cut(Some(_))));
+            assert!(matches!(
+                table.columns[1].n_left,
+                KnownCount::Exactly(1..=3)
+            ));
+        }
+    }
+}
+
+#[test]
+fn a_coin_that_is_moved_takes_the_token_under_it() {
+    let chain = ChainConfig::sampled([]);
+    let logits = [0.5_f32, 0.3, 0.2].map(f32::ln);
+    let mut table = XrayTable::recorded(&chain, &trace(&chain, &logits, 1));
+    for (coin, token) in [(0.0, 0), (0.499, 0), (0.501, 1), (0.801, 2), (1.0, 2)] {
+        table.move_coin(coin);
+        assert_eq!(table.bar.drawn.token, Some(TokenId(token)), "{coin}");
+        let chosen: Vec<u32> = table
+            .rows
+            .iter()
+            .filter(|row| row.chosen)
+            .map(|row| row.token.0)
+            .collect();
+        assert_eq!(chosen, [token]);
+    }
+    let greedy = ChainConfig::greedy();
+    let mut table = XrayTable::recorded(&greedy, &trace(&greedy, &logits, 1));
+    table.move_coin(0.9);
+    assert_eq!(table.bar.drawn.token, Some(TokenId(0)));
+}
+
+#[test]
+fn other_settings_are_shown_as_what_they_would_do() {
+    let generation = generation(&[(" fox", 0.6), (" house", 0.2)]);
+    let run = &generation.config;
+    let same = XrayTable::of(&generation, 1, &run.chain, run.seed).unwrap();
+    assert!(!same.what_if);
+    assert_eq!(same.bar.drawn.token, Some(generation.steps[1].token));
+
+    let mut muted = run.chain.clone();
+    muted.stages[0].enabled = false;
+    muted
+        .stages
+        .push(Stage::from(Filter::MinP(MinP { p: 0.3 })));
+    let table = XrayTable::of(&generation, 1, &muted, run.seed).unwrap();
+    assert!(table.what_if);
+    assert_eq!(table.columns.len(), 3);
+    assert_eq!(table.rows[0].cells[1], XrayCell::Muted);
+    let trace = &generation.steps[1].trace;
+    let best = trace.raw.head[0].prob;
+    for (row, ranked) in table.rows.iter().zip(&trace.raw.head) {
+        let kept = matches!(row.cells[2], XrayCell::Kept(_));
+        assert_eq!(kept, ranked.prob >= 0.3 * best, "{row:?}");
+    }
+    assert_eq!(XrayTable::of(&generation, 2, &muted, run.seed), None);
+}
