@@ -3,8 +3,8 @@
 use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
-    Effect, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin, PromptCount, Settings,
-    ViewChoices,
+    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin,
+    PromptCount, Settings, ViewChoices,
 };
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
 use crate::worker::{ModelSource, Request};
@@ -33,6 +33,10 @@ pub struct AppState {
     pub(super) asked_source: Option<ModelSource>,
     /// How the record is looked at.
     pub view: ViewChoices,
+    /// What is sampled from by hand.
+    pub by_hand: ByHand,
+    /// What was drawn from it.
+    pub(super) hand_drawn: Option<HandDraws>,
     /// The token that the reader holds on to.
     pub pin: Option<Pin>,
     /// Messages, oldest first; the first is shown.
@@ -61,6 +65,8 @@ impl AppState {
             model_source: model_source.clone(),
             asked_source: None,
             view: settings.view,
+            by_hand: settings.by_hand,
+            hand_drawn: None,
             pin: None,
             notices: Vec::new(),
             path_field: None,
@@ -90,6 +96,7 @@ impl AppState {
             limits: self.limits.clone(),
             seed: self.seed,
             view: self.view,
+            by_hand: self.by_hand.clone(),
         }
     }
 

@@ -53,6 +53,8 @@ impl AppState {
             }
             Command::MovePin(direction) => self.move_pin(direction),
 
+            Command::DrawByHand(n) => self.draw_by_hand(n),
+
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.follow_path(purpose, path),

@@ -49,6 +49,9 @@ pub enum Command {
     /// Hold on to a neighbour of it.
     MovePin(PinMove),
 
+    /// Draw so many times from the scores that are set by hand.
+    DrawByHand(u32),
+
     /// Load the model inside the program.
     LoadEmbeddedModel,
     /// A path is needed; ask for it.

@@ -5,6 +5,7 @@
 
 mod app_state;
 mod apply;
+mod by_hand;
 mod chain_words;
 mod change;
 mod command;
@@ -26,6 +27,7 @@ mod view;
 mod what_if;
 
 pub use app_state::AppState;
+pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken};
 pub use chain_words::{describe, name_of};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub use fork_words::{ForkWords, fork_words};

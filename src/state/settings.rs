@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ViewChoices;
+use super::{ByHand, ViewChoices};
 use crate::generation::{Limits, PaneSettings};
 
 /// The most panes that fit, and have a letter and a colour of their own.
@@ -23,6 +23,8 @@ pub struct Settings {
     pub seed: u64,
     /// How the record is looked at.
     pub view: ViewChoices,
+    /// What is sampled from by hand.
+    pub by_hand: ByHand,
 }
 
 impl Default for Settings {
@@ -33,6 +35,7 @@ impl Default for Settings {
             limits: Limits::default(),
             seed: 42,
             view: ViewChoices::default(),
+            by_hand: ByHand::default(),
         }
     }
 }
@@ -42,6 +45,7 @@ impl Settings {
     pub fn from_json(json: &str) -> Self {
         let mut settings: Self = serde_json::from_str(json).unwrap_or_default();
         settings.panes.truncate(MAX_PANES);
+        settings.by_hand = settings.by_hand.repaired();
         if settings.panes.is_empty() {
             settings.panes = PaneSettings::classics().to_vec();
         }
@@ -69,6 +73,7 @@ mod tests {
         settings.limits.stop_strings = vec!["\n\n".to_owned()];
         settings.panes[1].seed = Some(7);
         settings.view.show_marks = true;
+        settings.by_hand.tokens_mut()[0].label = "else".to_owned();
         assert_eq!(Settings::from_json(&settings.to_json()), settings);
     }
 

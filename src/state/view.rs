@@ -156,18 +156,24 @@ pub enum DockTab {
     /// The pictures.
     #[default]
     Plots,
-    /// The figures behind them.
+    /// One token's way through the chain.
+    Xray,
+    /// The same for scores that are set by hand.
+    ByHand,
+    /// The figures behind the pictures.
     Numbers,
 }
 
 impl DockTab {
     /// All, from left to right.
-    pub const ALL: [Self; 2] = [Self::Plots, Self::Numbers];
+    pub const ALL: [Self; 4] = [Self::Plots, Self::Xray, Self::ByHand, Self::Numbers];
 
     /// The word on the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plots => "Plots",
+            Self::Xray => "X-ray",
+            Self::ByHand => "By hand",
             Self::Numbers => "Numbers",
         }
     }

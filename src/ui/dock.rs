@@ -5,6 +5,7 @@ use egui::{
     vec2,
 };
 
+use super::by_hand::by_hand_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::{GAP, Room, TABS};
@@ -17,6 +18,7 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
+use super::xray::xray_ui;
 use crate::state::{AppState, Command, DockTab, Pin, PinMove};
 
 /// Where the dock stands.
@@ -57,6 +59,14 @@ pub(super) fn dock_ui(
         .hline(rect.shrink(1.0).x_range(), tabs.bottom(), edge);
     match state.view.dock_tab {
         DockTab::Plots => plots_ui(ui, body, state, hovered, commands),
+        DockTab::Xray => {
+            xray_ui(ui, body, state, commands);
+            None
+        }
+        DockTab::ByHand => {
+            by_hand_ui(ui, body, state, commands);
+            None
+        }
         DockTab::Numbers => {
             let inside = body.shrink2(vec2(14.0, 6.0));
             numbers_ui(&mut part(ui, inside, "numbers"), state);

@@ -9,6 +9,7 @@ pub mod token_text;
 pub mod widgets;
 pub mod words;
 
+mod by_hand;
 mod chain_editor;
 mod dock;
 mod empty_pane;
@@ -28,5 +29,6 @@ mod toast;
 mod top_bar;
 mod view_bar;
 mod window;
+mod xray;
 
 pub use window::WindowUi;

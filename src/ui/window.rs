@@ -20,7 +20,7 @@ use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
-use crate::state::{AppState, Command, PaneId, fork_words};
+use crate::state::{AppState, Command, DockTab, PaneId, fork_words};
 
 /// What other settings would have changed is counted for no longer than this in one frame; the rest
 /// waits for the next.
@@ -123,6 +123,16 @@ impl WindowUi {
     }
 }
 
+/// The dock is higher where it shows a table.
+fn table_height(room: Room, state: &AppState) -> Option<f32> {
+    let table = matches!(state.view.dock_tab, DockTab::Xray | DockTab::ByHand);
+    match room {
+        Room::Tight | Room::Small => table.then_some(264.0),
+        Room::Normal => table.then_some(304.0),
+        Room::Wide => None,
+    }
+}
+
 fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
     let room = Room::of(window.width());
     let card_width = window.width() - 3.0 * EDGE - room.run_column();
@@ -130,6 +140,6 @@ fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
         n_panes: state.panes.len(),
         prompt_height: text_height(ui, &state.prompt, card_width),
         dock_open: state.view.dock_open,
-        dock_height: state.view.dock_height,
+        dock_height: state.view.dock_height.or_else(|| table_height(room, state)),
     }
 }

@@ -1,5 +1,6 @@
 //! Commands in, state and effects out.
 
+mod by_hand;
 mod outside;
 mod panes;
 mod undo;

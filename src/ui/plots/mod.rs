@@ -11,6 +11,7 @@ mod scale;
 mod score;
 mod speed;
 
+pub(super) use next_token::word_galley;
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
 pub use score::{ScoreData, ScoreLane, score_measure_ui, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};

@@ -25,3 +25,4 @@ pub use legend::legend;
 pub use menu_item::menu_item;
 pub use notice::{Notice, NoticeKind};
 pub use number::Number;
+pub use slider::key_steps;

@@ -129,7 +129,7 @@ impl Scale {
 }
 
 /// How often the arrow keys ask for more, less how often for less.
-fn key_steps(ui: &Ui, response: &Response) -> f64 {
+pub fn key_steps(ui: &Ui, response: &Response) -> f64 {
     if !response.has_focus() {
         return 0.0;
     }

@@ -6,7 +6,7 @@ mod words;
 use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 pub use self::data::{CandidateRow, NextTokenData};
-use self::words::word_galley;
+pub(in crate::ui) use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, row_rect, text, title_ui};
 use super::scale::{axis_steps, count, grouped};

@@ -22,7 +22,7 @@ enum Part {
 
 /// Sets the word in `color`, its marks paler, and ends it in "…" where it is wider than `width`;
 /// a word that was cut is struck out.
-pub(super) fn word_galley(
+pub(in crate::ui) fn word_galley(
     ui: &Ui,
     piece: &Piece,
     (color, struck): (Color32, bool),

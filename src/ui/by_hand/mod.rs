@@ -1,0 +1,137 @@
+//! Sampling by hand: scores that are dragged, the chain of a pane at work on them, and draws.
+
+mod draws;
+mod scores;
+mod written;
+
+use egui::{Align, Layout, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+
+use self::draws::draws_ui;
+use self::scores::scores_ui;
+use self::written::written_ui;
+use super::fonts::Face;
+use super::part::part;
+use super::theme::Theme;
+use super::widgets::{SMALL_BADGE, focus_ring, letter, paint_badge};
+use super::xray::{Xray, sentence_ui, table_ui, toggled};
+use crate::generation::Piece;
+use crate::state::{AppState, Command};
+
+/// The widths of the scores and of the draws; the X-ray takes the rest.
+const SCORES: f32 = 316.0;
+const DRAWS: f32 = 220.0;
+
+/// The height of the row above each of them.
+const TOP: f32 = 28.0;
+
+const GAP: f32 = 28.0;
+
+/// Draws the scores, what a chain makes of them, and what was drawn.
+pub(super) fn by_hand_ui(
+    ui: &mut Ui,
+    body: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let inside = Rect::from_min_max(body.min + vec2(14.0, 6.0), body.max - vec2(14.0, 8.0));
+    let span = |left: f32, right: f32| {
+        Rect::from_min_max(pos2(left, inside.top()), pos2(right, inside.bottom()))
+    };
+    let scores = span(inside.left(), inside.left() + SCORES);
+    let draws = span(inside.right() - DRAWS, inside.right());
+    let table = span(scores.right() + GAP, draws.left() - GAP);
+
+    scores_ui(&mut part(ui, scores, "scores"), &mut state.by_hand);
+    let (top, below) = table.split_top_bottom_at_y(table.top() + TOP);
+    chain_ui(&mut part(ui, top, "chain"), state);
+    xray_ui(ui, below.with_min_y(below.top() + 2.0), state, commands);
+    draws_ui(&mut part(ui, draws, "draws"), state, commands);
+
+    let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_1);
+    for x in [scores.right() + GAP / 2.0, draws.left() - GAP / 2.0] {
+        let height = body.shrink2(vec2(0.0, 1.0)).y_range();
+        ui.painter().vline(x, height, stroke);
+    }
+}
+
+/// Which pane's chain is applied, and what was written before.
+fn chain_ui(ui: &mut Ui, state: &mut AppState) {
+    let theme = Theme::of(ui);
+    let chosen = state.hand_pane();
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.label(Face::Small.text("Chain of").color(theme.text_3));
+        ui.add_space(2.0);
+        for place in 0..state.panes.len() {
+            if pane_button_ui(ui, place, place == chosen).clicked() {
+                state.by_hand.pane = Some(place);
+            }
+        }
+        ui.add_space(6.0);
+        let Some(pane) = state.panes.get(chosen) else {
+            return;
+        };
+        let words = pane.settings.chain.to_string();
+        let text = Face::Small.text(words).color(theme.text_2);
+        let tip = format!(
+            "To change it, press the same words at the head of pane {}. What you change there is \
+             applied here at once.",
+            letter(chosen)
+        );
+        let most = (ui.available_width() * 0.4).max(60.0);
+        ui.scope(|ui| {
+            ui.set_max_width(most);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
+        });
+        ui.add_space(10.0);
+        written_ui(ui, &mut state.by_hand);
+    });
+}
+
+/// A pane's sign that can be pressed.
+fn pane_button_ui(ui: &mut Ui, place: usize, chosen: bool) -> Response {
+    let theme = Theme::of(ui);
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::click());
+    let name = format!("Chain of pane {}", letter(place));
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, chosen, &name));
+    if chosen || response.hovered() {
+        ui.painter().rect_filled(rect, 6, theme.surface_3);
+    }
+    let badge = Rect::from_center_size(rect.center(), Vec2::splat(SMALL_BADGE));
+    paint_badge(ui.painter(), theme, badge, place);
+    if chosen {
+        let edge = egui::Stroke::new(1.0, theme.stroke_3);
+        let inside = egui::StrokeKind::Inside;
+        ui.painter().rect_stroke(rect, 6, edge, inside);
+    }
+    focus_ring(ui, &response, 6);
+    response.on_hover_text(name)
+}
+
+fn xray_ui(ui: &mut Ui, rect: Rect, state: &mut AppState, commands: &mut Vec<Command>) {
+    let table = match state.hand_table() {
+        Ok(table) => table,
+        Err(complaint) => return sentence_ui(ui, rect, &complaint),
+    };
+    let place = state.hand_pane();
+    let by_hand = &state.by_hand;
+    let response = table_ui(
+        ui,
+        rect,
+        &Xray {
+            table: &table,
+            pane: place,
+            piece: &|token| Piece::text(by_hand.label(token)),
+            written: None,
+            coin_moves: true,
+            step: (0, 0),
+        },
+    );
+    if response.coin.is_some() {
+        state.by_hand.coin = response.coin;
+    }
+    if let (Some(index), Some(pane)) = (response.toggled, state.panes.get(place)) {
+        let chain = toggled(&pane.settings.chain, index);
+        commands.push(Command::SetChain(pane.id, chain));
+    }
+}

@@ -1,0 +1,139 @@
+//! The scores: a word, a bar that is dragged, and the number, for each token.
+
+use egui::{
+    Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, emath::remap_clamp, vec2,
+};
+
+use super::TOP;
+use crate::state::{ByHand, HAND_SCORES, HAND_TOKENS, HandPreset, HandToken};
+use crate::ui::fonts::Face;
+use crate::ui::icons::{Icon, icon_button};
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
+
+const LABEL: f32 = 76.0;
+const BAR: f32 = 112.0;
+
+/// How far an arrow key moves a score.
+const KEY_STEP: f64 = 0.1;
+
+/// Draws the tokens with their scores, which are edited in place.
+pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(TOP);
+        presets_ui(ui, by_hand);
+        ui.add_space(4.0);
+        let room = by_hand.tokens().len() < *HAND_TOKENS.end();
+        let add = Button::new("Add a token").icon(Icon::Plus).quiet();
+        let response = ui.add_enabled(room, add);
+        if response.clicked() {
+            by_hand.add();
+        }
+        let most = HAND_TOKENS.end();
+        response.on_disabled_hover_text(format!("There are {most} tokens at most"));
+    });
+    ScrollArea::vertical()
+        .id_salt("scores")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let can_remove = by_hand.tokens().len() > *HAND_TOKENS.start();
+            let mut removed = None;
+            for (index, token) in by_hand.tokens_mut().iter_mut().enumerate() {
+                let row = ui.push_id(index, |ui| token_ui(ui, index + 1, token, can_remove));
+                if row.inner {
+                    removed = Some(index);
+                }
+            }
+            if let Some(index) = removed {
+                by_hand.remove(index);
+            }
+        });
+}
+
+fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand) {
+    let response = ui.add(Chip::new("Start from").chevron());
+    Popup::menu(&response)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("Start from")
+        .show(|ui| {
+            for preset in HandPreset::ALL {
+                if menu_item(ui, preset.name(), "", false).clicked() {
+                    by_hand.begin_with(preset);
+                }
+            }
+        });
+}
+
+/// Draws a token; says whether it is to go.
+fn token_ui(ui: &mut Ui, number: usize, token: &mut HandToken, can_remove: bool) -> bool {
+    ui.horizontal(|ui| {
+        ui.set_min_height(28.0);
+        ui.spacing_mut().item_spacing.x = 6.0;
+        label_ui(ui, number, &mut token.label);
+        let mut logit = f64::from(token.logit());
+        let name = format!("Score of ‘{}’", token.label);
+        let dragged = score_bar_ui(ui, &name, &mut logit).changed();
+        let number = Number::new(&name, HAND_SCORES, 2);
+        let typed = number.field_ui(ui, &mut logit).changed();
+        if dragged || typed {
+            token.set_logit(logit);
+        }
+        let name = format!("Remove ‘{}’", token.label);
+        ui.add_enabled_ui(can_remove, |ui| icon_button(ui, Icon::Close, &name))
+            .inner
+            .clicked()
+    })
+    .inner
+}
+
+fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
+    let frame = field_frame(ui).inner_margin(egui::Margin::symmetric(6, 4));
+    let edit = TextEdit::singleline(label)
+        .font(Face::Candidate.font())
+        .frame(frame)
+        .char_limit(24)
+        .desired_width(LABEL - 12.0);
+    let response = ui
+        .add(edit)
+        .accessible_name(format!("Name of token {number}"));
+    focus_ring(ui, &response, 6);
+}
+
+/// A bar from the least score to this one.
+fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
+    let (rect, mut response) = ui.allocate_exact_size(vec2(BAR, 24.0), Sense::click_and_drag());
+    let range = *HAND_SCORES.start() as f32..=*HAND_SCORES.end() as f32;
+    let before = *logit;
+    if let Some(pointer) = response.interact_pointer_pos() {
+        let at = remap_clamp(pointer.x, rect.x_range(), range.clone());
+        *logit = (f64::from(at) * 20.0).round() / 20.0;
+    }
+    *logit += key_steps(ui, &response) * KEY_STEP;
+    if (*logit - before).abs() > f64::EPSILON {
+        response.mark_changed();
+    }
+    response.widget_info(|| WidgetInfo::slider(true, *logit, name));
+    if ui.is_rect_visible(rect) {
+        let theme = Theme::of(ui);
+        let rail = rect.shrink2(vec2(0.0, 6.0));
+        let end = remap_clamp(*logit as f32, range.clone(), rail.x_range());
+        let filled = Rect::from_min_max(rail.min, egui::pos2(end, rail.bottom()));
+        let touched = response.hovered() || response.dragged();
+        let fill = if touched {
+            theme.text_1
+        } else {
+            theme.bar_after
+        };
+        ui.painter().rect_filled(rail, 2, theme.surface_3);
+        ui.painter().rect_filled(filled, 2, fill);
+        let zero = remap_clamp(0.0, range, rail.x_range());
+        let line = egui::Stroke::new(1.0, theme.stroke_3);
+        ui.painter().vline(zero, rect.shrink(2.0).y_range(), line);
+        focus_ring(ui, &response, 2);
+    }
+    response
+        .on_hover_cursor(egui::CursorIcon::ResizeHorizontal)
+        .on_hover_text("The score, or logit. One more makes a token e = 2.72 times as likely.")
+}
