@@ -20,7 +20,7 @@ const LEAST: f32 = 132.0;
 const MOST: f32 = 320.0;
 
 /// What stands beside a bar, and between two columns.
-const FIGURE: f32 = 52.0;
+const FIGURE: f32 = 62.0;
 const GAP: f32 = 14.0;
 
 const EYE: f32 = 26.0;
