@@ -14,8 +14,8 @@ const NARROW: f64 = 1e-4;
 pub enum KnownProb {
     /// It is this.
     Exactly(f64),
-    /// It is no larger; how much smaller depends on tokens that were not recorded.
-    AtMost(f64),
+    /// It lies between these; where depends on tokens that were not recorded.
+    Between(f64, f64),
     /// The candidate is cut.
     Cut,
     /// Tokens that were not recorded decide.
@@ -42,6 +42,9 @@ pub struct KnownStage {
     pub n_kept: KnownCount,
     /// Shannon entropy in nats; nothing where it is not known.
     pub entropy_nats: Option<f64>,
+    /// The probability, as it stood before, of all that this stage cut; nothing where it is not
+    /// known.
+    pub mass_removed: Option<f64>,
 }
 
 /// The way through the whole chain.
@@ -101,6 +104,7 @@ impl KnownStage {
             probs: report.head_probs.iter().map(known).collect(),
             n_kept: KnownCount::Exactly(report.n_kept),
             entropy_nats: Some(report.entropy_nats),
+            mass_removed: Some(report.mass_removed),
         }
     }
 
@@ -134,7 +138,7 @@ impl KnownStage {
                 None => KnownProb::Cut,
             }
         };
-        let probs = head
+        let probs: Vec<KnownProb> = head
             .iter()
             .enumerate()
             .map(|(index, ranked)| prob_of(index, ranked))
@@ -143,25 +147,49 @@ impl KnownStage {
             before.n_kept
         });
         let n_head = softmax.n_possible as u32;
-        let whole = step.tail.is_none();
+        let whole = step.sure && step.tail.is_none();
         Self {
-            probs,
             n_kept: match step.tail {
                 _ if !step.sure => KnownCount::Unknown,
                 None => KnownCount::Exactly(n_head),
                 Some(_) if keeps_all(filter) => n_before,
                 Some(tail) => KnownCount::AtMost(n_head.saturating_add(count(tail.n))),
             },
-            entropy_nats: (step.sure && whole).then_some(softmax.entropy_nats),
+            entropy_nats: whole.then_some(softmax.entropy_nats),
+            mass_removed: if whole {
+                mass_removed(head, before, &probs)
+            } else {
+                None
+            },
+            probs,
         }
     }
+}
+
+/// What those that are left did not hold before; they are all recorded.
+fn mass_removed(
+    head: &[RankedCandidate],
+    before: Option<&KnownStage>,
+    after: &[KnownProb],
+) -> Option<f64> {
+    let held = head.iter().zip(after).enumerate();
+    let held = held.filter(|(_, (_, after))| matches!(after, KnownProb::Exactly(_)));
+    let held = held.map(|(index, (ranked, _))| match before {
+        None => Some(ranked.prob),
+        Some(before) => match before.probs.get(index) {
+            Some(KnownProb::Exactly(prob)) => Some(*prob),
+            _ => None,
+        },
+    });
+    let held: Option<f64> = held.sum();
+    held.map(|held| (1.0 - held).max(0.0))
 }
 
 fn between(least: f64, most: f64) -> KnownProb {
     if most - least <= NARROW * most {
         KnownProb::Exactly(f64::midpoint(least, most))
     } else {
-        KnownProb::AtMost(most)
+        KnownProb::Between(least, most)
     }
 }
 
@@ -319,8 +347,9 @@ mod tests {
                     (KnownProb::Exactly(known), Some(prob)) => {
                         (known - prob).abs() <= 2e-4 * prob + 1e-9
                     }
-                    (KnownProb::AtMost(most), prob) => {
-                        prob.unwrap_or(0.0) <= most * (1.0 + 1e-4) + 1e-9
+                    (KnownProb::Between(least, most), Some(prob)) => {
+                        let off = 1e-4 * prob + 1e-9;
+                        least - off <= prob && prob <= most + off
                     }
                     _ => false,
                 };
@@ -337,6 +366,10 @@ mod tests {
             }
             if let Some(entropy) = known.entropy_nats {
                 assert!((entropy - report.entropy_nats).abs() < 1e-4, "{chain}");
+            }
+            if let Some(mass) = known.mass_removed {
+                let off = (mass - report.mass_removed).abs();
+                assert!(off < 1e-4, "{chain}: {mass}, but {}", report.mass_removed);
             }
         }
         if let WhatIf::Exact(token) = told.outcome {

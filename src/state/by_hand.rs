@@ -11,7 +11,7 @@ use crate::generation::x_ray::XrayTable;
 pub const HAND_TOKENS: std::ops::RangeInclusive<usize> = 2..=16;
 
 /// What a score may be.
-pub const HAND_SCORES: std::ops::RangeInclusive<f64> = -10.0..=10.0;
+pub const HAND_SCORES: std::ops::RangeInclusive<f64> = -5.0..=10.0;
 
 /// The most tokens that can be written before.
 const MAX_HISTORY: usize = 32;

@@ -10,7 +10,7 @@ use super::pane::PaneFrame;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
-use crate::state::{AppState, Command, MAX_PANES};
+use crate::state::{AppState, Command, MAX_PANES, PaneId};
 
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
 pub(super) fn header_ui(
@@ -89,6 +89,19 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
     super::widgets::focus_ring(ui, &response, 4);
 }
 
+/// Opens the editor of a pane's chain from elsewhere in the window.
+pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
+    let id: Option<egui::Id> = ui.data(|data| data.get_temp(editor_key(pane)));
+    if let Some(id) = id {
+        Popup::open_id(ui, id);
+    }
+}
+
+/// Where the name of a pane's editor is kept from frame to frame.
+fn editor_key(pane: PaneId) -> egui::Id {
+    egui::Id::unique(("chain editor of pane", pane.0))
+}
+
 /// How the pane chooses, and the editor that opens from it.
 fn chain_ui(
     ui: &mut Ui,
@@ -105,6 +118,7 @@ fn chain_ui(
     let words = chip_words(&pane.settings.chain.to_string());
     let name = format!("How {} chooses", letter(place));
     let id = ui.scope_id().with("chain editor");
+    ui.data_mut(|data| data.insert_temp(editor_key(pane.id), id));
     let is_open = Popup::is_id_open(ui, id);
     let chip = Chip::new(&words)
         .name(&name)

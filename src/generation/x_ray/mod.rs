@@ -78,8 +78,8 @@ pub struct XrayRow {
 pub enum XrayCell {
     /// Its probability.
     Kept(f64),
-    /// Its probability is no larger than this.
-    AtMost(f64),
+    /// Its probability lies between these; the record does not tell where.
+    Between(f64, f64),
     /// This stage cut it; what it had before, where that is known.
     Cut(Option<f64>),
     /// It was cut before.
@@ -134,10 +134,6 @@ impl XrayTable {
         let mut table = Self::new(chain, trace, &stages);
         table.bar = CoinBar::recorded(chain.selector, trace);
         table.what_if = false;
-        let reports = trace.stages.iter().map(|report| report.mass_removed);
-        for (column, mass) in table.stage_columns().zip(reports) {
-            column.mass_removed = Some(mass);
-        }
         table.add_selector(chain.selector, trace);
         if trace
             .raw
@@ -180,7 +176,7 @@ impl XrayTable {
         let mut known = stages.iter();
         for (index, stage) in chain.stages.iter().enumerate() {
             let after = if stage.enabled { known.next() } else { None };
-            table.columns.push(column(index, stage, &before, after));
+            table.columns.push(column(index, stage, after));
             for (at, row) in table.rows.iter_mut().enumerate() {
                 let after = after.and_then(|after| after.probs.get(at));
                 row.cells.push(match after {
@@ -194,13 +190,6 @@ impl XrayTable {
             }
         }
         table
-    }
-
-    /// The columns of stages that are switched on.
-    fn stage_columns(&mut self) -> impl Iterator<Item = &mut XrayColumn> {
-        self.columns
-            .iter_mut()
-            .filter(|column| matches!(&column.at, XrayPlace::Stage { stage, .. } if stage.enabled))
     }
 
     /// A column for what a selector does before its coin falls, if it does anything.
@@ -272,12 +261,7 @@ fn rows_of(trace: &Trace) -> Vec<XrayRow> {
     .collect()
 }
 
-fn column(
-    index: usize,
-    stage: &Stage,
-    before: &[KnownProb],
-    after: Option<&KnownStage>,
-) -> XrayColumn {
+fn column(index: usize, stage: &Stage, after: Option<&KnownStage>) -> XrayColumn {
     XrayColumn {
         at: XrayPlace::Stage {
             index,
@@ -285,27 +269,14 @@ fn column(
         },
         n_left: after.map_or(KnownCount::Unknown, |after| after.n_kept),
         entropy_nats: after.and_then(|after| after.entropy_nats),
-        mass_removed: after.and_then(|after| mass_removed(before, after)),
+        mass_removed: after.and_then(|after| after.mass_removed),
     }
-}
-
-/// What the kept ones did not hold before, where all of them were recorded.
-fn mass_removed(before: &[KnownProb], after: &KnownStage) -> Option<f64> {
-    after.entropy_nats?;
-    let kept = before.iter().zip(&after.probs);
-    let kept = kept.filter(|(_, after)| matches!(after, KnownProb::Exactly(_)));
-    let held = kept.map(|(before, _)| match before {
-        KnownProb::Exactly(prob) => Some(*prob),
-        _ => None,
-    });
-    let held: Option<f64> = held.sum();
-    held.map(|held| (1.0 - held).max(0.0))
 }
 
 fn cell(before: Option<&KnownProb>, after: KnownProb) -> XrayCell {
     match (after, before) {
         (KnownProb::Exactly(prob), _) => XrayCell::Kept(prob),
-        (KnownProb::AtMost(prob), _) => XrayCell::AtMost(prob),
+        (KnownProb::Between(least, most), _) => XrayCell::Between(least, most),
         (KnownProb::Unknown, _) => XrayCell::Unknown,
         (KnownProb::Cut, Some(KnownProb::Cut)) => XrayCell::Gone,
         (KnownProb::Cut, Some(KnownProb::Exactly(prob))) => XrayCell::Cut(Some(*prob)),

@@ -135,12 +135,12 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
         let freedom = if n == 1 { "degree" } else { "degrees" };
         let figures = format!("χ² {chi_squared:.2} with {n} {freedom} of freedom");
         return match p {
-            0.05.. => format!("{figures}, p = {p:.2}: as expected by chance"),
+            0.05.. => format!("{figures}, p\u{a0}=\u{a0}{p:.2}: as expected by chance"),
             0.001.. => format!(
-                "{figures}, p = {p:.3}: unusual, chance does it once in {:.0} times",
+                "{figures}, p\u{a0}=\u{a0}{p:.3}: unusual, chance does it once in {:.0} times",
                 1.0 / p
             ),
-            _ => format!("{figures}, p < 0.001: further off than chance explains"),
+            _ => format!("{figures}, p\u{a0}<\u{a0}0.001: further off than chance explains"),
         };
     }
     let possible = draws.counts.iter().filter(|tally| tally.expected > 0.0);
@@ -207,8 +207,14 @@ mod tests {
         };
         let draws = Draws::toss(&ChainConfig::sampled([]), &row, row.coins(42), 1000).unwrap();
         for (chi_squared, expected) in [
-            (7.4, "p = 0.025: unusual, chance does it once in 40 times"),
-            (30.0, "p < 0.001: further off than chance explains"),
+            (
+                7.4,
+                "p\u{a0}=\u{a0}0.025: unusual, chance does it once in 40 times",
+            ),
+            (
+                30.0,
+                "p\u{a0}<\u{a0}0.001: further off than chance explains",
+            ),
         ] {
             let mut draws = draws.clone();
             draws.chi_squared.as_mut().unwrap().chi_squared = chi_squared;

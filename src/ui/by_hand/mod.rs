@@ -10,9 +10,10 @@ use self::draws::draws_ui;
 use self::scores::scores_ui;
 use self::written::written_ui;
 use super::fonts::Face;
+use super::pane_header::open_chain_editor;
 use super::part::part;
 use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, focus_ring, letter, paint_badge};
+use super::widgets::{Chip, SMALL_BADGE, focus_ring, letter, paint_badge};
 use super::xray::{Xray, sentence_ui, table_ui, toggled};
 use crate::generation::Piece;
 use crate::state::{AppState, Command};
@@ -72,17 +73,13 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState) {
             return;
         };
         let words = pane.settings.chain.to_string();
-        let text = Face::Small.text(words).color(theme.text_2);
-        let tip = format!(
-            "To change it, press the same words at the head of pane {}. What you change there is \
-             applied here at once.",
-            letter(chosen)
-        );
+        let name = format!("Change how {} chooses", letter(chosen));
         let most = (ui.available_width() * 0.4).max(60.0);
-        ui.scope(|ui| {
-            ui.set_max_width(most);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
-        });
+        let chip = Chip::new(&words).name(&name).max_width(most);
+        let tip = format!("{name}. It is applied here at once.\n{words}");
+        if ui.add(chip).on_hover_text(tip).clicked() {
+            open_chain_editor(ui, pane.id);
+        }
         ui.add_space(10.0);
         written_ui(ui, &mut state.by_hand);
     });

@@ -96,7 +96,7 @@ pub(super) const fn is_muted(column: &XrayColumn) -> bool {
 fn largest(xray: &Xray<'_>) -> f64 {
     let cells = xray.table.rows.iter().flat_map(|row| &row.cells);
     let probs = cells.map(|cell| match cell {
-        XrayCell::Kept(prob) | XrayCell::AtMost(prob) | XrayCell::Cut(Some(prob)) => *prob,
+        XrayCell::Kept(prob) | XrayCell::Between(_, prob) | XrayCell::Cut(Some(prob)) => *prob,
         _ => 0.0,
     });
     probs.fold(1e-9, f64::max)

@@ -110,11 +110,14 @@ pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
 /// Draws the table and the bar below it.
 pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
     let columns = Columns::of(ui, rect.width(), xray);
-    let wanted = HEADS + FEET + ROW * xray.table.rows.len() as f32;
-    let room = (rect.height() - COIN_BAR).min(wanted);
-    let rows = Rect::from_min_max(
+    // Whole rows, so that none is half seen.
+    let room = rect.height() - HEADS - FEET - COIN_BAR;
+    let n_rows = (room / ROW)
+        .floor()
+        .clamp(2.0, xray.table.rows.len().max(2) as f32);
+    let rows = Rect::from_min_size(
         pos2(rect.left(), rect.top() + HEADS),
-        pos2(rect.right(), rect.top() + room - FEET),
+        vec2(rect.width(), n_rows * ROW),
     );
     let at_top = |top: f32, height: f32| {
         Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height))

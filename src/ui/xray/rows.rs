@@ -5,7 +5,7 @@ use egui::{
 };
 
 use super::columns::Columns;
-use super::words::spoken_row;
+use super::words::{between, spoken_row};
 use super::{ROW, Xray};
 use crate::generation::x_ray::{XrayCell, XrayRow};
 use crate::ui::fonts::Face;
@@ -93,7 +93,9 @@ fn row_ui(
 /// The length of a cell's bar, on its way to where it should be.
 fn bar_length(ui: &Ui, columns: &Columns, row: &XrayRow, (index, column): (usize, usize)) -> f32 {
     let prob = match row.cells.get(column) {
-        Some(XrayCell::Kept(prob) | XrayCell::AtMost(prob) | XrayCell::Cut(Some(prob))) => *prob,
+        Some(XrayCell::Kept(prob) | XrayCell::Between(_, prob) | XrayCell::Cut(Some(prob))) => {
+            *prob
+        }
         _ => 0.0,
     };
     let id = ui.scope_id().with(("bar", index, column));
@@ -154,9 +156,14 @@ fn cell_ui(ui: &Ui, cell: XrayCell, left: egui::Pos2, length: f32, fill: Color32
             painter.rect_filled(bar, 2, fill);
             figure(&percent(prob), Face::Small, theme.text_2);
         }
-        XrayCell::AtMost(prob) => {
-            hollow(fill);
-            figure(&format!("≤ {}", percent(prob)), Face::Small, theme.text_2);
+        XrayCell::Between(least, most) => {
+            let words = between(least, most);
+            if words.starts_with('≤') {
+                hollow(fill);
+            } else {
+                painter.rect_filled(bar, 2, fill);
+            }
+            figure(&words, Face::Small, theme.text_2);
         }
         XrayCell::Cut(Some(prob)) => {
             hollow(theme.bar_cut);

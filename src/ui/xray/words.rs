@@ -190,7 +190,9 @@ pub(super) fn spoken_row(xray: &Xray<'_>, row: &XrayRow) -> String {
         let (name, _) = head_words(column);
         match cell {
             XrayCell::Kept(prob) => words.push(format!("{name} {}", percent(*prob))),
-            XrayCell::AtMost(prob) => words.push(format!("{name} at most {}", percent(*prob))),
+            XrayCell::Between(least, most) => {
+                words.push(format!("{name} {}", between(*least, *most)));
+            }
             XrayCell::Unknown => words.push(format!("{name} not recorded")),
             XrayCell::Cut(_) => words.push(format!("cut by {}", cut_words(column))),
             XrayCell::Gone | XrayCell::Muted => {}
@@ -203,6 +205,16 @@ pub(super) fn spoken_row(xray: &Xray<'_>, row: &XrayRow) -> String {
     };
     words.extend(chosen.map(str::to_owned));
     words.join(", ")
+}
+
+/// A probability that is known to lie between these: a figure where it is the same for both.
+pub(super) fn between(least: f64, most: f64) -> String {
+    let (least, most) = (percent(least), percent(most));
+    if least == most {
+        most
+    } else {
+        format!("≤ {most}")
+    }
 }
 
 /// A column as it is named in a sentence: "top-p 0.9".
@@ -317,6 +329,13 @@ mod tests {
             sentence(&table, 0),
             "No coin: the top token is ‘at’, not ‘by’"
         );
+    }
+
+    #[test]
+    fn a_figure_that_is_not_known_is_not_told_as_one() {
+        assert_eq!(between(0.2501, 0.2519), "25 %");
+        assert_eq!(between(0.241, 0.2519), "≤ 25 %");
+        assert_eq!(between(0.0, 0.000_01), "< 0.1 %");
     }
 
     #[test]

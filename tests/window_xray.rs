@@ -1,0 +1,181 @@
+//! The X-ray and sampling by hand as a user meets them, by the names of their parts: the real worker
+//! on a real thread, with a scripted model, and no display.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egui::Key;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use quartet::app::{App, Dialogs};
+use quartet::decoding::filters::{Temperature, TopP};
+use quartet::decoding::{ChainConfig, Filter};
+use quartet::engine::scripted::ScriptedLm;
+use quartet::generation::Limits;
+use quartet::state::{AppState, DockTab, HandPreset, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+/// How long anything may take; far more than it does.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
+
+type Window = Harness<'static, App>;
+
+fn window(tab: DockTab, size: [f32; 2]) -> Window {
+    let mut settings = Settings {
+        prompt: "A fox".to_owned(),
+        limits: Limits {
+            max_new_tokens: 5,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    settings.panes[3].chain = ChainConfig::sampled([
+        Filter::Temperature(Temperature { temperature: 0.7 }),
+        Filter::TopP(TopP { p: 0.5 }),
+    ]);
+    settings.view.dock_tab = tab;
+    settings.by_hand.begin_with(HandPreset::TwoEquals);
+    Harness::builder()
+        .with_size(size)
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let model = || ScriptedLm::reciting(512, STORY).into_loaded();
+            let start = move |wake| Worker::with_loader(move |_: &ModelSource, _| model(), wake);
+            let source = ModelSource::Embedded;
+            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
+        })
+}
+
+/// Lets the window draw until it has come to this.
+#[track_caller]
+fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
+    let began = Instant::now();
+    while !is_so(window.state().state()) {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        window.step();
+        sleep(Duration::from_millis(1));
+    }
+    window.run_steps(3);
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+/// A window in which four texts are written.
+fn written(size: [f32; 2]) -> Window {
+    let mut window = window(DockTab::Xray, size);
+    wait(&mut window, "the model", |state| {
+        state.complaint().is_none()
+    });
+    press(&mut window, "Generate");
+    wait(&mut window, "four texts", |state| {
+        let mut panes = state.panes.iter();
+        !state.is_running() && panes.all(|pane| pane.generation().is_some())
+    });
+    window
+}
+
+fn is_shown(window: &Window, words: &str) -> bool {
+    window.query_all_by_label_contains(words).count() > 0
+}
+
+#[test]
+fn a_step_is_followed_from_the_model_to_the_coin() {
+    let mut window = window(DockTab::Xray, [1280.0, 800.0]);
+    wait(&mut window, "the model", |state| {
+        state.complaint().is_none()
+    });
+    window.get_by_label("Point at a token and click it to see how it was chosen.");
+
+    let mut window = written([1280.0, 800.0]);
+    window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");
+    assert!(is_shown(&window, "rank 1, Model"));
+    assert!(is_shown(&window, "cut by top-p 0.5"));
+    assert!(is_shown(&window, ", chosen"));
+    assert!(is_shown(&window, " falls on ‘"));
+
+    // What is muted is shown as it would have been.
+    press(&mut window, "Mute Top-p");
+    assert!(!window.state().state().panes[3].settings.chain.stages[1].enabled);
+    window.get_by_label("What if");
+    assert!(is_shown(&window, " would "));
+    press(&mut window, "Unmute Top-p");
+    assert!(window.query_by_label("What if").is_none());
+}
+
+#[test]
+fn scores_are_set_and_drawn_from_by_hand() {
+    let mut window = window(DockTab::ByHand, [1280.0, 800.0]);
+    press(&mut window, "Chain of pane A");
+    assert!(is_shown(
+        &window,
+        "No coin: the top token is always taken, ‘left’"
+    ));
+    press(&mut window, "Chain of pane B");
+    assert_eq!(window.state().state().hand_pane(), 1);
+
+    window.get_by_label("Coin").focus();
+    window.run_steps(2);
+    window.key_press(Key::ArrowRight);
+    window.run_steps(2);
+    assert!(window.state().state().by_hand.coin.is_some());
+
+    press(&mut window, "Draw 1,000");
+    press(&mut window, "Draw 1");
+    let draws = window.state().state().hand_draws().unwrap().clone();
+    assert_eq!(draws.n(), 1001);
+    assert!(is_shown(&window, "degrees of freedom, p"));
+    assert_eq!(window.state().state().by_hand.coin, None);
+
+    let score = window.get_by_role_and_label(Role::Slider, "Score of ‘right’");
+    score.focus();
+    window.run_steps(2);
+    window.key_press(Key::ArrowLeft);
+    window.run_steps(2);
+    let by_hand = &window.state().state().by_hand;
+    assert!((by_hand.tokens()[1].logit() - 2.4).abs() < 1e-6);
+    assert_eq!(window.state().state().hand_draws(), None);
+
+    press(&mut window, "Write a token before");
+    press(&mut window, "down");
+    let written: Vec<u32> = window
+        .state()
+        .state()
+        .by_hand
+        .history()
+        .map(|id| id.0)
+        .collect();
+    assert_eq!(written, [3]);
+    window.key_press(Key::Escape);
+    window.run_steps(4);
+    press(&mut window, "Remove ‘up’");
+    assert_eq!(window.state().state().by_hand.tokens().len(), 4);
+    assert!(is_shown(&window, "‘down’ was written before, take it out"));
+
+    press(&mut window, "Start from");
+    press(&mut window, "A sure model");
+    assert!(is_shown(&window, "‘upon’ rank 1, Model 99 %"));
+
+    press(&mut window, "Change how B chooses");
+    window.get_by_label("How B chooses");
+}
+
+#[test]
+fn both_tables_are_drawn_in_a_small_window_and_a_large_one() {
+    for size in [[1024.0, 700.0], [1920.0, 1080.0], [800.0, 640.0]] {
+        let mut window = written(size);
+        let open = |state: &AppState| state.view.dock_open != Some(false);
+        assert!(open(window.state().state()));
+        press(&mut window, "By hand");
+        window.get_by_label("Draw 1");
+        press(&mut window, "X-ray");
+        assert!(is_shown(&window, " falls on ‘"), "{size:?}");
+    }
+}
