@@ -125,7 +125,7 @@ impl XrayTable {
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
         let told = what_if_stages(&trace.raw, reports, chain, history, coins)?;
-        Some(Self::what_if(chain, trace, told, coins))
+        Some(Self::what_if(chain, trace, &told, coins))
     }
 
     /// What was done. The trace is of this chain.
@@ -148,7 +148,7 @@ impl XrayTable {
         table
     }
 
-    fn what_if(chain: &ChainConfig, trace: &Trace, told: WhatIfStages, coins: Coins) -> Self {
+    fn what_if(chain: &ChainConfig, trace: &Trace, told: &WhatIfStages, coins: Coins) -> Self {
         let mut table = Self::new(chain, trace, &told.stages);
         let last: Vec<KnownProb> = match told.stages.last() {
             Some(stage) => stage.probs.clone(),
