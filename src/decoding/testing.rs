@@ -9,6 +9,15 @@ pub(crate) fn logits_of(probs: &[f32]) -> Vec<f32> {
     probs.iter().map(|prob| prob.ln()).collect()
 }
 
+/// 400 scores as a language model gives them: a few far above the others.
+pub(crate) fn row(seed: u32, spread: f32) -> Vec<f32> {
+    let uniform = |i: u32| (i.wrapping_mul(2_654_435_761) ^ seed).wrapping_mul(2_246_822_519);
+    let uniform = |i: u32| (uniform(i) >> 8) as f32 / 16_777_216.0;
+    (0..400)
+        .map(|i| -(uniform(i) * 400.0 + 1.0).ln() * spread)
+        .collect()
+}
+
 /// Token ids from plain numbers.
 pub(crate) fn token_ids(ids: &[u32]) -> Vec<TokenId> {
     ids.iter().copied().map(TokenId).collect()

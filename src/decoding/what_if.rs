@@ -358,17 +358,8 @@ mod tests {
     use crate::decoding::filters::{
         FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
     };
-    use crate::decoding::testing::token_ids;
+    use crate::decoding::testing::{row, token_ids};
     use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
-
-    /// 400 scores as a language model gives them: a few far above the others.
-    fn row(seed: u32, spread: f32) -> Vec<f32> {
-        let uniform = |i: u32| (i.wrapping_mul(2_654_435_761) ^ seed).wrapping_mul(2_246_822_519);
-        let uniform = |i: u32| (uniform(i) >> 8) as f32 / 16_777_216.0;
-        (0..400)
-            .map(|i| -(uniform(i) * 400.0 + 1.0).ln() * spread)
-            .collect()
-    }
 
     fn filter() -> impl Strategy<Value = Filter> {
         let window = Window::ALL;
