@@ -1,0 +1,210 @@
+//! Other settings on a recorded step, stage by stage: what each candidate's probability would be
+//! on its way through them, as far as the record tells.
+
+mod base;
+#[cfg(test)]
+mod tests;
+
+use self::base::base_of;
+use super::what_if::{Recorded, WhatIf};
+use super::{
+    ChainConfig, Coins, Evidence, Filter, History, RankedCandidate, StageContext, StageReport,
+};
+
+/// A probability between these is told as one: the figures that are shown do not tell them apart.
+const NARROW: f64 = 1e-4;
+
+/// What is known of a candidate's probability.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum KnownProb {
+    /// It is this.
+    Exactly(f64),
+    /// It lies between these; where depends on tokens that were not recorded.
+    Between(f64, f64),
+    /// The candidate is cut.
+    Cut,
+    /// Tokens that were not recorded decide.
+    Unknown,
+}
+
+/// What is known of how many candidates are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownCount {
+    /// So many.
+    Exactly(u32),
+    /// Not more than so many.
+    AtMost(u32),
+    /// Tokens that were not recorded decide.
+    Unknown,
+}
+
+/// What is known after one stage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownStage {
+    /// The probabilities of `Evidence::head`, in that order.
+    pub probs: Vec<KnownProb>,
+    /// How many candidates are left.
+    pub n_kept: KnownCount,
+    /// Shannon entropy in nats; nothing where it is not known.
+    pub entropy_nats: Option<f64>,
+    /// The probability, as it stood before, of all that this stage cut; nothing where it is not
+    /// known.
+    pub mass_removed: Option<f64>,
+}
+
+/// The way through the whole chain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIfStages {
+    /// After each stage that is switched on.
+    pub stages: Vec<KnownStage>,
+    /// What would be drawn.
+    pub outcome: WhatIf,
+}
+
+/// Runs a chain over a recorded distribution, and tells what is known after each stage.
+///
+/// `reports` are what the record tells of the chain's first stages, where they were run as they are
+/// set here; what they hold is taken from them, and only the stages after them are run again.
+pub fn what_if_stages(
+    evidence: &Evidence,
+    reports: &[StageReport],
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+) -> Option<WhatIfStages> {
+    let enabled = chain.stages.iter().filter(|stage| stage.enabled);
+    let filters: Vec<&Filter> = enabled.map(|stage| &stage.filter).collect();
+    let (base, n_in_base) = base_of(evidence, reports, &filters);
+    let mut step = Recorded::of(&base)?;
+    let mut context = StageContext {
+        history,
+        coins,
+        n_chance_before: 0,
+        rules: chain.rules,
+    };
+    let mut stages: Vec<KnownStage> = Vec::new();
+    for (index, filter) in filters.into_iter().enumerate() {
+        if index >= n_in_base && !filter.is_neutral() {
+            step.apply(filter, context);
+        }
+        context.n_chance_before += u32::from(filter.rule().acts_by_chance());
+        let stage = match reports.get(index) {
+            Some(report) => KnownStage::recorded(report),
+            None => KnownStage::of(&mut step, &evidence.head, (filter, evidence, stages.last())),
+        };
+        stages.push(stage);
+    }
+    let outcome = step.draw(chain.selector, coins);
+    Some(WhatIfStages { stages, outcome })
+}
+
+impl KnownStage {
+    /// What the record holds of a stage.
+    pub fn recorded(report: &StageReport) -> Self {
+        let known = |prob: &Option<f32>| match prob {
+            Some(prob) => KnownProb::Exactly(f64::from(*prob)),
+            None => KnownProb::Cut,
+        };
+        Self {
+            probs: report.head_probs.iter().map(known).collect(),
+            n_kept: KnownCount::Exactly(report.n_kept),
+            entropy_nats: Some(report.entropy_nats),
+            mass_removed: Some(report.mass_removed),
+        }
+    }
+
+    /// What a distribution holds of these candidates after a filter, and what was known before it.
+    fn of(
+        step: &mut Recorded,
+        head: &[RankedCandidate],
+        (filter, evidence, before): (&Filter, &Evidence, Option<&Self>),
+    ) -> Self {
+        let (least, most) = match step.tail {
+            Some(tail) => step.tail_shares(tail),
+            None => (0.0, 0.0),
+        };
+        let softmax = step.head.softmax();
+        let mixed = step.tail.is_some_and(|tail| tail.mixed);
+        let prob_of = |index: usize, ranked: &RankedCandidate| {
+            if before.and_then(|before| before.probs.get(index)) == Some(&KnownProb::Cut) {
+                return KnownProb::Cut;
+            }
+            if !step.sure {
+                return KnownProb::Unknown;
+            }
+            let logit = step.head.logit(ranked.token);
+            match logit.filter(|logit| *logit > f32::NEG_INFINITY) {
+                Some(logit) => {
+                    let share = softmax.prob(logit);
+                    between(share / (1.0 + most), share / (1.0 + least))
+                }
+                // It may stand among the tokens that were not recorded.
+                None if mixed => KnownProb::Unknown,
+                None => KnownProb::Cut,
+            }
+        };
+        let probs: Vec<KnownProb> = head
+            .iter()
+            .enumerate()
+            .map(|(index, ranked)| prob_of(index, ranked))
+            .collect();
+        let n_before = before.map_or(KnownCount::Exactly(evidence.n_candidates), |before| {
+            before.n_kept
+        });
+        let n_head = softmax.n_possible as u32;
+        let whole = step.sure && step.tail.is_none();
+        Self {
+            n_kept: match step.tail {
+                _ if !step.sure => KnownCount::Unknown,
+                None => KnownCount::Exactly(n_head),
+                Some(_) if keeps_all(filter) => n_before,
+                Some(tail) => KnownCount::AtMost(n_head.saturating_add(count(tail.n))),
+            },
+            entropy_nats: whole.then_some(softmax.entropy_nats),
+            mass_removed: if whole {
+                mass_removed(head, before, &probs)
+            } else {
+                None
+            },
+            probs,
+        }
+    }
+}
+
+/// What those that are left did not hold before; they are all recorded.
+fn mass_removed(
+    head: &[RankedCandidate],
+    before: Option<&KnownStage>,
+    after: &[KnownProb],
+) -> Option<f64> {
+    let held = head.iter().zip(after).enumerate();
+    let held = held.filter(|(_, (_, after))| matches!(after, KnownProb::Exactly(_)));
+    let held = held.map(|(index, (ranked, _))| match before {
+        None => Some(ranked.prob),
+        Some(before) => match before.probs.get(index) {
+            Some(KnownProb::Exactly(prob)) => Some(*prob),
+            _ => None,
+        },
+    });
+    let held: Option<f64> = held.sum();
+    held.map(|held| (1.0 - held).max(0.0))
+}
+
+fn between(least: f64, most: f64) -> KnownProb {
+    if most - least <= NARROW * most {
+        KnownProb::Exactly(f64::midpoint(least, most))
+    } else {
+        KnownProb::Between(least, most)
+    }
+}
+
+#[expect(clippy::cast_sign_loss, reason = "a count is not below nothing")]
+const fn count(n: f64) -> u32 {
+    n.clamp(0.0, u32::MAX as f64) as u32
+}
+
+/// Whether it neither cuts a candidate nor rules one out.
+fn keeps_all(filter: &Filter) -> bool {
+    let rules_out = matches!(filter, Filter::LogitBias(_) | Filter::NoRepeatNgram(_));
+    !rules_out && !filter.cuts()
+}

@@ -1,0 +1,156 @@
+//! What is told of other settings, against what they do.
+
+use proptest::prelude::*;
+
+use super::{KnownCount, KnownProb, WhatIfStages, what_if_stages};
+use crate::decoding::filters::{
+    FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopK, TopP, TypicalP, Window, Xtc,
+};
+use crate::decoding::testing::{row, token_ids};
+use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Trace, WhatIf};
+
+fn filter() -> impl Strategy<Value = Filter> {
+    let window = Window::ALL;
+    prop_oneof![
+        4 => (0.3..2.0_f32).prop_map(|temperature| Filter::Temperature(Temperature { temperature })),
+        3 => (1..80_u32).prop_map(|k| Filter::TopK(TopK { k })),
+        3 => (0.1..1.0_f32).prop_map(|p| Filter::TopP(TopP { p })),
+        3 => (0.001..0.5_f32).prop_map(|p| Filter::MinP(MinP { p })),
+        1 => (0.1..1.0_f32).prop_map(|p| Filter::TypicalP(TypicalP { p })),
+        1 => (0.0..0.3_f32).prop_map(|threshold| Filter::Xtc(Xtc { probability: 1.0, threshold })),
+        1 => (1.0..1.5_f32).prop_map(move |penalty| {
+            Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
+        }),
+        1 => (0.0..2.0_f32).prop_map(move |penalty| {
+            Filter::FrequencyPenalty(FrequencyPenalty { penalty, window })
+        }),
+    ]
+}
+
+fn sampled(logits: &[f32], chain: &ChainConfig, history: History<'_>, coins: Coins) -> Trace {
+    let mut chain = SamplerChain::new(chain.clone());
+    chain.sample(logits, history, coins).unwrap().trace
+}
+
+/// Whether all that is told of the chain is what the chain does.
+fn check(told: &WhatIfStages, done: &Trace, chain: &ChainConfig) {
+    for (known, report) in told.stages.iter().zip(&done.stages) {
+        for (known, prob) in known.probs.iter().zip(&report.head_probs) {
+            let prob = prob.map(f64::from);
+            let holds = match (known, prob) {
+                (KnownProb::Unknown, _) | (KnownProb::Cut, None) => true,
+                (KnownProb::Exactly(known), Some(prob)) => {
+                    (known - prob).abs() <= 2e-4 * prob + 1e-9
+                }
+                (KnownProb::Between(least, most), Some(prob)) => {
+                    let off = 1e-4 * prob + 1e-9;
+                    least - off <= prob && prob <= most + off
+                }
+                _ => false,
+            };
+            assert!(
+                holds,
+                "{chain}: {known:?}, but {prob:?} after {}",
+                report.filter
+            );
+        }
+        match known.n_kept {
+            KnownCount::Exactly(n) => assert_eq!(n, report.n_kept, "{chain}"),
+            KnownCount::AtMost(n) => assert!(report.n_kept <= n, "{chain}"),
+            KnownCount::Unknown => {}
+        }
+        if let Some(entropy) = known.entropy_nats {
+            assert!((entropy - report.entropy_nats).abs() < 1e-4, "{chain}");
+        }
+        if let Some(mass) = known.mass_removed {
+            let off = (mass - report.mass_removed).abs();
+            assert!(off < 1e-4, "{chain}: {mass}, but {}", report.mass_removed);
+        }
+    }
+    if let WhatIf::Exact(token) = told.outcome {
+        assert_eq!(token, done.draw.token, "{chain}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+
+    #[test]
+    fn what_is_told_of_other_settings_is_what_they_do(
+        seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
+        shared in prop::collection::vec(filter(), 0..3),
+        others in prop::collection::vec(filter(), 0..3),
+    ) {
+        let logits = row(seed, spread);
+        let tokens = token_ids(&[1, 7, 7, 30, 200]);
+        let history = History::new(&tokens, 2);
+        let coins = Coins { seed: 3, position };
+        let run = sampled(&logits, &ChainConfig::sampled(shared.clone()), history, coins);
+        let chain = ChainConfig::sampled(shared.into_iter().chain(others));
+        let done = sampled(&logits, &chain, history, coins);
+        let told = what_if_stages(&run.raw, &run.stages, &chain, history, coins).unwrap();
+        check(&told, &done, &chain);
+        let told = what_if_stages(&run.raw, &[], &chain, history, coins).unwrap();
+        check(&told, &done, &chain);
+    }
+}
+
+#[test]
+fn after_the_same_temperature_a_cut_is_known_exactly() {
+    let logits = row(5, 2.5);
+    let coins = Coins {
+        seed: 3,
+        position: 9,
+    };
+    let cool = Filter::Temperature(Temperature { temperature: 0.7 });
+    let run = sampled(
+        &logits,
+        &ChainConfig::sampled([cool.clone()]),
+        History::empty(),
+        coins,
+    );
+    let chain = ChainConfig::sampled([cool, Filter::TopP(TopP { p: 0.8 })]);
+    let told = what_if_stages(&run.raw, &run.stages, &chain, History::empty(), coins).unwrap();
+    let last = told.stages.last().unwrap();
+    assert!(matches!(last.n_kept, KnownCount::Exactly(_)), "{last:?}");
+    assert!(matches!(told.outcome, WhatIf::Exact(_)));
+    let sum: f64 = last
+        .probs
+        .iter()
+        .map(|known| match known {
+            KnownProb::Exactly(prob) => *prob,
+            KnownProb::Cut => 0.0,
+            other => panic!("{other:?}"),
+        })
+        .sum();
+    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+}
+
+#[test]
+fn what_hangs_on_the_tail_is_not_told_as_a_number() {
+    let logits = vec![0.0; 400];
+    let coins = Coins {
+        seed: 3,
+        position: 0,
+    };
+    let run = sampled(&logits, &ChainConfig::greedy(), History::empty(), coins);
+    let told = |filter: Filter| {
+        let chain = ChainConfig::sampled([filter]);
+        let told = what_if_stages(&run.raw, &[], &chain, History::empty(), coins);
+        told.unwrap().stages.remove(0)
+    };
+    let typical = told(Filter::TypicalP(TypicalP { p: 0.5 }));
+    assert_eq!(typical.probs[0], KnownProb::Unknown);
+    assert_eq!(typical.n_kept, KnownCount::Unknown);
+    assert_eq!(typical.entropy_nats, None);
+    let top_k = told(Filter::TopK(TopK { k: 2 }));
+    assert_eq!(
+        top_k.probs[..3],
+        [
+            KnownProb::Exactly(0.5),
+            KnownProb::Exactly(0.5),
+            KnownProb::Cut,
+        ]
+    );
+    assert_eq!(top_k.n_kept, KnownCount::Exactly(2));
+}
