@@ -27,6 +27,7 @@ use egui::{
 use self::draw::{draw_ui, needs_seed, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
 use self::stages::{add_ui, stages_ui};
+pub(super) use self::words::long_words;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
 use crate::decoding::Trace;

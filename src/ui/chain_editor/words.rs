@@ -28,7 +28,7 @@ pub(super) const fn short_words(filter: &Filter) -> &'static str {
 }
 
 /// What a filter does; then what does nothing, and what is usual.
-pub(super) const fn long_words(filter: &Filter) -> &'static str {
+pub(in crate::ui) const fn long_words(filter: &Filter) -> &'static str {
     match filter {
         Filter::LogitBias(_) => {
             "Adds to the scores of chosen tokens, or rules them out. 0 does nothing, -5 to 5 is usual: \

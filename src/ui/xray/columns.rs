@@ -5,11 +5,11 @@ use egui::{Align2, Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::Xray;
 use super::words::{foot, head_words, long_foot, value_words};
 use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
+use crate::ui::chain_editor::long_words;
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::part::part;
 use crate::ui::plots::word_galley;
-use crate::ui::stage_words::long_words;
 use crate::ui::theme::Theme;
 
 /// The words of the candidates are at least so wide, and at most.
