@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::filters::{
-    Dry, DynamicTemperature, FrequencyPenalty, LogitBias, MinP, PresencePenalty, RepetitionPenalty,
-    Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
+    NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopNSigma, TopP,
+    TypicalP, Window, Xtc,
 };
 use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
 use super::{ChainConfig, Filter, Rules, Stage};
@@ -144,12 +145,19 @@ impl Dialect {
             Self::LlamaCpp => llama_cpp(0.05, 0.95),
             Self::Ollama => llama_cpp(0.0, 0.9),
             Self::Transformers => vec![
+                bias(),
                 repetition(Window::ALL),
+                Filter::NoRepeatNgram(NoRepeatNgram {
+                    n: 0,
+                    window: Window::ALL,
+                }),
                 temperature(1.0),
                 top_k(50),
                 top_p(1.0),
                 min_p(0.0),
                 Filter::TypicalP(TypicalP { p: 1.0 }),
+                Filter::EpsilonCutoff(EpsilonCutoff { epsilon: 0.0 }),
+                Filter::EtaCutoff(EtaCutoff { epsilon: 0.0 }),
             ],
             Self::Vllm => vec![
                 bias(),
