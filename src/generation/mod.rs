@@ -4,6 +4,7 @@
 
 pub mod by_hand;
 mod config;
+pub mod dialects;
 mod finish;
 mod fork;
 mod id;

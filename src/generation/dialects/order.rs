@@ -1,0 +1,317 @@
+//! Brings a chain into an engine's order, with the engine's rules.
+
+use super::short_name;
+use super::stage::{enumerate, list, plain, same_stage, window_of, with_window};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::{ChainConfig, Filter, Rules, Stage};
+
+/// Whose numbers a chain has after it was brought into an engine's order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// Its own, where the engine has the stage; the engine's where the chain lacks it, because that
+    /// is what the engine does with what nobody set. It is the default: whoever asks for another
+    /// order wants to see the same settings elsewhere, and loses no number by trying it.
+    #[default]
+    Kept,
+    /// The engine's own, for all.
+    Defaults,
+}
+
+/// A chain in another order, and what that changed in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InOrder {
+    /// The chain.
+    pub chain: ChainConfig,
+    /// What acts in it and was not there before: what the engine does unless told otherwise.
+    pub added: Vec<Filter>,
+    /// What acted before, and the engine does not have.
+    pub left_out: Vec<Filter>,
+}
+
+impl InOrder {
+    /// What was changed beside the order, a sentence for each.
+    pub fn sentences(&self) -> Vec<String> {
+        let name = self.chain.dialect.map_or("Quartet", short_name);
+        let mut sentences = Vec::new();
+        if !self.added.is_empty() {
+            let is_are = if self.added.len() == 1 { "is" } else { "are" };
+            sentences.push(format!(
+                "Adds {}, which {is_are} on in {name} unless switched off",
+                list(&self.added)
+            ));
+        }
+        if !self.left_out.is_empty() {
+            let words: Vec<String> = self.left_out.iter().map(Filter::to_string).collect();
+            sentences.push(format!(
+                "Leaves out {}, which {name} does not have",
+                enumerate(&words)
+            ));
+        }
+        sentences
+    }
+}
+
+/// Brings a chain into the order of an engine, or into Quartet's own where none is named.
+///
+/// Windows are the engine's: they are a rule of its penalties and not a number that one sets.
+pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConfig) -> InOrder {
+    let result = match (dialect, numbers) {
+        (None, _) => quartets_own(chain),
+        (Some(dialect), Numbers::Defaults) => dialect.chain(),
+        (Some(dialect), Numbers::Kept) => ChainConfig {
+            stages: with_own_numbers(dialect.chain().stages, chain),
+            selector: chain.selector,
+            ..dialect.chain()
+        },
+    };
+    if numbers == Numbers::Defaults && dialect.is_some() {
+        // Nothing of the old chain was to stay, so nothing of it is missed.
+        return InOrder {
+            chain: result,
+            added: Vec::new(),
+            left_out: Vec::new(),
+        };
+    }
+    InOrder {
+        added: lacking(&chain.stages, &result),
+        left_out: left_out(chain, &result),
+        chain: result,
+    }
+}
+
+/// The stages that the chain has, in the order in which Quartet lists them. What an engine brought
+/// along and does nothing goes with it.
+fn quartets_own(chain: &ChainConfig) -> ChainConfig {
+    let mut stages = chain.stages.clone();
+    if chain.dialect.is_some() {
+        stages.retain(|stage| !stage.filter.is_neutral());
+        for stage in &mut stages {
+            if let Filter::DynamicTemperature(dynamic) = &stage.filter
+                && dynamic.range <= 0.0
+            {
+                stage.filter = plain(dynamic);
+            }
+        }
+    }
+    stages.sort_by_key(|stage| rank(&stage.filter));
+    ChainConfig {
+        stages,
+        rules: Rules::default(),
+        dialect: None,
+        selector: chain.selector,
+    }
+}
+
+/// What looks back stands before what bends the scores, and that before what cuts.
+fn rank(filter: &Filter) -> usize {
+    match filter {
+        Filter::LogitBias(_) => 0,
+        Filter::RepetitionPenalty(_) => 1,
+        Filter::FrequencyPenalty(_) => 2,
+        Filter::PresencePenalty(_) => 3,
+        Filter::NoRepeatNgram(_) => 4,
+        Filter::Dry(_) => 5,
+        Filter::Temperature(_) => 6,
+        Filter::DynamicTemperature(_) => 7,
+        Filter::QuadraticSmoothing(_) => 8,
+        Filter::TopK(_) => 9,
+        Filter::TopP(_) => 10,
+        Filter::MinP(_) => 11,
+        Filter::TypicalP(_) => 12,
+        Filter::TopNSigma(_) => 13,
+        Filter::EpsilonCutoff(_) => 14,
+        Filter::EtaCutoff(_) => 15,
+        Filter::Xtc(_) => 16,
+        Filter::TopA(_) => 17,
+        Filter::TailFree(_) => 18,
+    }
+}
+
+fn with_own_numbers(stages: Vec<Stage>, chain: &ChainConfig) -> Vec<Stage> {
+    stages
+        .into_iter()
+        .map(|stage| match counterpart(&stage.filter, &chain.stages) {
+            Some(own) => Stage {
+                filter: adapted(&own.filter, &stage.filter),
+                enabled: own.enabled,
+            },
+            None => stage,
+        })
+        .collect()
+}
+
+/// The chain's own stage of this kind; of several, one that is switched on.
+fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
+    let same = |stage: &&Stage| same_stage(&stage.filter, filter);
+    let enabled = stages.iter().filter(|stage| stage.enabled).find(same);
+    enabled.or_else(|| stages.iter().find(same))
+}
+
+/// The filter's numbers as the engine's stage can hold them.
+fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
+    match (own, of_engine) {
+        (Filter::DynamicTemperature(dynamic), Filter::Temperature(_)) => plain(dynamic),
+        _ => match window_of(of_engine) {
+            Some(window) => with_window(own, window),
+            None => own.clone(),
+        },
+    }
+}
+
+/// What acts in a chain and has no counterpart among these stages.
+fn lacking(stages: &[Stage], chain: &ChainConfig) -> Vec<Filter> {
+    chain
+        .active()
+        .filter(|filter| counterpart(filter, stages).is_none())
+        .cloned()
+        .collect()
+}
+
+/// What acted before and acts no more, or with less than it had.
+fn left_out(before: &ChainConfig, after: &ChainConfig) -> Vec<Filter> {
+    let mut left: Vec<&Stage> = after.stages.iter().collect();
+    before
+        .active()
+        .filter(|filter| {
+            let place = left
+                .iter()
+                .position(|stage| same_stage(&stage.filter, filter));
+            let kept = place.map(|place| left.remove(place));
+            let became_plain = matches!(filter, Filter::DynamicTemperature(heat) if heat.range > 0.0)
+                && matches!(kept.map(|stage| &stage.filter), Some(Filter::Temperature(_)));
+            kept.is_none() || became_plain
+        })
+        .cloned()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numbers, in_order_of};
+    use crate::decoding::ChainConfig;
+    use crate::decoding::dialect::Dialect;
+    use crate::generation::PaneSettings;
+    use crate::generation::dialects::departure;
+
+    fn chain(words: &str) -> ChainConfig {
+        words.parse::<PaneSettings>().unwrap().chain
+    }
+
+    #[test]
+    fn numbers_stay_and_the_engine_adds_what_it_does_unasked() {
+        for (words, dialect, expected, sentences) in [
+            (
+                "temp 0.7, top-p 0.9",
+                Dialect::LlamaCpp,
+                "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.7",
+                &["Adds top-k 40 and min-p 0.05, which are on in llama.cpp unless switched off"][..],
+            ),
+            (
+                "temp 0.7, top-p 0.9",
+                Dialect::Transformers,
+                "T 0.7 › top-k 50 › top-p 0.9",
+                &["Adds top-k 50, which is on in transformers unless switched off"],
+            ),
+            (
+                "temp 0.7, top-p 0.9",
+                Dialect::OpenAi,
+                "T 0.7 › top-p 0.9",
+                &[],
+            ),
+            (
+                "temp 0.7, top-k 40, min-p 0.1",
+                Dialect::Vllm,
+                "T 0.7 › min-p 0.1 › top-k 40",
+                &[],
+            ),
+            (
+                "temp 0.7, min-p 0.1, top-a 0.2",
+                Dialect::Candle,
+                "T 0.7",
+                &["Leaves out min-p 0.1 and top-a 0.2, which candle does not have"],
+            ),
+            (
+                "dyn-temp 1.2 range 0.5",
+                Dialect::Vllm,
+                "T 1.2",
+                &["Leaves out dyn-temp 1.2 range 0.5, which vLLM does not have"],
+            ),
+            (
+                "top-k 40, greedy",
+                Dialect::Candle,
+                "top-k 40 › top token",
+                &[],
+            ),
+        ] {
+            let moved = in_order_of(Some(dialect), Numbers::Kept, &chain(words));
+            assert_eq!(moved.chain.to_string(), expected, "{words} in {dialect:?}");
+            assert_eq!(moved.sentences(), sentences, "{words} in {dialect:?}");
+            assert_eq!(moved.chain.rules, dialect.rules());
+            assert_eq!(departure(&moved.chain), None, "{words} in {dialect:?}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_the_engine_s_own_chain() {
+        for dialect in Dialect::ALL {
+            let own = chain("temp 0.7, top-a 0.2, mirostat 3");
+            let moved = in_order_of(Some(dialect), Numbers::Defaults, &own);
+            assert_eq!(moved.chain, dialect.chain());
+            assert!(moved.sentences().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_same_numbers_go_from_engine_to_engine() {
+        let llama = Dialect::LlamaCpp.chain();
+        let moved = in_order_of(Some(Dialect::Transformers), Numbers::Kept, &llama);
+        let expected = "T 0.8 › top-k 40 › top-p 0.95 › min-p 0.05";
+        assert_eq!(moved.chain.to_string(), expected);
+        let back = in_order_of(Some(Dialect::LlamaCpp), Numbers::Kept, &moved.chain);
+        let expected = "top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8";
+        assert_eq!(back.chain.to_string(), expected);
+    }
+
+    #[test]
+    fn a_penalty_looks_where_the_engine_lets_it() {
+        let own = chain("frequency 0.5 last 9, repeat 1.1 last 9");
+        for (dialect, expected) in [
+            (Dialect::LlamaCpp, "repeat 1.1, frequency 0.5, presence 0"),
+            (
+                Dialect::Vllm,
+                "repeat 1.1 last all, frequency 0.5 last all generated only, \
+                 presence 0 last all generated only",
+            ),
+        ] {
+            let moved = in_order_of(Some(dialect), Numbers::Kept, &own);
+            let words = PaneSettings::from(moved.chain).to_string();
+            assert!(words.contains(expected), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_muted_stage_stays_muted() {
+        let moved = in_order_of(
+            Some(Dialect::Transformers),
+            Numbers::Kept,
+            &chain("top-k 40 off, temp 0.7"),
+        );
+        assert_eq!(moved.chain.to_string(), "T 0.7");
+    }
+
+    #[test]
+    fn quartets_own_order_keeps_all_that_acts() {
+        let back = in_order_of(None, Numbers::Kept, &Dialect::LlamaCpp.chain());
+        let expected = "T 0.8 › top-k 40 › top-p 0.95 › min-p 0.05";
+        assert_eq!(back.chain.to_string(), expected);
+        assert_eq!(back.chain.stages.len(), 4);
+        assert_eq!(back.chain.dialect, None);
+        assert_eq!(back.chain.rules, super::Rules::default());
+        assert!(back.sentences().is_empty());
+
+        let own = chain("top-p 0.9, temp 1, repeat 1.1 off");
+        let sorted = in_order_of(None, Numbers::Kept, &own).chain;
+        let words = PaneSettings::from(sorted).to_string();
+        assert_eq!(words, "repeat 1.1 off, T 1, top-p 0.9");
+    }
+}

@@ -1,0 +1,99 @@
+//! Why two chains that have the same numbers give different texts: the traps between engines that
+//! really apply to the stages in use.
+
+mod defaults;
+mod order;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use super::spoken;
+use super::stage::{numbers_of, same_stage};
+use crate::decoding::{ChainConfig, Filter};
+
+/// Why two chains with the same numbers give different texts, a sentence for each reason, the
+/// weightiest first.
+///
+/// Nothing where they do the same, and nothing where their numbers differ by the user's will: then
+/// that is the reason, and it can be seen. Numbers that are merely the defaults of two engines are a
+/// reason.
+pub fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
+    if one.selector != other.selector {
+        return Vec::new();
+    }
+    let sides = [Side::of(one), Side::of(other)];
+    let names = names_of(one, other);
+    let Some(unset) = defaults::reason(&sides, &names) else {
+        return Vec::new();
+    };
+    let mut reasons: Vec<String> = unset.into_iter().collect();
+    reasons.extend(order::reasons(&sides, &names));
+    reasons.extend(rules::reasons(&sides, &names));
+    reasons
+}
+
+/// How the two are called in a sentence.
+type Names = [String; 2];
+
+fn names_of(one: &ChainConfig, other: &ChainConfig) -> Names {
+    let name = |chain| spoken(chain).unwrap_or_else(|| "Quartet".to_owned());
+    let names = [name(one), name(other)];
+    if names.first() == names.last() {
+        return ["the first".to_owned(), "the second".to_owned()];
+    }
+    names
+}
+
+/// One of the two chains, and what of it can change a text.
+struct Side<'a> {
+    chain: &'a ChainConfig,
+    active: Vec<&'a Filter>,
+}
+
+impl<'a> Side<'a> {
+    /// Where the top token is taken without a coin, only what can change the top token counts.
+    fn of(chain: &'a ChainConfig) -> Self {
+        let greedy = chain.is_greedy();
+        let active = chain.active();
+        let active = active.filter(|filter| !greedy || !keeps_the_best(filter));
+        Self {
+            chain,
+            active: active.collect(),
+        }
+    }
+
+    fn counterpart(&self, filter: &Filter) -> Option<&'a Filter> {
+        let mut active = self.active.iter().copied();
+        active.find(|own| same_stage(own, filter))
+    }
+
+    fn place_of(&self, filter: &Filter) -> Option<usize> {
+        self.active.iter().position(|own| same_stage(own, filter))
+    }
+}
+
+/// The stages that act in both, by the first one's order.
+fn shared<'a>([one, other]: &'a [Side<'a>; 2]) -> impl Iterator<Item = (&'a Filter, &'a Filter)> {
+    one.active
+        .iter()
+        .filter_map(|filter| Some((*filter, other.counterpart(filter)?)))
+}
+
+fn same_numbers(one: &Filter, other: &Filter) -> bool {
+    numbers_of(one) == numbers_of(other)
+}
+
+/// Whether the most likely token is the same after the filter as before it.
+const fn keeps_the_best(filter: &Filter) -> bool {
+    !matches!(
+        filter,
+        Filter::LogitBias(_)
+            | Filter::RepetitionPenalty(_)
+            | Filter::FrequencyPenalty(_)
+            | Filter::PresencePenalty(_)
+            | Filter::NoRepeatNgram(_)
+            | Filter::Dry(_)
+            | Filter::TypicalP(_)
+            | Filter::Xtc(_)
+    )
+}
