@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::session::Prompt;
 use super::{CausalLm, ChatError, ChatTemplate, EngineError, Message, Role, Tokenizer};
 use crate::decoding::TokenId;
+use crate::generation::preset::ModelAdvice;
 use crate::generation::{ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary};
 
 /// A model that is ready to read and write.
@@ -21,6 +22,8 @@ pub struct LoadedModel {
     pub chat: Option<Result<ChatTemplate, ChatError>>,
     /// What it is.
     pub info: Arc<ModelInfo>,
+    /// How its author would choose its tokens, where the files say so.
+    pub advice: Option<Arc<ModelAdvice>>,
 }
 
 impl LoadedModel {

@@ -2,6 +2,7 @@
 //!
 //! This module knows no thread and no window. It names `generation` and `decoding`.
 
+mod advice;
 mod batch;
 mod blueprint;
 mod causal_lm;

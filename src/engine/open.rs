@@ -5,6 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::advice::{advice_of_generation_config, advice_of_gguf};
 use super::blueprint::{Blueprint, Naming, end_tokens_of_generation_config};
 use super::chat_template;
 use super::decoder::Decoder;
@@ -13,6 +14,7 @@ use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Checkpoint, Source, read_header};
 use super::{CausalLm, ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
+use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, PieceKind, Vocabulary};
 
 /// Opens a model: a GGUF file, a folder with `config.json`, `tokenizer.json` and `model.safetensors`,
@@ -96,6 +98,7 @@ pub(super) fn open_gguf<R: Read + Seek>(
         naming: Naming::Gguf,
         tokenizer,
         chat: chat_template::of_gguf(&header),
+        advice: advice_of_gguf(&header),
         name: gguf.name.to_owned(),
         file: gguf.file.to_owned(),
     };
@@ -124,11 +127,13 @@ fn open_folder(
     }
     let weights = require(folder, "model.safetensors")?;
     let mut end_tokens = blueprint.end_tokens.clone();
+    let mut advice = None;
     let settings = folder.join("generation_config.json");
     if settings.is_file() {
         let json = read_file(&settings, "The model's generation settings")?;
         let path = settings.display().to_string();
         end_tokens.extend(end_tokens_of_generation_config(&json, &path)?);
+        advice = advice_of_generation_config(&json);
     }
     let (file, n_bytes) = open_file(&weights, "The model's weights")?;
     let source = Source {
@@ -143,6 +148,7 @@ fn open_folder(
         tokenizer,
         chat: tokenizer_config.chat_template(),
         end_tokens,
+        advice,
         name: lossy(folder.file_name()),
         file: lossy(weights.file_name()),
     };
@@ -157,6 +163,7 @@ struct Parts {
     tokenizer: Tokenizer,
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
+    advice: Option<ModelAdvice>,
     name: String,
     file: String,
 }
@@ -187,6 +194,7 @@ impl Parts {
             chat: self.chat,
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
+            advice: self.advice.map(Arc::new),
         })
     }
 }

@@ -100,6 +100,7 @@ impl ScriptedLm {
             end_tokens: vec![END],
             chat: None,
             info: Arc::new(info),
+            advice: None,
         })
     }
 

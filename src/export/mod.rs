@@ -7,6 +7,7 @@ mod csv;
 mod file;
 pub mod json;
 mod markdown;
+pub mod presets;
 mod runs;
 pub mod tools;
 

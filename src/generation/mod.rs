@@ -13,6 +13,7 @@ mod metrics;
 mod model;
 mod pane_spec;
 mod piece;
+pub mod preset;
 mod prompt;
 mod record;
 #[cfg(test)]

@@ -16,9 +16,16 @@ impl AppState {
         match event {
             Event::ModelLoading { fraction } => self.on_loading(fraction),
             Event::ModelLoaded {
-                info, vocabulary, ..
+                info,
+                vocabulary,
+                advice,
+                ..
             } => {
-                return self.on_loaded(ReadyModel { info, vocabulary });
+                return self.on_loaded(ReadyModel {
+                    info,
+                    vocabulary,
+                    advice,
+                });
             }
             Event::ModelFailed { error } => self.on_load_failed(error),
             Event::Tokenized { prompt, pieces } => {

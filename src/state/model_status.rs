@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, Vocabulary};
 
 /// A model that can write.
@@ -11,6 +12,8 @@ pub struct ReadyModel {
     pub info: Arc<ModelInfo>,
     /// What its tokens stand for.
     pub vocabulary: Arc<Vocabulary>,
+    /// How its author would choose its tokens, where the files say so.
+    pub advice: Option<Arc<ModelAdvice>>,
 }
 
 /// Which model there is, or why there is none.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::generation::preset::ModelAdvice;
 use crate::generation::{
     ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, Piece, PromptRecord,
     PromptText, Step, Vocabulary,
@@ -66,6 +67,8 @@ pub enum Event {
         vocabulary: Arc<Vocabulary>,
         /// Whether it can be talked to.
         chat: ChatSupport,
+        /// How its author would choose its tokens, where the files say so.
+        advice: Option<Arc<ModelAdvice>>,
     },
     /// The model could not be loaded; the one before it, if any, is still there.
     ModelFailed {

@@ -128,14 +128,14 @@ where
         report(0.0);
         let event = match (self.loader)(source, &mut report) {
             Ok(model) => {
-                let (info, vocabulary) = (model.info.clone(), model.vocabulary.clone());
-                let chat = model.chat_support();
+                let loaded = Event::ModelLoaded {
+                    info: model.info.clone(),
+                    vocabulary: model.vocabulary.clone(),
+                    chat: model.chat_support(),
+                    advice: model.advice.clone(),
+                };
                 self.session = Some(Session::new(model));
-                Event::ModelLoaded {
-                    info,
-                    vocabulary,
-                    chat,
-                }
+                loaded
             }
             Err(error) => Event::ModelFailed {
                 error: error.to_string(),

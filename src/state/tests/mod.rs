@@ -27,6 +27,7 @@ pub(super) fn loaded() -> Event {
         info: generation.model,
         vocabulary: generation.vocabulary,
         chat: ChatSupport::Missing,
+        advice: None,
     }
 }
 

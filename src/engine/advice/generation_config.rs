@@ -1,0 +1,235 @@
+//! Advice in a `generation_config.json`, as transformers writes it beside a model.
+//!
+//! Names and defaults as its documentation of `GenerationConfig` has them (versions 4.49 to 5).
+
+use serde_json::{Map, Value};
+
+use super::{NOT_A_NUMBER, NOT_WHOLE, Reading, count};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::{
+    EpsilonCutoff, EtaCutoff, MinP, NoRepeatNgram, RepetitionPenalty, Temperature, TopK, TopP,
+    TypicalP, Window,
+};
+use crate::decoding::{Filter, Selector};
+use crate::generation::preset::ModelAdvice;
+
+const FILE: &str = "generation_config.json";
+
+/// What a `generation_config.json` advises, or nothing where it says nothing of sampling.
+pub fn advice_of_generation_config(json: &[u8]) -> Option<ModelAdvice> {
+    let mut reading = Reading::of(Dialect::Transformers.chain());
+    match serde_json::from_slice::<Map<String, Value>>(json) {
+        Ok(config) => read(&config, &mut reading),
+        Err(error) => reading
+            .remarks
+            .push(format!("{FILE} could not be understood: {error}")),
+    }
+    reading.finish(FILE)
+}
+
+fn read(config: &Map<String, Value>, reading: &mut Reading) {
+    for (key, filter) in PENALTIES {
+        read_number(config, key, filter, reading);
+    }
+    let draws = config.get("do_sample").and_then(Value::as_bool);
+    if draws == Some(false) {
+        reading.chain.selector = Selector::Greedy;
+        reading.followed = true;
+        // These are set, and transformers passes over them; top-k would have to be switched off.
+        reading.chain.stages.retain(|stage| !stage.filter.cuts());
+    } else {
+        for (key, filter) in WARPERS {
+            read_number(config, key, filter, reading);
+        }
+        reading.followed |= draws == Some(true);
+        if draws.is_none() && reading.followed {
+            reading.remarks.push(
+                "do_sample is not set: transformers itself would take the top token. The numbers \
+                 are taken as meant for drawing"
+                    .to_owned(),
+            );
+        }
+    }
+    remark_on_others(config, reading);
+}
+
+/// Makes a stage from a number, or says why it is none.
+type FromNumber = fn(f64) -> Result<Filter, &'static str>;
+
+/// What acts whether or not there is a draw.
+const PENALTIES: [(&str, FromNumber); 2] = [
+    ("repetition_penalty", |number| {
+        Ok(Filter::RepetitionPenalty(RepetitionPenalty {
+            penalty: number as f32,
+            window: Window::ALL,
+        }))
+    }),
+    ("no_repeat_ngram_size", |number| {
+        let n = count(number).ok_or(NOT_WHOLE)?;
+        let window = Window::ALL;
+        Ok(Filter::NoRepeatNgram(NoRepeatNgram { n, window }))
+    }),
+];
+
+/// What acts only where there is a draw.
+const WARPERS: [(&str, FromNumber); 7] = [
+    ("temperature", |number| {
+        let temperature = number as f32;
+        Ok(Filter::Temperature(Temperature { temperature }))
+    }),
+    ("top_k", |number| {
+        let k = count(number).ok_or(NOT_WHOLE)?;
+        Ok(Filter::TopK(TopK { k }))
+    }),
+    ("top_p", |number| {
+        Ok(Filter::TopP(TopP { p: number as f32 }))
+    }),
+    ("min_p", |number| {
+        Ok(Filter::MinP(MinP { p: number as f32 }))
+    }),
+    ("typical_p", |number| {
+        Ok(Filter::TypicalP(TypicalP { p: number as f32 }))
+    }),
+    ("epsilon_cutoff", |number| {
+        let epsilon = number as f32;
+        Ok(Filter::EpsilonCutoff(EpsilonCutoff { epsilon }))
+    }),
+    ("eta_cutoff", |number| {
+        let epsilon = number as f32;
+        Ok(Filter::EtaCutoff(EtaCutoff { epsilon }))
+    }),
+];
+
+fn read_number(config: &Map<String, Value>, key: &str, filter: FromNumber, reading: &mut Reading) {
+    let number = match config.get(key) {
+        None | Some(Value::Null) => return,
+        Some(value) => value.as_f64(),
+    };
+    match number.ok_or(NOT_A_NUMBER).and_then(filter) {
+        Ok(filter) => reading.set(key, filter),
+        Err(why) => reading.refuse(key, why),
+    }
+}
+
+/// Settings that change what is written and that Quartet does not have, with the value at which
+/// they do nothing beside null, false, 0 and what is empty.
+const OTHERS: [(&str, f64); 11] = [
+    ("num_beams", 1.0),
+    ("num_beam_groups", 1.0),
+    ("penalty_alpha", 0.0),
+    ("guidance_scale", 1.0),
+    ("encoder_repetition_penalty", 1.0),
+    ("min_length", 0.0),
+    ("min_new_tokens", 0.0),
+    ("bad_words_ids", 0.0),
+    ("suppress_tokens", 0.0),
+    ("begin_suppress_tokens", 0.0),
+    ("sequence_bias", 0.0),
+];
+
+fn remark_on_others(config: &Map<String, Value>, reading: &mut Reading) {
+    for (key, neutral) in OTHERS {
+        let idle = match config.get(key) {
+            None | Some(Value::Null | Value::Bool(false)) => true,
+            Some(Value::Number(number)) => number
+                .as_f64()
+                .is_some_and(|number| number == 0.0 || (number - neutral).abs() < f64::EPSILON),
+            Some(Value::Array(list)) => list.is_empty(),
+            Some(Value::Object(map)) => map.is_empty(),
+            Some(_) => false,
+        };
+        if !idle {
+            reading.refuse(key, "Quartet does not have it yet");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::advice_of_generation_config;
+    use crate::generation::PaneSettings;
+
+    #[test]
+    fn numbers_are_advice_in_the_order_of_transformers() {
+        for (json, expected) in [
+            (
+                r#"{"do_sample": true, "temperature": 0.6, "top_p": 0.9, "eos_token_id": 2}"#,
+                "T 0.6, top-k 50, top-p 0.9, dialect transformers",
+            ),
+            (
+                r#"{"do_sample": true, "temperature": 0.7, "top_k": 20, "top_p": 0.8, "repetition_penalty": 1.05, "min_p": null}"#,
+                "repeat 1.05 last all, T 0.7, top-k 20, top-p 0.8, dialect transformers",
+            ),
+            (
+                r#"{"do_sample": true, "top_k": 0, "eta_cutoff": 0.0003, "no_repeat_ngram_size": 4, "num_beams": 1}"#,
+                "no-repeat 4 last all, eta 0.0003, dialect transformers",
+            ),
+            (
+                r#"{"do_sample": false, "temperature": 0.7, "top_p": 0.9, "repetition_penalty": 1.1}"#,
+                "repeat 1.1 last all, greedy, dialect transformers",
+            ),
+            (r#"{"do_sample": true}"#, "top-k 50, dialect transformers"),
+        ] {
+            let advice = advice_of_generation_config(json.as_bytes()).unwrap();
+            assert_eq!(advice.remarks, [] as [&str; 0], "{json}");
+            assert_eq!(advice.source, "generation_config.json");
+            let settings = PaneSettings::from(advice.chain.unwrap());
+            assert_eq!(settings.to_string(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_a_word_on_drawing_are_meant_for_drawing() {
+        let advice = advice_of_generation_config(br#"{"temperature": 0.6}"#).unwrap();
+        assert_eq!(advice.chain.unwrap().to_string(), "T 0.6 › top-k 50");
+        assert!(advice.remarks[0].starts_with("do_sample is not set"));
+    }
+
+    #[test]
+    fn a_file_about_other_things_advises_nothing() {
+        for json in [
+            "{}",
+            r#"{"_from_model_config": true, "bos_token_id": 1, "eos_token_id": [2, 3]}"#,
+            r#"{"max_new_tokens": 512, "num_beams": 1, "temperature": null}"#,
+        ] {
+            assert_eq!(advice_of_generation_config(json.as_bytes()), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_broken_or_absurd_is_remarked_on_and_not_followed() {
+        for (json, remark) in [
+            ("{", "generation_config.json could not be understood"),
+            ("[]", "generation_config.json could not be understood"),
+            (
+                r#"{"temperature": "hot"}"#,
+                "temperature was left out. It is not a number",
+            ),
+            (
+                r#"{"top_p": 9}"#,
+                "top_p was left out. Top-p lies between 0 and 1",
+            ),
+            (
+                r#"{"temperature": 1e300}"#,
+                "temperature was left out. Temperature is 0 or more",
+            ),
+            (
+                r#"{"top_k": 1.5}"#,
+                "top_k was left out. It is not a whole number",
+            ),
+            (
+                r#"{"num_beams": 4}"#,
+                "num_beams was left out. Quartet does not have it yet",
+            ),
+        ] {
+            let advice = advice_of_generation_config(json.as_bytes()).unwrap();
+            assert_eq!(advice.chain, None, "{json}");
+            assert_eq!(advice.remarks.len(), 1, "{json}");
+            assert!(
+                advice.remarks[0].starts_with(remark),
+                "{:?}",
+                advice.remarks
+            );
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Advice in a GGUF file: `general.sampling.*`.
+//!
+//! Keys and meaning as llama.cpp introduced them in pull request 17120 (November 2025): they replace
+//! its own defaults one by one, and `sequence` names its samplers in order with semicolons between.
+
+use candle_core::quantized::gguf_file::{Content, Value};
+
+use super::{NOT_A_NUMBER, NOT_WHOLE, Reading, count};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::{
+    DynamicTemperature, MinP, RepetitionPenalty, Temperature, TopK, TopP, Window, Xtc,
+};
+use crate::decoding::selector::{MirostatV1, MirostatV2};
+use crate::decoding::{ChainConfig, Filter, Selector, Stage};
+use crate::generation::preset::ModelAdvice;
+
+/// What a GGUF file advises, or nothing where it says nothing of sampling.
+pub fn advice_of_gguf(content: &Content) -> Option<ModelAdvice> {
+    read(&|key| content.metadata.get(&format!("{PREFIX}{key}")))
+}
+
+const PREFIX: &str = "general.sampling.";
+
+/// Finds a value by the end of its key.
+type Find<'a> = dyn Fn(&str) -> Option<&'a Value> + 'a;
+
+fn read<'a>(find: &Find<'a>) -> Option<ModelAdvice> {
+    let mut reading = Reading::of(llama_cpp());
+    if let Some(temperature) = number(find, "temp", &mut reading) {
+        let temperature = temperature.max(0.0) as f32;
+        let filter = Filter::Temperature(Temperature { temperature });
+        reading.set("general.sampling.temp", filter);
+    }
+    if let Some(k) = whole(find, "top_k", &mut reading) {
+        reading.set("general.sampling.top_k", Filter::TopK(TopK { k }));
+    }
+    if let Some(p) = number(find, "top_p", &mut reading) {
+        let filter = Filter::TopP(TopP { p: p as f32 });
+        reading.set("general.sampling.top_p", filter);
+    }
+    if let Some(p) = number(find, "min_p", &mut reading) {
+        let filter = Filter::MinP(MinP {
+            p: p.max(0.0) as f32,
+        });
+        reading.set("general.sampling.min_p", filter);
+    }
+    read_xtc(find, &mut reading);
+    read_penalty(find, &mut reading);
+    read_sequence(find, &mut reading);
+    read_mirostat(find, &mut reading);
+    reading.finish("the model file")
+}
+
+/// llama.cpp's chain. Its temperature follows the entropy where a range is set; here none can be.
+fn llama_cpp() -> ChainConfig {
+    let mut chain = Dialect::LlamaCpp.chain();
+    for stage in &mut chain.stages {
+        if let Filter::DynamicTemperature(DynamicTemperature { temperature, .. }) = stage.filter {
+            stage.filter = Filter::Temperature(Temperature { temperature });
+        }
+    }
+    chain
+}
+
+fn read_xtc(find: &Find<'_>, reading: &mut Reading) {
+    let probability = number(find, "xtc_probability", reading);
+    let threshold = number(find, "xtc_threshold", reading);
+    // A threshold alone leaves llama.cpp's probability of 0, at which nothing happens.
+    if let Some(probability) = probability {
+        let xtc = Xtc {
+            probability: probability as f32,
+            threshold: threshold.unwrap_or(0.1) as f32,
+        };
+        reading.set("general.sampling.xtc_probability", Filter::Xtc(xtc));
+    }
+}
+
+fn read_penalty(find: &Find<'_>, reading: &mut Reading) {
+    let last_n = number(find, "penalty_last_n", reading);
+    let penalty = number(find, "penalty_repeat", reading);
+    let window = match last_n.map(|last_n| (last_n, count(last_n))) {
+        None => Window::LAST_64,
+        Some((last_n, _)) if last_n < 0.0 => Window::ALL,
+        Some((_, Some(last_n))) => Window {
+            last_n: Some(last_n),
+            ..Window::LAST_64
+        },
+        Some((_, None)) => {
+            reading.refuse("general.sampling.penalty_last_n", NOT_WHOLE);
+            Window::LAST_64
+        }
+    };
+    if let Some(penalty) = penalty {
+        let filter = RepetitionPenalty {
+            penalty: penalty as f32,
+            window,
+        };
+        let filter = Filter::RepetitionPenalty(filter);
+        reading.set("general.sampling.penalty_repeat", filter);
+    }
+}
+
+/// Puts the stages in the order that is asked for; those that it does not name are off.
+fn read_sequence(find: &Find<'_>, reading: &mut Reading) {
+    const KEY: &str = "general.sampling.sequence";
+    let names = match find("sequence") {
+        None => return,
+        Some(Value::String(names)) => names,
+        Some(_) => return reading.refuse(KEY, "It is not a list of names"),
+    };
+    let mut stages = Vec::new();
+    let is_bias = |stage: &Stage| matches!(stage.filter, Filter::LogitBias(_));
+    take(&mut reading.chain.stages, &mut stages, is_bias);
+    for name in names.split(';').map(str::trim) {
+        let belongs: fn(&Stage) -> bool = match name {
+            "penalties" => |stage| is_penalty(&stage.filter),
+            "dry" => |stage| matches!(stage.filter, Filter::Dry(_)),
+            "top_n_sigma" => |stage| matches!(stage.filter, Filter::TopNSigma(_)),
+            "top_k" => |stage| matches!(stage.filter, Filter::TopK(_)),
+            "typ_p" | "typical_p" => |stage| matches!(stage.filter, Filter::TypicalP(_)),
+            "top_p" => |stage| matches!(stage.filter, Filter::TopP(_)),
+            "min_p" => |stage| matches!(stage.filter, Filter::MinP(_)),
+            "xtc" => |stage| matches!(stage.filter, Filter::Xtc(_)),
+            "temperature" | "temp" => |stage| matches!(stage.filter, Filter::Temperature(_)),
+            unknown => {
+                let why = format!("It names {unknown:?}, which Quartet does not know");
+                return reading.refuse(KEY, &why);
+            }
+        };
+        take(&mut reading.chain.stages, &mut stages, belongs);
+    }
+    reading.chain.stages = stages;
+    reading.followed = true;
+}
+
+const fn is_penalty(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::RepetitionPenalty(_) | Filter::FrequencyPenalty(_) | Filter::PresencePenalty(_)
+    )
+}
+
+fn take(from: &mut Vec<Stage>, to: &mut Vec<Stage>, belongs: impl Fn(&Stage) -> bool) {
+    to.extend(from.extract_if(.., |stage| belongs(stage)));
+}
+
+/// With mirostat llama.cpp passes over all but bias and temperature.
+fn read_mirostat(find: &Find<'_>, reading: &mut Reading) {
+    let version = number(find, "mirostat", reading);
+    let tau = number(find, "mirostat_tau", reading).unwrap_or(5.0) as f32;
+    let eta = number(find, "mirostat_eta", reading).unwrap_or(0.1) as f32;
+    let selector = match version.and_then(count) {
+        None | Some(0) => return,
+        Some(1) => Selector::MirostatV1(MirostatV1 { tau, eta }),
+        Some(2) => Selector::MirostatV2(MirostatV2 { tau, eta }),
+        Some(n) => {
+            let why = format!("There is no mirostat {n}");
+            return reading.refuse("general.sampling.mirostat", &why);
+        }
+    };
+    if let Some(complaint) = selector.complaint() {
+        return reading.refuse("general.sampling.mirostat", &complaint);
+    }
+    reading.followed = true;
+    reading.chain.selector = selector;
+    reading
+        .chain
+        .stages
+        .retain(|stage| matches!(stage.filter, Filter::Temperature(_)));
+}
+
+fn whole(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<u32> {
+    let number = number(find, key, reading)?;
+    let count = count(number);
+    if count.is_none() {
+        reading.refuse(&format!("{PREFIX}{key}"), NOT_WHOLE);
+    }
+    count
+}
+
+/// llama.cpp reads every value as text, so numbers that are written as text count too.
+fn number(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<f64> {
+    let value = find(key)?;
+    let number = match value {
+        Value::U8(n) => Some(f64::from(*n)),
+        Value::I8(n) => Some(f64::from(*n)),
+        Value::U16(n) => Some(f64::from(*n)),
+        Value::I16(n) => Some(f64::from(*n)),
+        Value::U32(n) => Some(f64::from(*n)),
+        Value::I32(n) => Some(f64::from(*n)),
+        Value::U64(n) => Some(*n as f64),
+        Value::I64(n) => Some(*n as f64),
+        Value::F32(n) => Some(f64::from(*n)),
+        Value::F64(n) => Some(*n),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Bool(_) | Value::Array(_) => None,
+    };
+    let number = number.filter(|number| number.is_finite());
+    if number.is_none() {
+        reading.refuse(&format!("{PREFIX}{key}"), NOT_A_NUMBER);
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Value, read};
+    use crate::generation::PaneSettings;
+    use crate::generation::preset::ModelAdvice;
+
+    fn advice(values: &[(&str, Value)]) -> Option<ModelAdvice> {
+        read(&|key| {
+            let mut values = values.iter();
+            values
+                .find(|(name, _)| *name == key)
+                .map(|(_, value)| value)
+        })
+    }
+
+    #[test]
+    fn a_file_that_says_nothing_advises_nothing() {
+        assert_eq!(advice(&[]), None);
+    }
+
+    #[test]
+    fn numbers_replace_those_of_llama_cpp() {
+        for (values, expected) in [
+            (
+                &[
+                    ("temp", Value::F32(0.7)),
+                    ("top_k", Value::I32(20)),
+                    ("top_p", Value::F32(0.8)),
+                    ("penalty_repeat", Value::F32(1.05)),
+                ][..],
+                "repeat 1.05, top-k 20, top-p 0.8, min-p 0.05, T 0.7, dialect llama.cpp",
+            ),
+            (
+                &[("min_p", Value::F32(0.0)), ("top_k", Value::I32(-1))],
+                "top-p 0.95, T 0.8, dialect llama.cpp",
+            ),
+            (
+                &[("temp", Value::String("0.6".to_owned()))],
+                "top-k 40, top-p 0.95, min-p 0.05, T 0.6, dialect llama.cpp",
+            ),
+            (
+                &[
+                    ("penalty_repeat", Value::F64(1.1)),
+                    ("penalty_last_n", Value::I64(-1)),
+                    (
+                        "sequence",
+                        Value::String("penalties;temperature;top_p".to_owned()),
+                    ),
+                ],
+                "repeat 1.1 last all, T 0.8, top-p 0.95, dialect llama.cpp",
+            ),
+            (
+                &[
+                    ("mirostat", Value::I32(2)),
+                    ("mirostat_tau", Value::F32(3.0)),
+                ],
+                "T 0.8, mirostat 3 eta 0.1, dialect llama.cpp",
+            ),
+            (
+                &[
+                    ("xtc_probability", Value::F32(0.5)),
+                    ("top_p", Value::F32(1.0)),
+                ],
+                "top-k 40, min-p 0.05, xtc 0.5 threshold 0.1, \
+                 T 0.8, dialect llama.cpp",
+            ),
+        ] {
+            let advice = advice(values).unwrap();
+            assert_eq!(advice.remarks, [] as [&str; 0], "{expected}");
+            let mut settings = PaneSettings::from(advice.chain.unwrap());
+            settings.name = PaneSettings::from(settings.chain.clone()).name;
+            assert_eq!(settings.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_absurd_is_remarked_on_and_not_followed() {
+        for (key, value, remark) in [
+            (
+                "top_p",
+                Value::F32(1.7),
+                "general.sampling.top_p was left out. Top-p lies between 0 and 1",
+            ),
+            (
+                "temp",
+                Value::F32(f32::NAN),
+                "general.sampling.temp was left out. It is not a number",
+            ),
+            (
+                "temp",
+                Value::Bool(true),
+                "general.sampling.temp was left out. It is not a number",
+            ),
+            (
+                "top_k",
+                Value::F32(1.5),
+                "general.sampling.top_k was left out. It is not a whole number",
+            ),
+            (
+                "penalty_repeat",
+                Value::F32(0.0),
+                "general.sampling.penalty_repeat was left out. Repetition penalty is above 0",
+            ),
+            (
+                "sequence",
+                Value::String("top_k;magic".to_owned()),
+                "general.sampling.sequence was left out. It names \"magic\", which Quartet does not \
+                 know",
+            ),
+            (
+                "mirostat",
+                Value::U32(3),
+                "general.sampling.mirostat was left out. There is no mirostat 3",
+            ),
+        ] {
+            let advice = advice(&[(key, value)]).unwrap();
+            assert_eq!(advice.remarks, [remark]);
+            assert_eq!(advice.chain, None, "{key}");
+        }
+    }
+}
