@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod icon;
+mod read;
 mod save;
 
 use std::path::PathBuf;
@@ -145,6 +146,7 @@ impl App {
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
+            Effect::ReadPresets(path) => read::presets(ctx.clone(), path, answers),
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;
                 let job = save::Job::new(&self.state, document, path, dark);

@@ -52,6 +52,10 @@ pub(super) fn open(
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
         PathPurpose::ModelFolder => Box::pin(dialog.pick_folder()),
+        PathPurpose::Presets => {
+            let dialog = dialog.add_filter("JSON", &["json"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::Save(document) => {
             Box::pin(dialog.set_file_name(document.file_name()).save_file())
         }

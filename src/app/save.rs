@@ -8,6 +8,7 @@ use eframe::egui;
 
 use crate::export;
 use crate::generation::Generation;
+use crate::generation::preset::OwnPreset;
 use crate::state::{AppState, Command, Document, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
@@ -17,6 +18,7 @@ pub(super) struct Job {
     document: Document,
     path: PathBuf,
     generations: Vec<Option<Generation>>,
+    presets: Vec<OwnPreset>,
     shown_step: Option<StepAt>,
     measure: ScoreMeasure,
     dark: bool,
@@ -33,6 +35,7 @@ impl Job {
                 .iter()
                 .map(|pane| pane.generation().cloned())
                 .collect(),
+            presets: state.presets.clone(),
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
             dark,
@@ -82,6 +85,7 @@ impl Job {
                 let written: Vec<&Generation> = texts.into_iter().flatten().collect();
                 Ok(export::render(format, &written))
             }
+            Document::Presets => Ok(export::presets::render(&self.presets)),
             Document::Picture(plot, format) => {
                 let view = View {
                     plot,

@@ -6,6 +6,7 @@ use super::{
     ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin,
     PromptCount, Settings, ViewChoices,
 };
+use crate::generation::preset::OwnPreset;
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
 use crate::worker::{ModelSource, Request};
 
@@ -39,6 +40,8 @@ pub struct AppState {
     pub(super) hand_drawn: Option<HandDraws>,
     /// The token that the reader holds on to.
     pub pin: Option<Pin>,
+    /// The ways to choose that the user keeps.
+    pub presets: Vec<OwnPreset>,
     /// Messages, oldest first; the first is shown.
     pub notices: Vec<Notice>,
     /// What a path is being typed for where there is no dialog, and what was typed.
@@ -68,6 +71,7 @@ impl AppState {
             by_hand: settings.by_hand,
             hand_drawn: None,
             pin: None,
+            presets: settings.presets,
             notices: Vec::new(),
             path_field: None,
             undo: Undo::new(Snapshot {
@@ -97,6 +101,7 @@ impl AppState {
             seed: self.seed,
             view: self.view,
             by_hand: self.by_hand.clone(),
+            presets: self.presets.clone(),
         }
     }
 

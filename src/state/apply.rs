@@ -45,6 +45,7 @@ impl AppState {
                 Vec::new()
             }
             Command::CopyText(id) => self.copy_text(id),
+            Command::Preset(command) => self.apply_to_presets(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
             Command::Unpin => {
@@ -274,13 +275,16 @@ impl AppState {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.load_model(ModelSource::Path(path))
             }
+            PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
 
     fn open_path_field(&mut self, purpose: PathPurpose) -> Vec<Effect> {
         let suggestion = match purpose {
-            PathPurpose::ModelFile | PathPurpose::ModelFolder => String::new(),
+            PathPurpose::ModelFile | PathPurpose::ModelFolder | PathPurpose::Presets => {
+                String::new()
+            }
             PathPurpose::Save(document) => document.file_name(),
         };
         self.path_field = Some((purpose, suggestion));
@@ -289,11 +293,12 @@ impl AppState {
 
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
-        let title = match document {
-            Document::Run(_) => "The run was not saved",
-            Document::Picture(..) => "The picture was not saved",
+        let (title, safe) = match document {
+            Document::Run(_) => ("The run was not saved", "What was generated is safe"),
+            Document::Picture(..) => ("The picture was not saved", "What was generated is safe"),
+            Document::Presets => ("The presets were not saved", "Quartet keeps them all"),
         };
-        let body = format!("{error}. What was generated is safe.\n{}", path.display());
+        let body = format!("{error}. {safe}.\n{}", path.display());
         let notice = Notice::error(title, body)
             .with_action("Save elsewhere…", Command::AskPath(purpose))
             .with_action("Try again", Command::PathGiven(purpose, path));

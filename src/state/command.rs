@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{PaneId, PictureFormat, Pin, Plot};
+use super::{PaneId, PictureFormat, Pin, Plot, PresetCommand};
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
 use crate::worker::Request;
@@ -41,6 +41,8 @@ pub enum Command {
     SettleEdits,
     /// Put a pane's text on the clipboard.
     CopyText(PaneId),
+    /// Keep, change or bring in presets.
+    Preset(PresetCommand),
 
     /// Hold on to a token; the one that is held already is let go.
     Pin(Pin),
@@ -93,6 +95,8 @@ pub enum Effect {
     OpenDialog(PathPurpose),
     /// Write a file.
     Save(Document, PathBuf),
+    /// Read a file of presets.
+    ReadPresets(PathBuf),
 }
 
 /// What a path is wanted for.
@@ -102,6 +106,8 @@ pub enum PathPurpose {
     ModelFile,
     /// To read a model's folder.
     ModelFolder,
+    /// To read a file of presets.
+    Presets,
     /// To write a file.
     Save(Document),
 }
@@ -112,6 +118,7 @@ impl PathPurpose {
         match self {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
+            Self::Presets => "Import presets".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
     }
@@ -124,6 +131,8 @@ pub enum Document {
     Run(ExportFormat),
     /// One plot.
     Picture(Plot, PictureFormat),
+    /// The user's own presets.
+    Presets,
 }
 
 impl Document {
@@ -132,6 +141,7 @@ impl Document {
         match self {
             Self::Run(_) => "the run",
             Self::Picture(..) => "the picture",
+            Self::Presets => "the presets",
         }
     }
 
@@ -143,6 +153,7 @@ impl Document {
                 let plot = plot.name().to_lowercase().replace(' ', "-");
                 format!("quartet-{plot}.{}", format.extension())
             }
+            Self::Presets => "quartet-presets.json".to_owned(),
         }
     }
 }

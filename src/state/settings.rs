@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ByHand, ViewChoices};
+use super::ViewChoices;
+use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
 
 /// The most panes that fit, and have a letter and a colour of their own.
@@ -25,6 +27,8 @@ pub struct Settings {
     pub view: ViewChoices,
     /// What is sampled from by hand.
     pub by_hand: ByHand,
+    /// The ways to choose that the user keeps.
+    pub presets: Vec<OwnPreset>,
 }
 
 impl Default for Settings {
@@ -36,6 +40,7 @@ impl Default for Settings {
             seed: 42,
             view: ViewChoices::default(),
             by_hand: ByHand::default(),
+            presets: Vec::new(),
         }
     }
 }
@@ -62,7 +67,8 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_PANES, Settings};
+    use super::{MAX_PANES, OwnPreset, Settings};
+    use crate::decoding::dialect::Dialect;
 
     #[test]
     fn settings_survive_being_written_and_read() {
@@ -74,6 +80,10 @@ mod tests {
         settings.panes[1].seed = Some(7);
         settings.view.show_marks = true;
         settings.by_hand.tokens_mut()[0].label = "else".to_owned();
+        settings.presets.push(OwnPreset {
+            name: "Poems".to_owned(),
+            chain: Dialect::LlamaCpp.chain(),
+        });
         assert_eq!(Settings::from_json(&settings.to_json()), settings);
     }
 

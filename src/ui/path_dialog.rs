@@ -56,6 +56,7 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
 const fn verb(purpose: PathPurpose) -> &'static str {
     match purpose {
         PathPurpose::ModelFile | PathPurpose::ModelFolder => "Open",
+        PathPurpose::Presets => "Import",
         PathPurpose::Save(_) => "Save",
     }
 }

@@ -18,11 +18,22 @@ use crate::decoding::{ChainConfig, Filter};
 /// that is the reason, and it can be seen. Numbers that are merely the defaults of two engines are a
 /// reason.
 pub fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
+    let names = ["the first", "the second"].map(str::to_owned);
+    why_these_differ([one, other], names)
+}
+
+/// The same, and how the two are called in a sentence where both speak like the same engine.
+pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> Vec<String> {
     if one.selector != other.selector {
         return Vec::new();
     }
     let sides = [Side::of(one), Side::of(other)];
-    let names = names_of(one, other);
+    let spoken = [one, other].map(|chain| spoken(chain).unwrap_or_else(|| "Quartet".to_owned()));
+    let names = if spoken.first() == spoken.last() {
+        names
+    } else {
+        spoken
+    };
     let Some(unset) = defaults::reason(&sides, &names) else {
         return Vec::new();
     };
@@ -34,15 +45,6 @@ pub fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
 
 /// How the two are called in a sentence.
 type Names = [String; 2];
-
-fn names_of(one: &ChainConfig, other: &ChainConfig) -> Names {
-    let name = |chain| spoken(chain).unwrap_or_else(|| "Quartet".to_owned());
-    let names = [name(one), name(other)];
-    if names.first() == names.last() {
-        return ["the first".to_owned(), "the second".to_owned()];
-    }
-    names
-}
 
 /// One of the two chains, and what of it can change a text.
 struct Side<'a> {

@@ -17,7 +17,7 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
             Filter::TopK(top_k) => ties_words(top_k.k, rules, names),
             Filter::TopP(top_p) if top_p.p <= 0.0 => zero_words(rules, names),
             Filter::TopP(_) => mass_words(sides, names),
-            Filter::MinP(_) => equal_words(rules, names),
+            Filter::MinP(min_p) => equal_words(min_p.p, rules, names),
             Filter::TypicalP(_) => typical_words(rules, names),
             _ => None,
         });
@@ -92,9 +92,14 @@ fn mass_words(sides: &[Side<'_>; 2], names: &Names) -> Option<String> {
     ))
 }
 
-fn equal_words(rules: [Rules; 2], names: &Names) -> Option<String> {
+fn equal_words(p: f32, rules: [Rules; 2], names: &Names) -> Option<String> {
     let cut = rules.map(|rules| rules.min_p_equal == Equal::Cut);
     let (cut, kept) = alone(cut, names)?;
+    if p >= 1.0 {
+        return Some(format!(
+            "A min-p of 1 is off in {cut}, and keeps the best alone in {kept}"
+        ));
+    }
     Some(format!(
         "A token exactly at the bar of min-p is cut in {cut} and stays in {kept}"
     ))

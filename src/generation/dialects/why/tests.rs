@@ -105,6 +105,12 @@ fn the_traps_that_apply_are_named() {
                  at all tokens, the prompt's too in transformers",
             ],
         ),
+        (
+            "min-p 1, top-k 0, top-p 1",
+            MistralRs,
+            Transformers,
+            &["A min-p of 1 is off in mistral.rs, and keeps the best alone in transformers"],
+        ),
         ("temp 0.7, top-p 0.9, top-k 0", Vllm, OpenAi, &[]),
     ] {
         assert_eq!(between(words, one, other), expected, "{words}");
