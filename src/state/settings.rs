@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ByHand, ViewChoices};
-use super::ViewChoices;
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
 

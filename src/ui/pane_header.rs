@@ -6,10 +6,12 @@ use super::chain_editor::chain_editor_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Room;
+use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
+use crate::generation::dialects::spoken;
 use crate::state::{AppState, Command, MAX_PANES, PaneId};
 
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
@@ -115,22 +117,31 @@ fn chain_ui(
     let Some(pane) = state.panes.get(place) else {
         return;
     };
-    let words = chip_words(&pane.settings.chain.to_string());
+    let chain = &pane.settings.chain;
+    let words = chip_words(&chain.to_string());
+    let dialect = spoken(chain).unwrap_or_default();
     let name = format!("How {} chooses", letter(place));
     let id = ui.scope_id().with("chain editor");
     ui.data_mut(|data| data.insert_temp(editor_key(pane.id), id));
     let is_open = Popup::is_id_open(ui, id);
     let chip = Chip::new(&words)
+        .label(&dialect)
         .name(&name)
         .chevron()
         .open(is_open)
         .max_width((ui.available_width() - button).max(60.0));
-    let response = ui.add(chip);
+    let mut response = ui.add(chip);
+    if response.hovered() && !is_open {
+        let sentences = order_words(state, place);
+        if !sentences.is_empty() {
+            response = response.on_hover_ui(|ui| sentences_ui(ui, &sentences));
+        }
+    }
     chain_editor_ui(&response, id, card, (place, state), commands);
 }
 
 /// A chain of more than three stages names the first two: "T 0.8 › top-k 40 › 2 more".
-fn chip_words(chain: &str) -> String {
+pub(super) fn chip_words(chain: &str) -> String {
     let stages: Vec<&str> = chain.split(" › ").collect();
     match stages.as_slice() {
         [first, second, rest @ ..] if rest.len() > 1 => {

@@ -5,9 +5,10 @@ use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 use super::fonts::Face;
 use super::icons::Icon;
 use super::layout::Room;
+use super::order_menu::sentences_ui;
 use super::theme::Theme;
 use super::widgets::{Chip, legend, menu_item};
-use crate::state::{AppState, ForkWords, Tint, ViewChoices};
+use crate::state::{AppState, ForkWords, Tint, ViewChoices, why_they_part};
 
 /// Draws the bar. Says whether the sentence was pressed, which takes the panes to the fork.
 pub(super) fn view_bar_ui(
@@ -56,9 +57,15 @@ fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> 
     let label = egui::Label::new(text).truncate().sense(sense);
     let response = ui.add(label);
     super::widgets::focus_ring(ui, &response, 4);
-    goes && response
-        .on_hover_text("Show this place in all panes")
-        .clicked()
+    if !goes {
+        return false;
+    }
+    let response = response.on_hover_ui(|ui| {
+        let mut sentences = vec!["Show this place in all panes".to_owned()];
+        sentences.extend(why_they_part(state));
+        sentences_ui(ui, &sentences);
+    });
+    response.clicked()
 }
 
 fn tint_ui(ui: &mut Ui, view: &mut ViewChoices) {

@@ -127,7 +127,7 @@ fn panes_with_the_same_numbers_say_why_they_part() {
     }
     let ids = asked(&state.apply(Command::GenerateAll));
     assert!(why_they_part(&state).is_empty());
-    for (id, last) in ids.into_iter().zip([" house", " house", " cat", " dog"]) {
+    for (id, last) in ids.into_iter().zip([" house", " house", " little", " fox"]) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
     }
     // A, B and C do the same: that C parts from them has another reason than its engine.

@@ -30,6 +30,7 @@ use self::stages::{add_ui, stages_ui};
 pub(super) use self::words::long_words;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
+use super::chain_panel::chain_panel_ui;
 use crate::decoding::Trace;
 use crate::generation::Vocabulary;
 use crate::state::{AppState, Command, PaneId};
@@ -102,6 +103,9 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         return;
     };
     head_ui(ui, (place, pane), state, commands);
+    if chain_panel_ui(ui, place, state, commands) {
+        return;
+    }
     let model = state.model.ready();
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();

@@ -1,0 +1,142 @@
+//! The engines in whose order a pane's stages can stand, and what is different in each.
+
+use egui::{Frame, Id, Margin, Response, Ui};
+
+use super::fonts::Face;
+use super::pane_header::chip_words;
+use super::theme::Theme;
+use super::widgets::{Chip, Choice};
+use crate::decoding::ChainConfig;
+use crate::decoding::dialect::Dialect;
+use crate::generation::dialects::{InOrder, Numbers, departure, in_order_of};
+use crate::state::{AppState, Command, why_it_parts};
+
+/// Draws the list for the pane at this place; says whether an order was chosen.
+pub(super) fn order_ui(
+    ui: &mut Ui,
+    place: usize,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) -> bool {
+    let Some(pane) = state.panes.get(place) else {
+        return false;
+    };
+    let chain = &pane.settings.chain;
+    let numbers = numbers_ui(ui);
+    let engines = Dialect::ALL.into_iter().map(Some);
+    let mut chosen = None;
+    for dialect in std::iter::once(None).chain(engines) {
+        let in_order = in_order_of(dialect, numbers, chain);
+        if row_ui(ui, dialect, &in_order, chain).clicked() {
+            chosen = Some(in_order.chain);
+        }
+    }
+    traps_ui(ui, chain, &why_it_parts(state, place));
+    let Some(chain) = chosen else {
+        return false;
+    };
+    commands.push(Command::SetChain(pane.id, chain));
+    true
+}
+
+/// Whose numbers are to be taken.
+fn numbers_ui(ui: &mut Ui) -> Numbers {
+    let id = Id::unique("numbers of an order");
+    let mut numbers: Numbers = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    ui.horizontal(|ui| {
+        ui.add_space(10.0);
+        ui.label(Face::Small.text("With").color(Theme::of(ui).text_3));
+        ui.spacing_mut().item_spacing.x = 4.0;
+        for (choice, words, why) in [
+            (
+                Numbers::Kept,
+                "my numbers",
+                "The same settings in another order: your numbers stay where the engine has the \
+                 stage, and what you did not set is as it is there.",
+            ),
+            (
+                Numbers::Defaults,
+                "its defaults",
+                "The engine as it is when nothing is set.",
+            ),
+        ] {
+            let chip = Chip::new(words).open(choice == numbers);
+            if ui.add(chip).on_hover_text(why).clicked() {
+                numbers = choice;
+            }
+        }
+    });
+    ui.add_space(4.0);
+    ui.data_mut(|data| data.insert_temp(id, numbers));
+    numbers
+}
+
+fn row_ui(
+    ui: &mut Ui,
+    dialect: Option<Dialect>,
+    in_order: &InOrder,
+    chain: &ChainConfig,
+) -> Response {
+    let name = dialect.map_or("Quartet", Dialect::name);
+    let words = chip_words(&in_order.chain.to_string());
+    let selected = chain.dialect == dialect;
+    let response = Choice::new(name).aside(&words).selected(selected).show(ui);
+    response.on_hover_ui(|ui| {
+        let mut sentences = in_order.sentences();
+        match dialect {
+            Some(dialect) => sentences.extend(dialect.traps().iter().map(ToString::to_string)),
+            None => sentences.push(
+                "Your own stages: what looks back, then what bends the scores, then what cuts. Of \
+                 equals the lowest ids stay"
+                    .to_owned(),
+            ),
+        }
+        sentences_ui(ui, &sentences);
+    })
+}
+
+/// What is to be known of the order that the pane has now.
+fn traps_ui(ui: &mut Ui, chain: &ChainConfig, reasons: &[String]) {
+    let mut sentences: Vec<String> = reasons.to_vec();
+    if let Some(dialect) = chain.dialect {
+        sentences.extend(departure(chain).map(|departure| departure.sentence().to_owned()));
+        sentences.extend(dialect.traps().iter().map(ToString::to_string));
+    }
+    if sentences.is_empty() {
+        return;
+    }
+    ui.add_space(4.0);
+    ui.separator();
+    Frame::new()
+        .inner_margin(Margin::symmetric(10, 6))
+        .show(ui, |ui| sentences_ui(ui, &sentences));
+}
+
+/// A row for each sentence.
+pub(super) fn sentences_ui(ui: &mut Ui, sentences: &[String]) {
+    let theme = Theme::of(ui);
+    ui.spacing_mut().item_spacing.y = 4.0;
+    for sentence in sentences {
+        let sentence = format!("{}.", sentence.trim_end_matches('.'));
+        ui.label(Face::Small.text(sentence).color(theme.text_2));
+    }
+}
+
+/// What the chain chip's tooltip says of the order in which a pane's stages stand, if there is
+/// anything to say.
+pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
+    let Some(pane) = state.panes.get(place) else {
+        return Vec::new();
+    };
+    let chain = &pane.settings.chain;
+    let mut sentences = Vec::new();
+    if let Some(dialect) = chain.dialect {
+        sentences.push(match departure(chain) {
+            Some(departure) => format!("{}: {}", dialect.name(), departure.sentence()),
+            None => format!("In the order and by the rules of {}", dialect.name()),
+        });
+        sentences.extend(dialect.traps().iter().map(ToString::to_string));
+    }
+    sentences.extend(why_it_parts(state, place));
+    sentences
+}

@@ -1,0 +1,259 @@
+//! The presets: those that Quartet brings along, what the model's author advises, and the user's own,
+//! which are saved, renamed and deleted here.
+
+use egui::{Align, Frame, Id, Key, Layout, Margin, TextEdit, Ui, vec2};
+
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::pane_header::chip_words;
+use super::theme::Theme;
+use super::widgets::{Button, Choice, field_frame};
+use crate::decoding::ChainConfig;
+use crate::generation::preset::{ModelAdvice, OwnPreset, built_in};
+use crate::state::{AppState, Command, Document, Pane, PathPurpose, PresetCommand};
+
+/// Draws the list for the pane at this place; says whether a preset was chosen.
+pub(super) fn presets_ui(
+    ui: &mut Ui,
+    place: usize,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) -> bool {
+    let Some(pane) = state.panes.get(place) else {
+        return false;
+    };
+    let mut chosen = None;
+    title_ui(ui, "Your own");
+    save_ui(ui, pane, &state.presets, commands);
+    own_ui(ui, pane, &state.presets, &mut chosen, commands);
+    files_ui(ui, &state.presets, commands);
+    let model = state.model.ready();
+    title_ui(ui, "The model’s author");
+    let advice = model.and_then(|model| model.advice.as_deref());
+    advice_ui(ui, pane, advice, &mut chosen);
+    for group in built_in() {
+        title_ui(ui, group.title);
+        for preset in group.presets {
+            let notes = [preset.purpose, preset.source];
+            if row_ui(ui, pane, preset.name, &preset.chain, &notes) {
+                chosen = Some(preset.chain);
+            }
+        }
+    }
+    let Some(chain) = chosen else {
+        return false;
+    };
+    commands.push(Command::SetChain(pane.id, chain));
+    true
+}
+
+fn title_ui(ui: &mut Ui, title: &str) {
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        ui.add_space(10.0);
+        ui.label(Face::SmallMedium.text(title).color(Theme::of(ui).text_3));
+    });
+    ui.add_space(2.0);
+}
+
+fn row_ui(ui: &mut Ui, pane: &Pane, name: &str, chain: &ChainConfig, notes: &[&str]) -> bool {
+    let choice = Choice::new(name).notes(notes);
+    let selected = pane.settings.chain == *chain;
+    let words = chip_words(&chain.to_string());
+    let response = choice.aside(&words).selected(selected).show(ui);
+    response.on_hover_text(chain.to_string()).clicked()
+}
+
+/// What the author advises, or that there is nothing.
+fn advice_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    advice: Option<&ModelAdvice>,
+    chosen: &mut Option<ChainConfig>,
+) {
+    let Some(advice) = advice else {
+        return note_ui(ui, "The files of this model advise nothing.");
+    };
+    let source = format!("From {}", advice.source);
+    if let Some(chain) = &advice.chain
+        && row_ui(ui, pane, "As its author advises", chain, &[&source])
+    {
+        *chosen = Some(chain.clone());
+    }
+    if advice.chain.is_none() {
+        let words = format!("{source}, nothing can be taken over.");
+        note_ui(ui, &words);
+    }
+    for remark in &advice.remarks {
+        note_ui(ui, &format!("{}.", remark.trim_end_matches('.')));
+    }
+}
+
+fn note_ui(ui: &mut Ui, words: &str) {
+    let margin = Margin::symmetric(10, 2);
+    Frame::new().inner_margin(margin).show(ui, |ui| {
+        ui.label(Face::Micro.text(words).color(Theme::of(ui).text_3));
+    });
+}
+
+/// Asks for a name, and keeps the pane's settings under it.
+fn save_ui(ui: &mut Ui, pane: &Pane, presets: &[OwnPreset], commands: &mut Vec<Command>) {
+    let id = Id::unique("name of a new preset").with(pane.id.0);
+    let mut name: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let taken = presets.iter().any(|preset| preset.name == name.trim());
+    let verb = if taken { "Replace" } else { "Save" };
+    let hint = "Name these settings";
+    let possible = !name.trim().is_empty();
+    let entered = field_ui(ui, &mut name, (hint, hint), |ui| {
+        let button = ui.add_enabled(possible, Button::new(verb));
+        button
+            .on_disabled_hover_text("Give them a name first")
+            .clicked()
+    });
+    if entered && possible {
+        commands.push(Command::Preset(PresetCommand::Save(pane.id, name.clone())));
+        name.clear();
+    }
+    ui.data_mut(|data| data.insert_temp(id, name));
+}
+
+/// A field for a name with a button after it; says whether either was confirmed.
+fn field_ui(
+    ui: &mut Ui,
+    name: &mut String,
+    (label, hint): (&str, &str),
+    button: impl FnOnce(&mut Ui) -> bool,
+) -> bool {
+    ui.horizontal(|ui| {
+        ui.add_space(10.0);
+        let width = ui.available_width() - 10.0;
+        let area = vec2(width, 32.0);
+        ui.allocate_ui_with_layout(area, Layout::right_to_left(Align::Center), |ui| {
+            let pressed = button(ui);
+            let edit = TextEdit::singleline(name)
+                .frame(field_frame(ui))
+                .hint_text(hint)
+                .char_limit(80)
+                .desired_width(ui.available_width() - 18.0);
+            let field = ui.add(edit).accessible_name(label);
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            pressed || entered
+        })
+        .inner
+    })
+    .inner
+}
+
+/// A row for each of the user's own.
+fn own_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    presets: &[OwnPreset],
+    chosen: &mut Option<ChainConfig>,
+    commands: &mut Vec<Command>,
+) {
+    let id = Id::unique("preset that is renamed");
+    // The name that it has, and the one that is being typed.
+    let mut renamed: Option<(String, String)> = ui.data(|data| data.get_temp(id));
+    for preset in presets {
+        match &mut renamed {
+            Some((from, to)) if *from == preset.name => {
+                if let Some(done) = rename_ui(ui, from, to, presets) {
+                    commands.extend(done);
+                    renamed = None;
+                }
+            }
+            _ => match own_row_ui(ui, pane, preset) {
+                Some(OwnAction::Choose) => *chosen = Some(preset.chain.clone()),
+                Some(OwnAction::Rename) => {
+                    renamed = Some((preset.name.clone(), preset.name.clone()));
+                }
+                Some(OwnAction::Delete) => {
+                    let delete = PresetCommand::Delete(preset.name.clone());
+                    commands.push(Command::Preset(delete));
+                }
+                None => {}
+            },
+        }
+    }
+    ui.data_mut(|data| match renamed {
+        Some(renamed) => {
+            data.insert_temp(id, renamed);
+        }
+        None => data.remove::<(String, String)>(id),
+    });
+}
+
+enum OwnAction {
+    Choose,
+    Rename,
+    Delete,
+}
+
+fn own_row_ui(ui: &mut Ui, pane: &Pane, preset: &OwnPreset) -> Option<OwnAction> {
+    let name = &preset.name;
+    let mut action = None;
+    let area = vec2(ui.available_width(), 32.0);
+    ui.allocate_ui_with_layout(area, Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        if icon_button(ui, Icon::Close, &format!("Delete the preset {name}")).clicked() {
+            action = Some(OwnAction::Delete);
+        }
+        let label = format!("Rename the preset {name}");
+        if ui.add(Button::new("Rename").name(&label).quiet()).clicked() {
+            action = Some(OwnAction::Rename);
+        }
+        if row_ui(ui, pane, name, &preset.chain, &[]) {
+            action = Some(OwnAction::Choose);
+        }
+    });
+    action
+}
+
+/// The field in which a preset gets another name; gives what is to be done once that is over.
+fn rename_ui(
+    ui: &mut Ui,
+    from: &str,
+    to: &mut String,
+    presets: &[OwnPreset],
+) -> Option<Option<Command>> {
+    let name = to.trim().to_owned();
+    let taken = name != from && presets.iter().any(|preset| preset.name == name);
+    let possible = !name.is_empty() && !taken;
+    let mut cancelled = false;
+    let label = format!("New name of {from}");
+    let entered = field_ui(ui, to, (&label, from), |ui| {
+        cancelled = ui.add(Button::new("Cancel").quiet()).clicked();
+        ui.add_enabled(possible, Button::new("Rename")).clicked()
+    });
+    if taken {
+        let sentence = format!("There is a preset ‘{name}’ already.");
+        ui.horizontal(|ui| {
+            ui.add_space(10.0);
+            ui.label(Face::Small.text(sentence).color(Theme::of(ui).error));
+        });
+    }
+    if cancelled {
+        return Some(None);
+    }
+    (entered && possible).then(|| {
+        let (from, to) = (from.to_owned(), name);
+        Some(Command::Preset(PresetCommand::Rename { from, to }))
+    })
+}
+
+/// To a file and from a file.
+fn files_ui(ui: &mut Ui, presets: &[OwnPreset], commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        if ui.add(Button::new("Import…").quiet()).clicked() {
+            commands.push(Command::AskPath(PathPurpose::Presets));
+        }
+        let export = ui.add_enabled(!presets.is_empty(), Button::new("Export…").quiet());
+        let export = export.on_disabled_hover_text("There are none of your own yet");
+        if export.clicked() {
+            let purpose = PathPurpose::Save(Document::Presets);
+            commands.push(Command::AskPath(purpose));
+        }
+    });
+}
