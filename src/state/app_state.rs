@@ -3,7 +3,7 @@
 use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
-    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, PathPurpose, Pin,
+    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, Paste, PathPurpose, Pin,
     PromptCount, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
@@ -42,6 +42,8 @@ pub struct AppState {
     pub pin: Option<Pin>,
     /// The ways to choose that the user keeps.
     pub presets: Vec<OwnPreset>,
+    /// The dialog in which settings are pasted, while it is open.
+    pub paste: Option<Paste>,
     /// Messages, oldest first; the first is shown.
     pub notices: Vec<Notice>,
     /// What a path is being typed for where there is no dialog, and what was typed.
@@ -72,6 +74,7 @@ impl AppState {
             hand_drawn: None,
             pin: None,
             presets: settings.presets,
+            paste: None,
             notices: Vec::new(),
             path_field: None,
             undo: Undo::new(Snapshot {

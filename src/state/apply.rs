@@ -45,6 +45,8 @@ impl AppState {
                 Vec::new()
             }
             Command::CopyText(id) => self.copy_text(id),
+            Command::CopySettings(id, tool) => self.copy_settings(id, tool),
+            Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
@@ -157,7 +159,7 @@ impl AppState {
     }
 
     /// The name follows the chain for as long as it is the one that the chain gave it.
-    fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
+    pub(super) fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
         if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
             let settings = &mut pane.settings;
             if settings.name == chain_words::name_of(&settings.chain) {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{PaneId, PictureFormat, Pin, Plot, PresetCommand};
+use super::{PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand};
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
+use crate::export::tools::Tool;
 use crate::worker::Request;
 
 /// What the user asks for, and what came of it outside. Plain settings are edited in place instead.
@@ -41,6 +42,10 @@ pub enum Command {
     SettleEdits,
     /// Put a pane's text on the clipboard.
     CopyText(PaneId),
+    /// Put a pane's settings on the clipboard in the words of a tool.
+    CopySettings(PaneId, Tool),
+    /// Take a pane's settings from the words of a tool.
+    Paste(PasteCommand),
     /// Keep, change or bring in presets.
     Preset(PresetCommand),
 

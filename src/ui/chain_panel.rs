@@ -72,6 +72,8 @@ fn list_ui(ui: &mut Ui, most: f32, content: impl FnOnce(&mut Ui) -> bool) -> boo
     ScrollArea::vertical()
         .id_salt("chain list")
         .max_height(most)
+        // A popup is as high as it was; this lets it grow.
+        .min_scrolled_height(most)
         .show(ui, content)
         .inner
 }

@@ -24,6 +24,7 @@ mod pane;
 mod pane_footer;
 mod pane_header;
 mod part;
+mod paste_settings;
 mod path_dialog;
 mod presets_menu;
 mod prompt_card;

@@ -1,6 +1,6 @@
 //! The engines in whose order a pane's stages can stand, and what is different in each.
 
-use egui::{Frame, Id, Margin, Response, Ui};
+use egui::{Frame, Id, Margin, RectAlign, Response, Tooltip, Ui};
 
 use super::fonts::Face;
 use super::pane_header::chip_words;
@@ -81,7 +81,14 @@ fn row_ui(
     let words = chip_words(&in_order.chain.to_string());
     let selected = chain.dialect == dialect;
     let response = Choice::new(name).aside(&words).selected(selected).show(ui);
-    response.on_hover_ui(|ui| {
+    // Beside the list, so that the rows below stay to be seen.
+    let mut tooltip = Tooltip::for_enabled(&response);
+    tooltip.popup = tooltip
+        .popup
+        .align(RectAlign::LEFT_START)
+        .align_alternatives(&[RectAlign::RIGHT_START])
+        .gap(16.0);
+    tooltip.show(|ui| {
         let mut sentences = in_order.sentences();
         match dialect {
             Some(dialect) => sentences.extend(dialect.traps().iter().map(ToString::to_string)),
@@ -92,7 +99,8 @@ fn row_ui(
             ),
         }
         sentences_ui(ui, &sentences);
-    })
+    });
+    response
 }
 
 /// What is to be known of the order that the pane has now.

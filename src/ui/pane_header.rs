@@ -11,8 +11,9 @@ use super::pane::PaneFrame;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
+use crate::export::tools::Tool;
 use crate::generation::dialects::spoken;
-use crate::state::{AppState, Command, MAX_PANES, PaneId};
+use crate::state::{AppState, Command, MAX_PANES, PaneId, PasteCommand};
 
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
 pub(super) fn header_ui(
@@ -42,7 +43,7 @@ pub(super) fn header_ui(
                 let name = format!("More for pane {}", letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
-                    .width(200.0)
+                    .width(240.0)
                     .gap(4.0)
                     .accessible_name(name)
                     .show(|ui| menu_ui(ui, state, place, commands));
@@ -168,7 +169,7 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let running = pane.status.running().is_some();
     let complaint = state.complaint_of(pane);
     let has_text = pane.generation().is_some();
-    let rows = [
+    let before = [
         (
             "Run this pane alone",
             complaint.is_none(),
@@ -176,6 +177,8 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
         ),
         ("Stop", running, Command::Stop(id)),
         ("Copy the text", has_text, Command::CopyText(id)),
+    ];
+    let after = [
         ("Reset the settings", true, Command::ResetSettings(id)),
         (
             "Duplicate",
@@ -184,6 +187,28 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
         ),
         ("Remove", state.panes.len() > 1, Command::Remove(id)),
     ];
+    rows_ui(ui, before, commands);
+    ui.separator();
+    for tool in Tool::ALL {
+        let label = format!("Copy as {}", tool.name());
+        rows_ui(
+            ui,
+            [(&*label, true, Command::CopySettings(id, tool))],
+            commands,
+        );
+    }
+    let paste = Command::Paste(PasteCommand::Open(id));
+    rows_ui(ui, [("Paste settings…", true, paste)], commands);
+    ui.separator();
+    rows_ui(ui, after, commands);
+}
+
+/// Rows of the menu: the words, whether it can be done, what is done.
+fn rows_ui<'a>(
+    ui: &mut Ui,
+    rows: impl IntoIterator<Item = (&'a str, bool, Command)>,
+    commands: &mut Vec<Command>,
+) {
     for (label, possible, command) in rows {
         let pressed = ui
             .add_enabled_ui(possible, |ui| menu_item(ui, label, "", false).clicked())

@@ -23,14 +23,14 @@ pub(super) fn presets_ui(
         return false;
     };
     let mut chosen = None;
-    title_ui(ui, "Your own");
+    own_title_ui(ui, &state.presets, commands);
     save_ui(ui, pane, &state.presets, commands);
     own_ui(ui, pane, &state.presets, &mut chosen, commands);
-    files_ui(ui, &state.presets, commands);
     let model = state.model.ready();
-    title_ui(ui, "The model’s author");
-    let advice = model.and_then(|model| model.advice.as_deref());
-    advice_ui(ui, pane, advice, &mut chosen);
+    if let Some(advice) = model.and_then(|model| model.advice.as_deref()) {
+        title_ui(ui, "The model’s author");
+        advice_ui(ui, pane, advice, &mut chosen);
+    }
     for group in built_in() {
         title_ui(ui, group.title);
         for preset in group.presets {
@@ -64,16 +64,8 @@ fn row_ui(ui: &mut Ui, pane: &Pane, name: &str, chain: &ChainConfig, notes: &[&s
     response.on_hover_text(chain.to_string()).clicked()
 }
 
-/// What the author advises, or that there is nothing.
-fn advice_ui(
-    ui: &mut Ui,
-    pane: &Pane,
-    advice: Option<&ModelAdvice>,
-    chosen: &mut Option<ChainConfig>,
-) {
-    let Some(advice) = advice else {
-        return note_ui(ui, "The files of this model advise nothing.");
-    };
+/// What the author advises, and what of it can't be followed.
+fn advice_ui(ui: &mut Ui, pane: &Pane, advice: &ModelAdvice, chosen: &mut Option<ChainConfig>) {
     let source = format!("From {}", advice.source);
     if let Some(chain) = &advice.chain
         && row_ui(ui, pane, "As its author advises", chain, &[&source])
@@ -134,7 +126,7 @@ fn field_ui(
                 .frame(field_frame(ui))
                 .hint_text(hint)
                 .char_limit(80)
-                .desired_width(ui.available_width() - 18.0);
+                .desired_width(f32::INFINITY);
             let field = ui.add(edit).accessible_name(label);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             pressed || entered
@@ -242,18 +234,23 @@ fn rename_ui(
     })
 }
 
-/// To a file and from a file.
-fn files_ui(ui: &mut Ui, presets: &[OwnPreset], commands: &mut Vec<Command>) {
+/// The title of the user's own, with the ways to a file and from a file.
+fn own_title_ui(ui: &mut Ui, presets: &[OwnPreset], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        if ui.add(Button::new("Import…").quiet()).clicked() {
-            commands.push(Command::AskPath(PathPurpose::Presets));
-        }
-        let export = ui.add_enabled(!presets.is_empty(), Button::new("Export…").quiet());
-        let export = export.on_disabled_hover_text("There are none of your own yet");
-        if export.clicked() {
-            let purpose = PathPurpose::Save(Document::Presets);
-            commands.push(Command::AskPath(purpose));
-        }
+        ui.add_space(10.0);
+        let title = Face::SmallMedium.text("Your own");
+        ui.label(title.color(Theme::of(ui).text_3));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            let export = ui.add_enabled(!presets.is_empty(), Button::new("Export…").quiet());
+            let export = export.on_disabled_hover_text("There are none of your own yet");
+            if export.clicked() {
+                let purpose = PathPurpose::Save(Document::Presets);
+                commands.push(Command::AskPath(purpose));
+            }
+            if ui.add(Button::new("Import…").quiet()).clicked() {
+                commands.push(Command::AskPath(PathPurpose::Presets));
+            }
+        });
     });
 }

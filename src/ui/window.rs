@@ -11,6 +11,7 @@ use super::keys::keys_ui;
 use super::layout::{EDGE, Layout, Room, Wishes};
 use super::pane::{PaneFrame, pane_ui};
 use super::part::part;
+use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
 use super::prompt_card::{prompt_ui, text_height};
@@ -76,6 +77,7 @@ impl WindowUi {
         let mut dock = part(ui, layout.dock, "dock");
         self.pointed = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
+        paste_settings_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, state, &mut commands);
         commands

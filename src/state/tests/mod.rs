@@ -3,6 +3,7 @@
 mod by_hand;
 mod outside;
 mod panes;
+mod paste;
 mod presets;
 mod undo;
 mod what_if;

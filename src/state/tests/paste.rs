@@ -1,0 +1,87 @@
+//! Settings out to other tools and in from them.
+
+use super::ready;
+use crate::export::tools::{Tool, read_settings};
+use crate::state::{AppState, Command, Effect, PasteCommand};
+
+fn paste(state: &mut AppState, place: usize, text: &str) {
+    let id = state.panes[place].id;
+    state.apply(Command::Paste(PasteCommand::Open(id)));
+    if let Some(paste) = &mut state.paste {
+        text.clone_into(&mut paste.text);
+    }
+    state.apply(Command::Paste(PasteCommand::Edited));
+}
+
+#[test]
+fn a_pane_s_settings_are_copied_in_the_words_of_each_tool() {
+    for tool in Tool::ALL {
+        let mut state = ready();
+        let id = state.panes[3].id;
+        let effects = state.apply(Command::CopySettings(id, tool));
+        let [Effect::CopyText(text)] = effects.as_slice() else {
+            panic!("{tool:?}: {effects:?}");
+        };
+        assert_eq!(read_settings(text, None).unwrap().tool, tool, "{text}");
+        let notice = &state.notices[0];
+        assert!(
+            notice
+                .title
+                .starts_with(&format!("Copied as {}", tool.name()))
+        );
+        // What can't be said there stays to be read.
+        assert_eq!(notice.body.is_empty(), notice.actions.is_empty());
+    }
+}
+
+#[test]
+fn pasted_settings_are_understood_as_they_are_typed_and_then_applied() {
+    let mut state = ready();
+    paste(&mut state, 1, " ");
+    assert_eq!(state.paste.as_ref().unwrap().read, None);
+    state.apply(Command::Paste(PasteCommand::Apply));
+    assert!(state.paste.is_some());
+
+    paste(&mut state, 1, "llama-cli --temp 0.5 --seed 7 -n 99");
+    let read = state.paste.clone().unwrap().read.unwrap().unwrap();
+    assert_eq!(read.tool, Tool::LlamaCpp);
+    state.apply(Command::Paste(PasteCommand::Apply));
+    assert_eq!(state.paste, None);
+    let settings = &state.panes[1].settings;
+    assert_eq!(settings.chain, read.chain);
+    assert_eq!(settings.seed, Some(7));
+    assert_eq!(state.limits.max_new_tokens, 200);
+}
+
+#[test]
+fn the_length_that_all_panes_share_is_pasted_only_when_asked() {
+    let mut state = ready();
+    paste(&mut state, 0, "llama-cli --temp 0.5 -n 99");
+    if let Some(paste) = &mut state.paste {
+        paste.limits_too = true;
+    }
+    state.apply(Command::Paste(PasteCommand::Apply));
+    assert_eq!(state.limits.max_new_tokens, 99);
+}
+
+#[test]
+fn what_is_not_understood_changes_nothing() {
+    let mut state = ready();
+    let before = state.settings();
+    paste(&mut state, 0, "once upon a time");
+    assert!(
+        state
+            .paste
+            .as_ref()
+            .unwrap()
+            .read
+            .as_ref()
+            .unwrap()
+            .is_err()
+    );
+    state.apply(Command::Paste(PasteCommand::Apply));
+    assert!(state.paste.is_some());
+    state.apply(Command::Paste(PasteCommand::Close));
+    assert_eq!(state.paste, None);
+    assert_eq!(state.settings(), before);
+}

@@ -1,0 +1,135 @@
+//! The dialog in which settings are pasted in the words of another tool: it says as one types what
+//! it understood, and what it can't take over.
+
+use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
+
+use super::fonts::Face;
+use super::theme::Theme;
+use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame, letter};
+use crate::export::tools::{ReadSettings, Tool};
+use crate::generation::dialects::spoken;
+use crate::state::{AppState, Command, Paste, PasteCommand, capital};
+
+const WIDTH: f32 = 560.0;
+
+/// Draws the dialog, if it is open.
+pub(super) fn paste_settings_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let place = state
+        .paste
+        .as_ref()
+        .and_then(|paste| state.place_of(paste.pane));
+    let Some(paste) = &mut state.paste else {
+        return;
+    };
+    let frame = egui::Frame::window(ui.style()).inner_margin(22);
+    let modal = Modal::new(Id::unique("paste settings")).frame(frame);
+    let response = modal.show(ui, |ui| {
+        ui.set_width(WIDTH);
+        ui.spacing_mut().item_spacing.y = 8.0;
+        let theme = Theme::of(ui);
+        let title = match place {
+            Some(place) => format!("Paste settings for pane {}", letter(place)),
+            None => "Paste settings".to_owned(),
+        };
+        ui.label(Face::Title.text(title).color(theme.text_1));
+        text_ui(ui, paste, commands);
+        match &paste.read {
+            None => {}
+            Some(Err(sentence)) => {
+                let words = capital(sentence);
+                ui.label(Face::Small.text(words).color(theme.error));
+            }
+            Some(Ok(read)) => read_ui(ui, read, &mut paste.limits_too),
+        }
+        ui.add_space(4.0);
+        buttons_ui(ui, matches!(paste.read, Some(Ok(_))), commands);
+    });
+    if response.should_close() {
+        commands.push(Command::Paste(PasteCommand::Close));
+    }
+}
+
+fn text_ui(ui: &mut Ui, paste: &mut Paste, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    let tools: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+    let words = format!("In the words of one of these: {}.", tools.join(", "));
+    let label = ui.label(Face::Small.text(words).color(theme.text_2));
+    let field = ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
+        let edit = TextEdit::multiline(&mut paste.text)
+            .font(Face::Code.font())
+            .frame(field_frame(ui))
+            .hint_text("--temp 0.7 --top-p 0.9")
+            .desired_rows(6)
+            .desired_width(f32::INFINITY);
+        ui.add(edit).labelled_by(label.id)
+    });
+    let field = field.inner;
+    if field.changed() {
+        commands.push(Command::Paste(PasteCommand::Edited));
+    } else if paste.text.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
+}
+
+/// What was understood, and what was not.
+fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
+    let theme = Theme::of(ui);
+    fact_ui(ui, "Read as", read.tool.name());
+    let mut chain = read.chain.to_string();
+    if let Some(engine) = spoken(&read.chain) {
+        chain = format!("{chain}, in the order of {engine}");
+    }
+    fact_ui(ui, "Chain", &chain);
+    if let Some(seed) = read.seed {
+        fact_ui(ui, "Seed", &format!("{seed}, for this pane"));
+    }
+    let limits = limits_words(read);
+    if !limits.is_empty() {
+        let words = format!("For all panes too: {}", limits.join(", "));
+        checkbox(ui, limits_too, Face::Body.text(words).color(theme.text_1));
+    }
+    if !read.unread.is_empty() {
+        let sentences: Vec<String> = read.unread.iter().map(|words| capital(words)).collect();
+        let words = format!("Not taken over:\n{}", sentences.join("\n"));
+        ScrollArea::vertical()
+            .id_salt("unread")
+            .max_height(120.0)
+            .show(ui, |ui| Notice::new(NoticeKind::Warning, &words).show(ui));
+    }
+}
+
+fn limits_words(read: &ReadSettings) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(read.max_new_tokens.map(|n| format!("up to {n} tokens")));
+    if let Some(stops) = &read.stop_strings {
+        let quoted: Vec<String> = stops.iter().map(|stop| format!("{stop:?}")).collect();
+        words.push(format!("stops at {}", quoted.join(" and ")));
+    }
+    words
+}
+
+fn fact_ui(ui: &mut Ui, name: &str, value: &str) {
+    let theme = Theme::of(ui);
+    ui.horizontal_top(|ui| {
+        let label = Face::Body.text(name).color(theme.text_3);
+        ui.add_sized(
+            [64.0, 20.0],
+            egui::Label::new(label).halign(egui::Align::Min),
+        );
+        let value = Face::Body.text(value).color(theme.text_1);
+        ui.add(egui::Label::new(value).wrap());
+    });
+}
+
+fn buttons_ui(ui: &mut Ui, possible: bool, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let apply = ui.add_enabled(possible, Button::new("Apply").primary());
+        let apply = apply.on_disabled_hover_text("There is nothing to apply yet");
+        if apply.clicked() {
+            commands.push(Command::Paste(PasteCommand::Apply));
+        }
+        if ui.add(Button::new("Cancel")).clicked() {
+            commands.push(Command::Paste(PasteCommand::Close));
+        }
+    });
+}
