@@ -3,6 +3,9 @@
 use super::{AppState, Command, Effect, Notice, PaneId};
 use crate::export::tools::{ReadSettings, Tool, read_settings, write_settings};
 
+/// How the notice of a copy begins.
+const COPIED: &str = "Copied as";
+
 /// The dialog in which settings are pasted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paste {
@@ -39,13 +42,15 @@ impl AppState {
         let model = self.model.ready();
         let vocabulary = model.map(|model| &*model.vocabulary);
         let written = write_settings(tool, &self.config_of(pane), vocabulary);
-        let mut notice = Notice::done(format!("Copied as {}", tool.name()));
+        let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
         if !written.unsaid.is_empty() {
-            notice.title += ", but for this";
-            notice.body = written.unsaid.join("\n");
+            notice.body = format!("Not the same there:\n{}", written.unsaid.join("\n"));
             // What must be read stays until it was.
             notice = notice.with_action("Close", Command::CloseNotice);
         }
+        // Only the newest copy is on the clipboard.
+        self.notices
+            .retain(|notice| !notice.title.starts_with(COPIED));
         self.notify(notice);
         vec![Effect::CopyText(written.text)]
     }

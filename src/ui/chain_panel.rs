@@ -24,7 +24,8 @@ enum Open {
 /// What the editor's title, its edges and the window's take of the window's height.
 const AROUND_LIST: f32 = 140.0;
 
-/// A list is at least so high, and is scrolled where it needs more than there is.
+/// A list is at most so high, at least so high where the window is low, and is scrolled.
+const MOST_LIST: f32 = 480.0;
 const LEAST_LIST: f32 = 200.0;
 
 /// Draws both, for the pane at this place. Says whether a list is open, and takes the place of the
@@ -48,7 +49,7 @@ pub(super) fn chain_panel_ui(
         toggle_ui(ui, Chip::new("Presets"), Open::Presets, &mut open);
     });
     ui.add_space(4.0);
-    let most = (ui.content_rect().height() - AROUND_LIST).max(LEAST_LIST);
+    let most = (ui.content_rect().height() - AROUND_LIST).clamp(LEAST_LIST, MOST_LIST);
     let chosen = match open {
         Open::Stages => false,
         Open::Order => list_ui(ui, most, |ui| order_ui(ui, place, state, commands)),

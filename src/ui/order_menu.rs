@@ -137,14 +137,16 @@ pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
         return Vec::new();
     };
     let chain = &pane.settings.chain;
-    let mut sentences = Vec::new();
-    if let Some(dialect) = chain.dialect {
-        sentences.push(match departure(chain) {
-            Some(departure) => format!("{}: {}", dialect.name(), departure.sentence()),
-            None => format!("In the order and by the rules of {}", dialect.name()),
-        });
-        sentences.extend(dialect.traps().iter().map(ToString::to_string));
-    }
+    let Some(dialect) = chain.dialect else {
+        return why_it_parts(state, place);
+    };
+    // The chip has seldom room for more than the engine.
+    let mut sentences = vec![chain.to_string()];
+    sentences.push(match departure(chain) {
+        Some(departure) => format!("{}: {}", dialect.name(), departure.sentence()),
+        None => format!("In the order and by the rules of {}", dialect.name()),
+    });
     sentences.extend(why_it_parts(state, place));
+    sentences.extend(dialect.traps().iter().map(ToString::to_string));
     sentences
 }

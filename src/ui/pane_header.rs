@@ -34,7 +34,7 @@ pub(super) fn header_ui(
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
         let available = ui.available_width() - button_width(running, room);
-        name_ui(ui, place, state, available * 0.6);
+        name_ui(ui, place, state, available * name_share(state, place));
         chain_ui(ui, frame, card, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if running {
@@ -65,6 +65,15 @@ const fn button_width(running: bool, room: Room) -> f32 {
     match room {
         Room::Tight | Room::Small if !running => 4.0,
         _ => 34.0,
+    }
+}
+
+/// How much of the head the name may take; an engine's name needs room beside it.
+fn name_share(state: &AppState, place: usize) -> f32 {
+    let pane = state.panes.get(place);
+    match pane.and_then(|pane| pane.settings.chain.dialect) {
+        None => 0.6,
+        Some(_) => 0.55,
     }
 }
 
@@ -125,12 +134,19 @@ fn chain_ui(
     let id = ui.scope_id().with("chain editor");
     ui.data_mut(|data| data.insert_temp(editor_key(pane.id), id));
     let is_open = Popup::is_id_open(ui, id);
-    let chip = Chip::new(&words)
-        .label(&dialect)
+    let most = (ui.available_width() - button).max(60.0);
+    // Where the chain has no room beside it, the engine stands alone.
+    let (label, words) = if width_of(ui, &dialect) + LEAST_CHAIN > most {
+        ("", if dialect.is_empty() { &words } else { &dialect })
+    } else {
+        (dialect.as_str(), &words)
+    };
+    let chip = Chip::new(words)
+        .label(label)
         .name(&name)
         .chevron()
         .open(is_open)
-        .max_width((ui.available_width() - button).max(60.0));
+        .max_width(most);
     let mut response = ui.add(chip);
     if response.hovered() && !is_open {
         let sentences = order_words(state, place);
@@ -139,6 +155,17 @@ fn chain_ui(
         }
     }
     chain_editor_ui(&response, id, card, (place, state), commands);
+}
+
+/// What a chain and the chip around it need to say anything.
+const LEAST_CHAIN: f32 = 90.0;
+
+fn width_of(ui: &Ui, words: &str) -> f32 {
+    let (words, color) = (words.to_owned(), Theme::of(ui).text_3);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(words, Face::Small.font(), color);
+    galley.size().x
 }
 
 /// A chain of more than three stages names the first two: "T 0.8 › top-k 40 › 2 more".

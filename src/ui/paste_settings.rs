@@ -112,10 +112,8 @@ fn fact_ui(ui: &mut Ui, name: &str, value: &str) {
     let theme = Theme::of(ui);
     ui.horizontal_top(|ui| {
         let label = Face::Body.text(name).color(theme.text_3);
-        ui.add_sized(
-            [64.0, 20.0],
-            egui::Label::new(label).halign(egui::Align::Min),
-        );
+        let width = ui.label(label).rect.width();
+        ui.add_space((64.0 - width).max(0.0));
         let value = Face::Body.text(value).color(theme.text_1);
         ui.add(egui::Label::new(value).wrap());
     });

@@ -85,14 +85,14 @@ fn purposes() -> Vec<Preset> {
             name: "Creative",
             purpose: "Surprising and still readable: a high temperature, from which min-p takes \
                       what is far below the best.",
-            source: "Nguyen et al. 2024, arXiv 2407.01082",
+            source: "From Nguyen et al. 2024, arXiv 2407.01082",
             chain: ChainConfig::sampled([temperature(1.5), Filter::MinP(MinP { p: 0.1 })]),
         },
         Preset {
             name: "Code",
             purpose: "For programs that should be right at the first try: close to the most likely, \
                       with a little room.",
-            source: "Chen et al. 2021, arXiv 2107.03374",
+            source: "From Chen et al. 2021, arXiv 2107.03374",
             chain: ChainConfig::sampled([temperature(0.2), Filter::TopP(TopP { p: 0.95 })]),
         },
     ]

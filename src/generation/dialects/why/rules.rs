@@ -14,7 +14,7 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
     for (filter, there) in shared(sides) {
         reasons.extend(window_words(filter, there, names));
         reasons.extend(match filter {
-            Filter::TopK(top_k) => ties_words(top_k.k, rules, names),
+            Filter::TopK(_) => ties_words(rules, names),
             Filter::TopP(top_p) if top_p.p <= 0.0 => zero_words(rules, names),
             Filter::TopP(_) => mass_words(sides, names),
             Filter::MinP(min_p) => equal_words(min_p.p, rules, names),
@@ -59,11 +59,11 @@ fn alone<'a>(holds: [bool; 2], [one, other]: &'a Names) -> Option<(&'a str, &'a 
     }
 }
 
-fn ties_words(k: u32, rules: [Rules; 2], names: &Names) -> Option<String> {
+fn ties_words(rules: [Rules; 2], names: &Names) -> Option<String> {
     let all = rules.map(|rules| rules.top_k_ties == Ties::All);
     let (all, exact) = alone(all, names)?;
     Some(format!(
-        "All tokens as likely as number {k} stay in {all}; {exact} keeps {k} and no more"
+        "Tokens as likely as the last that top-k counts stay in {all}, and go in {exact}"
     ))
 }
 

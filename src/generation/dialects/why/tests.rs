@@ -28,8 +28,8 @@ fn the_traps_that_apply_are_named() {
             &[
                 "Temperature comes before min-p in transformers and after in llama.cpp, where it \
                  sees the model's own probabilities; so transformers lets more tokens through",
-                "All tokens as likely as number 40 stay in transformers; llama.cpp keeps 40 and no \
-                 more",
+                "Tokens as likely as the last that top-k counts stay in transformers, and go in \
+                 llama.cpp",
             ][..],
         ),
         (
@@ -70,7 +70,7 @@ fn the_traps_that_apply_are_named() {
             Candle,
             Vllm,
             &[
-                "All tokens as likely as number 40 stay in vLLM; candle keeps 40 and no more",
+                "Tokens as likely as the last that top-k counts stay in vLLM, and go in candle",
                 "Top-p in candle counts what the cut before it took too, so it keeps more tokens \
                  than in vLLM",
             ],
