@@ -45,7 +45,14 @@ pub fn describe(chain: &ChainConfig) -> String {
     if chain.active().any(is_penalty) {
         parts.push("holds back what was said already".to_owned());
     }
-    parts.extend(chain.active().filter_map(bend_words));
+    let is_late = |filter: &&Filter| comes_after_cuts(chain, filter);
+    let before = chain.active().filter(|filter| !is_late(filter));
+    parts.extend(before.filter_map(bend_words));
+    let late: Vec<String> = chain
+        .active()
+        .filter(is_late)
+        .filter_map(late_words)
+        .collect();
     let cuts: Vec<String> = chain.active().filter_map(cut_words).collect();
     let adaptive = chain.selector.is_adaptive();
     parts.push(match cuts.as_slice() {
@@ -55,6 +62,11 @@ pub fn describe(chain: &ChainConfig) -> String {
         [] => "draws from all tokens".to_owned(),
         cuts => format!("draws from {}", cuts.join(", and of these from ")),
     });
+    if let Some(last) = parts.last_mut()
+        && !late.is_empty()
+    {
+        *last = format!("{last}, {}", late.join(" and "));
+    }
     let sentence = parts.join(", then ") + &aim_words(chain.selector);
     let mut letters = sentence.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -101,6 +113,29 @@ fn bend_words(filter: &Filter) -> Option<String> {
         filter if is_penalty(filter) || filter.cuts() => None,
         filter => Some(format!(
             "changes the odds with {}",
+            filter.name().to_lowercase()
+        )),
+    }
+}
+
+/// Whether all cuts stand before the filter, so that they see the probabilities without it.
+fn comes_after_cuts(chain: &ChainConfig, filter: &Filter) -> bool {
+    let is_cut = |filter: &Filter| cut_words(filter).is_some();
+    let mut after = chain.active().skip_while(|other| *other != filter);
+    chain.active().any(is_cut) && !is_cut(filter) && !after.any(is_cut)
+}
+
+fn late_words(filter: &Filter) -> Option<String> {
+    match filter {
+        Filter::Temperature(heat) if heat.temperature < 1.0 => {
+            Some(format!("sharpened with temperature {}", heat.temperature))
+        }
+        Filter::Temperature(heat) => {
+            Some(format!("flattened with temperature {}", heat.temperature))
+        }
+        filter if is_penalty(filter) => None,
+        filter => Some(format!(
+            "with the odds changed by {}",
             filter.name().to_lowercase()
         )),
     }
@@ -193,6 +228,11 @@ mod tests {
                 "Top-k and top-p",
                 "Draws from the 40 most likely tokens only, and of these from the fewest tokens \
                  that hold 95 %.",
+            ),
+            (
+                sampled(&[Filter::TopK(TopK { k: 40 }), temperature(1.5)]),
+                "Top-k",
+                "Draws from the 40 most likely tokens only, flattened with temperature 1.5.",
             ),
         ] {
             assert_eq!(name_of(&chain), name);

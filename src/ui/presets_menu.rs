@@ -1,7 +1,7 @@
 //! The presets: those that Quartet brings along, what the model's author advises, and the user's own,
 //! which are saved, renamed and deleted here.
 
-use egui::{Align, Frame, Id, Key, Layout, Margin, TextEdit, Ui, vec2};
+use egui::{Align, Frame, Id, Key, Layout, Margin, Response, TextEdit, Ui, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
@@ -96,7 +96,7 @@ fn save_ui(ui: &mut Ui, pane: &Pane, presets: &[OwnPreset], commands: &mut Vec<C
     let verb = if taken { "Replace" } else { "Save" };
     let hint = "Name these settings";
     let possible = !name.trim().is_empty();
-    let entered = field_ui(ui, &mut name, (hint, hint), |ui| {
+    let (_, entered) = field_ui(ui, &mut name, (hint, hint), |ui| {
         let button = ui.add_enabled(possible, Button::new(verb));
         button
             .on_disabled_hover_text("Give them a name first")
@@ -109,13 +109,13 @@ fn save_ui(ui: &mut Ui, pane: &Pane, presets: &[OwnPreset], commands: &mut Vec<C
     ui.data_mut(|data| data.insert_temp(id, name));
 }
 
-/// A field for a name with a button after it; says whether either was confirmed.
+/// A field for a name with a button after it; gives the field, and whether either was confirmed.
 fn field_ui(
     ui: &mut Ui,
     name: &mut String,
     (label, hint): (&str, &str),
     button: impl FnOnce(&mut Ui) -> bool,
-) -> bool {
+) -> (Response, bool) {
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         let width = ui.available_width() - 10.0;
@@ -129,7 +129,7 @@ fn field_ui(
                 .desired_width(f32::INFINITY);
             let field = ui.add(edit).accessible_name(label);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            pressed || entered
+            (field, pressed || entered)
         })
         .inner
     })
@@ -214,10 +214,13 @@ fn rename_ui(
     let possible = !name.is_empty() && !taken;
     let mut cancelled = false;
     let label = format!("New name of {from}");
-    let entered = field_ui(ui, to, (&label, from), |ui| {
+    let (field, entered) = field_ui(ui, to, (&label, from), |ui| {
         cancelled = ui.add(Button::new("Cancel").quiet()).clicked();
         ui.add_enabled(possible, Button::new("Rename")).clicked()
     });
+    if ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
     if taken {
         let sentence = format!("There is a preset ‘{name}’ already.");
         ui.horizontal(|ui| {

@@ -1,0 +1,138 @@
+//! Orders, presets and other tools' words as a user meets them, by the names of the controls: the
+//! real worker on a real thread, with a scripted model, and no display.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use quartet::app::{App, Dialogs};
+use quartet::decoding::dialect::Dialect;
+use quartet::engine::scripted::ScriptedLm;
+use quartet::state::{AppState, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+/// How long anything may take; far more than it does.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+type Window = Harness<'static, App>;
+
+/// A window whose model is there.
+fn window() -> Window {
+    let mut window = Harness::builder()
+        .with_size(egui::vec2(1280.0, 800.0))
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(|cc| {
+            let start =
+                |wake| Worker::with_loader(|_, _| ScriptedLm::babbling(512).into_loaded(), wake);
+            let (settings, source) = (Settings::default(), ModelSource::Embedded);
+            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
+        });
+    let began = Instant::now();
+    while window.state().state().model.ready().is_none() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for the model");
+        window.step();
+        sleep(Duration::from_millis(1));
+    }
+    window.run_steps(3);
+    window
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+/// Types into the field of this name, which has the keyboard then.
+#[track_caller]
+fn write(window: &mut Window, role: Role, name: &str, text: &str) {
+    window.get_by_role_and_label(role, name).focus();
+    window.run_steps(2);
+    window.get_by_role_and_label(role, name).type_text(text);
+    window.run_steps(3);
+}
+
+fn chain(state: &AppState, place: usize) -> String {
+    state.panes[place].settings.chain.to_string()
+}
+
+#[test]
+fn a_pane_is_brought_into_an_engine_s_order_with_its_own_numbers_or_the_engine_s() {
+    let mut window = window();
+    press(&mut window, "How D chooses");
+    press(&mut window, "Order");
+    press(&mut window, "llama.cpp");
+    let expected = "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.7";
+    assert_eq!(chain(window.state().state(), 3), expected);
+
+    press(&mut window, "Order");
+    press(&mut window, "its defaults");
+    press(&mut window, "Ollama");
+    let settings = &window.state().state().panes[3].settings;
+    assert_eq!(settings.chain, Dialect::Ollama.chain());
+
+    press(&mut window, "Order");
+    let own = window.get_by_role_and_label(Role::MenuItem, "Quartet");
+    own.click();
+    window.run_steps(4);
+    let chain = &window.state().state().panes[3].settings.chain;
+    assert_eq!(chain.dialect, None);
+}
+
+#[test]
+fn a_preset_is_chosen_and_one_s_own_is_kept_renamed_and_deleted() {
+    let mut window = window();
+    press(&mut window, "How A chooses");
+    press(&mut window, "Presets");
+    // It stands further down than the list is high.
+    window.get_by_label("Creative").click_accesskit();
+    window.run_steps(4);
+    assert_eq!(chain(window.state().state(), 0), "T 1.5 › min-p 0.1");
+
+    press(&mut window, "Presets");
+    write(&mut window, Role::TextInput, "Name these settings", "Poems");
+    press(&mut window, "Save");
+    let presets = window.state().state().presets.clone();
+    assert_eq!(presets[0].name, "Poems");
+    assert_eq!(presets[0].chain.to_string(), "T 1.5 › min-p 0.1");
+
+    press(&mut window, "Rename the preset Poems");
+    write(&mut window, Role::TextInput, "New name of Poems", " of old");
+    window.key_press(egui::Key::Enter);
+    window.run_steps(4);
+    assert_eq!(window.state().state().presets[0].name, "Poems of old");
+
+    press(&mut window, "Delete the preset Poems of old");
+    assert!(window.state().state().presets.is_empty());
+    press(&mut window, "Undo");
+    assert_eq!(window.state().state().presets.len(), 1);
+}
+
+#[test]
+fn settings_go_out_to_other_tools_and_come_in_from_them() {
+    let mut window = window();
+    press(&mut window, "More for pane B");
+    press(&mut window, "Copy as Ollama Modelfile");
+    window.get_by_label("Copied as Ollama Modelfile");
+
+    press(&mut window, "More for pane B");
+    press(&mut window, "Paste settings…");
+    let apply = window.get_by_label("Apply");
+    assert!(apply.accesskit_node().is_disabled());
+    let fields = window.get_all_by_role(Role::MultilineTextInput);
+    let field = fields.last().unwrap();
+    field.focus();
+    window.run_steps(2);
+    let fields = window.get_all_by_role(Role::MultilineTextInput);
+    let field = fields.last().unwrap();
+    field.type_text("PARAMETER temperature 0.3");
+    window.run_steps(4);
+    window.get_by_label("Ollama Modelfile");
+    press(&mut window, "Apply");
+    let state = window.state().state();
+    assert_eq!(state.paste, None);
+    assert_eq!(chain(state, 1), "top-k 40 › top-p 0.9 › T 0.3");
+}
