@@ -56,7 +56,8 @@ fn write(window: &mut Window, role: Role, name: &str, text: &str) {
 }
 
 fn chain(state: &AppState, place: usize) -> String {
-    state.panes[place].settings.chain.to_string()
+    let pane = state.panes.get(place);
+    pane.map_or_else(String::new, |pane| pane.settings.chain.to_string())
 }
 
 #[test]

@@ -149,12 +149,14 @@ fn own_ui(
     let mut renamed: Option<(String, String)> = ui.data(|data| data.get_temp(id));
     for preset in presets {
         match &mut renamed {
-            Some((from, to)) if *from == preset.name => {
-                if let Some(done) = rename_ui(ui, from, to, presets) {
-                    commands.extend(done);
+            Some((from, to)) if *from == preset.name => match rename_ui(ui, from, to, presets) {
+                Renaming::Asked => {}
+                Renaming::Done(command) => {
+                    commands.push(command);
                     renamed = None;
                 }
-            }
+                Renaming::Cancelled => renamed = None,
+            },
             _ => match own_row_ui(ui, pane, preset) {
                 Some(OwnAction::Choose) => *chosen = Some(preset.chain.clone()),
                 Some(OwnAction::Rename) => {
@@ -202,13 +204,15 @@ fn own_row_ui(ui: &mut Ui, pane: &Pane, preset: &OwnPreset) -> Option<OwnAction>
     action
 }
 
-/// The field in which a preset gets another name; gives what is to be done once that is over.
-fn rename_ui(
-    ui: &mut Ui,
-    from: &str,
-    to: &mut String,
-    presets: &[OwnPreset],
-) -> Option<Option<Command>> {
+/// What came of asking for another name.
+enum Renaming {
+    Asked,
+    Done(Command),
+    Cancelled,
+}
+
+/// The field in which a preset gets another name.
+fn rename_ui(ui: &mut Ui, from: &str, to: &mut String, presets: &[OwnPreset]) -> Renaming {
     let name = to.trim().to_owned();
     let taken = name != from && presets.iter().any(|preset| preset.name == name);
     let possible = !name.is_empty() && !taken;
@@ -229,12 +233,13 @@ fn rename_ui(
         });
     }
     if cancelled {
-        return Some(None);
+        return Renaming::Cancelled;
     }
-    (entered && possible).then(|| {
+    if entered && possible {
         let (from, to) = (from.to_owned(), name);
-        Some(Command::Preset(PresetCommand::Rename { from, to }))
-    })
+        return Renaming::Done(Command::Preset(PresetCommand::Rename { from, to }));
+    }
+    Renaming::Asked
 }
 
 /// The title of the user's own, with the ways to a file and from a file.

@@ -24,7 +24,7 @@ const PREFIX: &str = "general.sampling.";
 /// Finds a value by the end of its key.
 type Find<'a> = dyn Fn(&str) -> Option<&'a Value> + 'a;
 
-fn read<'a>(find: &Find<'a>) -> Option<ModelAdvice> {
+fn read(find: &Find<'_>) -> Option<ModelAdvice> {
     let mut reading = Reading::of(llama_cpp());
     if let Some(temperature) = number(find, "temp", &mut reading) {
         let temperature = temperature.max(0.0) as f32;

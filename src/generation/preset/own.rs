@@ -5,14 +5,12 @@ use super::OwnPreset;
 /// Puts a preset into the list, in the place of the one that has its name, or at the end. Gives the
 /// one that was replaced.
 pub fn save(presets: &mut Vec<OwnPreset>, preset: OwnPreset) -> Option<OwnPreset> {
-    let same = presets.iter_mut().find(|other| other.name == preset.name);
-    match same {
-        Some(place) => Some(std::mem::replace(place, preset)),
-        None => {
-            presets.push(preset);
-            None
-        }
+    let mut others = presets.iter_mut();
+    if let Some(namesake) = others.find(|other| other.name == preset.name) {
+        return Some(std::mem::replace(namesake, preset));
     }
+    presets.push(preset);
+    None
 }
 
 /// The name, or where a preset has it already, the name with the first number that is free:

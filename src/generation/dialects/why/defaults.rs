@@ -4,9 +4,18 @@ use super::{Names, Side, same_numbers};
 use crate::decoding::Filter;
 use crate::generation::dialects::stage::{list, same_stage};
 
-/// The sentence about defaults that differ, if any do; nothing at all where the user's numbers
-/// differ.
-pub(super) fn reason(sides: &[Side<'_>; 2], [one, other]: &Names) -> Option<Option<String>> {
+/// How the numbers of two chains compare.
+pub(super) enum Numbers {
+    /// They are the same.
+    Same,
+    /// Only what nobody set differs, as the sentence says.
+    Unset(String),
+    /// They differ by the user's will.
+    Chosen,
+}
+
+/// Compares the numbers of two chains.
+pub(super) fn numbers(sides: &[Side<'_>; 2], [one, other]: &Names) -> Numbers {
     let [first, second] = sides;
     let of_first = unlike(first, second);
     let of_second = unlike(second, first);
@@ -15,10 +24,10 @@ pub(super) fn reason(sides: &[Side<'_>; 2], [one, other]: &Names) -> Option<Opti
         && of_first.iter().all(|filter| is_unset(filter, second))
         && of_second.iter().all(|filter| is_unset(filter, first));
     if !unset {
-        return None;
+        return Numbers::Chosen;
     }
     let sentence = match (of_first.as_slice(), of_second.as_slice()) {
-        ([], []) => return Some(None),
+        ([], []) => return Numbers::Same,
         (some, []) => format!("{one} applies {} on its own, {other} does not", list(some)),
         ([], some) => format!("{other} applies {} on its own, {one} does not", list(some)),
         (some, others) => format!(
@@ -27,7 +36,7 @@ pub(super) fn reason(sides: &[Side<'_>; 2], [one, other]: &Names) -> Option<Opti
             list(others)
         ),
     };
-    Some(Some(sentence))
+    Numbers::Unset(sentence)
 }
 
 /// What acts in one chain and in the other not at all or with other numbers.

@@ -7,6 +7,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use self::defaults::Numbers;
 use super::spoken;
 use super::stage::{numbers_of, same_stage};
 use crate::decoding::{ChainConfig, Filter};
@@ -34,10 +35,12 @@ pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> 
     } else {
         spoken
     };
-    let Some(unset) = defaults::reason(&sides, &names) else {
-        return Vec::new();
-    };
-    let mut reasons: Vec<String> = unset.into_iter().collect();
+    let mut reasons = Vec::new();
+    match defaults::numbers(&sides, &names) {
+        Numbers::Same => {}
+        Numbers::Unset(sentence) => reasons.push(sentence),
+        Numbers::Chosen => return Vec::new(),
+    }
     reasons.extend(order::reasons(&sides, &names));
     reasons.extend(rules::reasons(&sides, &names));
     reasons

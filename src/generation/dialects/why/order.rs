@@ -11,9 +11,10 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], [one, other]: &Names) -> Vec<String
     let turned = turned_pairs(sides);
     let heated = |heat_first: bool| -> Vec<(&Filter, &Filter)> {
         let pairs = turned.iter().filter_map(|(before, after)| {
-            let pair = match heat_first {
-                true => (*before, *after),
-                false => (*after, *before),
+            let pair = if heat_first {
+                (*before, *after)
+            } else {
+                (*after, *before)
             };
             (is_heat(pair.0) && pair.1.cuts()).then_some(pair)
         });

@@ -23,7 +23,7 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
         });
     }
     let stays = |filter: &&Filter| filter.cuts() && !matches!(filter, Filter::TopK(_));
-    if one.active.iter().any(|filter| stays(&filter)) {
+    if one.active.iter().any(stays) {
         reasons.extend(least_words(rules, names));
     }
     reasons
@@ -43,15 +43,15 @@ fn window_words(one: &Filter, other: &Filter, [first, second]: &Names) -> Option
 
 fn words(window: Window) -> String {
     match (window.last_n, window.prompt_counted) {
-        (None, true) => "all tokens, the prompt's too".to_owned(),
+        (None, true) => "all tokens (the prompt's too)".to_owned(),
         (None, false) => "all generated tokens".to_owned(),
-        (Some(n), true) => format!("the last {n} tokens, the prompt's too"),
+        (Some(n), true) => format!("the last {n} tokens (the prompt's too)"),
         (Some(n), false) => format!("the last {n} generated tokens"),
     }
 }
 
 /// The names of the side for which this holds and of the other, where it holds for one alone.
-fn alone<'a>(holds: [bool; 2], [one, other]: &'a Names) -> Option<(&'a str, &'a str)> {
+fn alone(holds: [bool; 2], [one, other]: &Names) -> Option<(&str, &str)> {
     match holds {
         [true, false] => Some((one, other)),
         [false, true] => Some((other, one)),

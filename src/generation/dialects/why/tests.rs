@@ -18,8 +18,8 @@ fn between(words: &str, one: Dialect, other: Dialect) -> Vec<String> {
 }
 
 #[test]
-fn the_traps_that_apply_are_named() {
-    use Dialect::{Candle, LlamaCpp, MistralRs, OpenAi, Transformers, Vllm};
+fn an_order_that_matters_is_named() {
+    use Dialect::{LlamaCpp, MistralRs, OpenAi, Transformers, Vllm};
     for (words, one, other, expected) in [
         (
             "temp 1.5, top-k 40, top-p 1, min-p 0.1",
@@ -66,22 +66,6 @@ fn the_traps_that_apply_are_named() {
             ],
         ),
         (
-            "top-k 40, top-p 0.9",
-            Candle,
-            Vllm,
-            &[
-                "Tokens as likely as the last that top-k counts stay in vLLM, and go in candle",
-                "Top-p in candle counts what the cut before it took too, so it keeps more tokens \
-                 than in vLLM",
-            ],
-        ),
-        (
-            "top-p 0",
-            Candle,
-            OpenAi,
-            &["A top-p of 0 is off in candle, and keeps one token in OpenAI"],
-        ),
-        (
             "repeat 1.1, frequency 0.5",
             Vllm,
             MistralRs,
@@ -89,6 +73,32 @@ fn the_traps_that_apply_are_named() {
                 "Repetition penalty comes before frequency penalty in vLLM and after in mistral.rs: \
                  dividing and then subtracting is not subtracting and then dividing",
             ],
+        ),
+        ("temp 0.7, top-p 0.9, top-k 0", Vllm, OpenAi, &[]),
+    ] {
+        assert_eq!(between(words, one, other), expected, "{words}");
+    }
+}
+
+#[test]
+fn a_rule_that_differs_is_named() {
+    use Dialect::{Candle, LlamaCpp, MistralRs, OpenAi, Transformers, Vllm};
+    for (words, one, other, expected) in [
+        (
+            "top-k 40, top-p 0.9",
+            Candle,
+            Vllm,
+            &[
+                "Tokens as likely as the last that top-k counts stay in vLLM, and go in candle",
+                "Top-p in candle counts what the cut before it took too, so it keeps more tokens \
+                 than in vLLM",
+            ][..],
+        ),
+        (
+            "top-p 0",
+            Candle,
+            OpenAi,
+            &["A top-p of 0 is off in candle, and keeps one token in OpenAI"],
         ),
         (
             "repeat 1.1, top-k 0, top-p 1, min-p 0, temp 1",
@@ -101,8 +111,8 @@ fn the_traps_that_apply_are_named() {
             LlamaCpp,
             Transformers,
             &[
-                "Repetition penalty looks at the last 64 tokens, the prompt's too in llama.cpp, and \
-                 at all tokens, the prompt's too in transformers",
+                "Repetition penalty looks at the last 64 tokens (the prompt's too) in llama.cpp, and \
+                 at all tokens (the prompt's too) in transformers",
             ],
         ),
         (
@@ -111,7 +121,6 @@ fn the_traps_that_apply_are_named() {
             Transformers,
             &["A min-p of 1 is off in mistral.rs, and keeps the best alone in transformers"],
         ),
-        ("temp 0.7, top-p 0.9, top-k 0", Vllm, OpenAi, &[]),
     ] {
         assert_eq!(between(words, one, other), expected, "{words}");
     }
