@@ -147,6 +147,8 @@ fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
     let scrolled = ScrollArea::vertical()
         .id_salt("stages")
         .max_height(most)
+        // A popup is as high as it was; this lets it grow at once when a list gives way to the stages.
+        .min_scrolled_height(most)
         .show(ui, content);
     scrolled.inner_rect.height()
 }
