@@ -3,8 +3,8 @@
 use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
-    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, Paste, PathPurpose, Pin,
-    PromptCount, Settings, ViewChoices,
+    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, Paste, PathPurpose,
+    Pin, PromptCount, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
