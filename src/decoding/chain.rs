@@ -8,8 +8,9 @@ use super::{
     SelectorState, StageContext, StageReport, TokenId, Trace,
 };
 
-/// How many of the most likely candidates a step's record keeps, before the chain and after it.
-const N_RECORDED: usize = 32;
+/// How many of the most likely candidates a step's record keeps, before the chain and after it: more
+/// than the 40 to which people most often cut, so that other settings of such a cut can be told.
+const N_RECORDED: usize = 48;
 
 /// A filter at its place in the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

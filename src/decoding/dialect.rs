@@ -295,16 +295,13 @@ mod tests {
         for (dialect, expected) in [
             (
                 Dialect::LlamaCpp,
-                "top-k 40 › top-p 0.95 › min-p 0.05 › dyn-temp 0.8 range 0",
+                "top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
             ),
             (Dialect::Transformers, "top-k 50"),
             (Dialect::Vllm, "T 1"),
             (Dialect::MistralRs, "T 1"),
             (Dialect::Candle, "T 1"),
-            (
-                Dialect::Ollama,
-                "top-k 40 › top-p 0.9 › dyn-temp 0.8 range 0",
-            ),
+            (Dialect::Ollama, "top-k 40 › top-p 0.9 › T 0.8"),
             (Dialect::OpenAi, "T 1"),
         ] {
             assert_eq!(dialect.chain().to_string(), expected, "{dialect:?}");

@@ -65,13 +65,22 @@ impl Rule for DynamicTemperature {
     }
 
     fn words(&self) -> String {
-        format!("{self} exponent {}", self.exponent)
+        let Self {
+            temperature,
+            range,
+            exponent,
+        } = self;
+        format!("dyn-temp {temperature} range {range} exponent {exponent}")
     }
 }
 
 impl std::fmt::Display for DynamicTemperature {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "dyn-temp {} range {}", self.temperature, self.range)
+        if self.range > 0.0 {
+            write!(f, "dyn-temp {} range {}", self.temperature, self.range)
+        } else {
+            write!(f, "T {}", self.temperature)
+        }
     }
 }
 
