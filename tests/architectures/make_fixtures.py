@@ -118,6 +118,12 @@ def with_changes(model, changes, seed):
     return model_of(config, seed)
 
 
+UNUSED = (
+    "_name_or_path", "chunk_size_feed_forward", "id2label", "is_encoder_decoder", "label2id",
+    "output_attentions", "output_hidden_states", "problem_type", "return_dict",
+)
+
+
 def older(config):
     """The form in which most configurations on the Hub are written."""
     config = dict(config)
@@ -137,8 +143,10 @@ def older(config):
     if config["model_type"] == "phi3":
         rope.pop("original_max_position_embeddings", None)
     config["rope_scaling"] = None if kind == "default" else {"type": kind, **rope}
-    if config["model_type"] in ("gemma2", "gemma3_text", "qwen2", "qwen3", "smollm3"):
-        config.pop("layer_types", None)
+    for key in ("layer_types", "no_rope_layers"):
+        config.pop(key, None)
+    if "_sliding_window_pattern" in config:
+        config["sliding_window_pattern"] = config.pop("_sliding_window_pattern")
     return config
 
 
@@ -255,10 +263,9 @@ def write_case(name, config, changes, seed):
     folder = HERE / name
     folder.mkdir(parents=True, exist_ok=True)
     model = model_of(config, seed)
-    written = {"architectures": [type(model).__name__], **config.to_dict()}
+    written = {key: value for key, value in config.to_dict().items() if key not in UNUSED}
+    written["architectures"] = [type(model).__name__]
     written["transformers_version"] = transformers.__version__
-    for key in ("_name_or_path", "_attn_implementation_internal"):
-        written.pop(key, None)
     for file, form in (("config.json", written), ("config.older.json", older(written))):
         (folder / file).write_text(json.dumps(form, indent=1, sort_keys=True) + "\n")
     tied = config.tie_word_embeddings
@@ -276,9 +283,9 @@ def write_case(name, config, changes, seed):
         expected["gguf_logits"] = logits_of(with_changes(model, changes, seed), tokens)
     if "longrope" in name:
         expected["short_logits"] = logits_of(model, tokens[:N_ORIGINAL])
-    versions = {"torch": torch.__version__, "transformers": transformers.__version__,
-                "gguf": importlib.metadata.version("gguf")}
-    save_file(expected, folder / "expected.safetensors", metadata=versions)
+    packages = ("gguf", "safetensors", "torch", "transformers")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    save_file(expected, folder / "expected.safetensors", metadata={"made_with": versions})
     moved = (expected["logits"][1:] - expected["logits"][:-1]).abs().mean().item()
     print(f"{name:16} logits {expected['logits'].std().item():.3f}, from token to token {moved:.3f}")
 

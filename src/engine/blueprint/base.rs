@@ -152,6 +152,10 @@ impl Naming {
 
 impl RopeScaling {
     /// How many tokens a model reads thanks to it, where the file may only name the first context.
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "a negative factor gives 0 here and is refused later"
+    )]
     fn n_context(&self) -> usize {
         match self {
             Self::Yarn(yarn) => (yarn.n_original as f32 * yarn.factor) as usize,

@@ -251,9 +251,7 @@ impl<'a> Facts<'a> {
                 (!value.is_null()).then(|| value.clone())
             }
             Source::Gguf { .. } if key.gguf.is_empty() => None,
-            Source::Gguf { content, .. } => {
-                content.metadata.get(&self.name(key)).map(json_of_gguf)
-            }
+            Source::Gguf { content, .. } => content.metadata.get(&self.name(key)).map(json_of_gguf),
         }
     }
 }

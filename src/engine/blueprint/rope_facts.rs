@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, Key};
 use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};
-use super::{TensorRole, Naming};
+use super::{Naming, TensorRole};
 use crate::engine::EngineError;
 
 const THETA: Key = Key::new("rope_theta", "rope.freq_base");
@@ -62,6 +62,10 @@ pub fn read_scaled(
         None => facts.number(key),
     };
     let share = first(PARTIAL)?.unwrap_or(1.0);
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "a negative share gives 0, which is refused later"
+    )]
     let n_dims = (setting.head_dim as f32 * share) as usize;
     let mut rope = Rope {
         theta: first(THETA)?.unwrap_or(setting.theta),
@@ -87,9 +91,9 @@ fn scaling_of(
     if facts.has_tensor(&Naming::Gguf.name(TensorRole::RopeLongFactors, 0)) {
         return long_rope(facts, scaling, setting);
     }
-    let kind = match scaling.text(KIND)? {
-        Some(kind) => Some(kind),
-        None => scaling.text(OLDER_KIND)?,
+    let (key, kind) = match scaling.text(KIND)? {
+        Some(kind) => (KIND, Some(kind)),
+        None => (OLDER_KIND, scaling.text(OLDER_KIND)?),
     };
     match kind.as_deref() {
         None | Some("default" | "none") => Ok(RopeScaling::None),
@@ -100,7 +104,7 @@ fn scaling_of(
         Some("longrope" | "su") => long_rope(facts, scaling, setting),
         Some("yarn") => yarn(facts, scaling, setting),
         Some(other) => {
-            let key = scaling.name(KIND);
+            let key = scaling.name(key);
             let feature = format!("the rotary scaling {other:?} ({key}; known are {KNOWN_KINDS})");
             Err(facts.unsupported(feature))
         }

@@ -88,7 +88,7 @@ impl WithSimd for Rows<'_> {
                 Activation::Silu => apply(gate, up, gated, |x| x),
                 Activation::Gelu | Activation::GeluTanh => {
                     // 2 √(2/π) (x + 0.044715 x³)
-                    apply(gate, up, gated, |x| x * (1.595_769_1 + 0.071_354_82 * x * x));
+                    apply(gate, up, gated, |x| x * (1.595_769 + 0.071_354_8 * x * x));
                 }
             }
         }

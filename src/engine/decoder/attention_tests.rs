@@ -24,7 +24,7 @@ const LAYER: AttentionLayer = AttentionLayer {
 };
 
 fn rotation(form: RopeForm, n_dims: usize) -> Rotation {
-    let steps = (0..n_dims / 2).map(|plane| 0.5_f32.powi(plane as i32));
+    let steps = (0..n_dims / 2).map(|plane| 0.5_f32.powf(plane as f32));
     Rotation {
         form,
         steps: steps.collect(),
@@ -56,7 +56,11 @@ fn mix<A: Attention>(
                 far: false,
             });
         }
-        let qkv = wave(rows.len(), shape.q_width() + 2 * shape.kv_width(), mixed.len());
+        let qkv = wave(
+            rows.len(),
+            shape.q_width() + 2 * shape.kv_width(),
+            mixed.len(),
+        );
         let batch = Batch::new(places, std::slice::from_ref(rotation), &Device::Cpu).unwrap();
         let found = attention.forward(layer, &qkv, &batch, caches).unwrap();
         mixed.extend(found.flatten_all().unwrap().to_vec1::<f32>().unwrap());

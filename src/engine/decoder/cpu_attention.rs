@@ -6,9 +6,7 @@ use candle_core::{Device, Tensor};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::attention::{
-    Attention, AttentionLayer, Batch, HeadNorms, HeadShape, Place, Turns,
-};
+use super::attention::{Attention, AttentionLayer, Batch, HeadNorms, HeadShape, Place, Turns};
 use super::cache::Cache;
 use super::cap::soft_cap;
 use super::cpu_head::{add_values, rms_norm, rotate, softmax, write_scores};

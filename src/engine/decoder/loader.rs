@@ -25,11 +25,7 @@ pub struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// For weights that will lie on this device.
-    pub fn new(
-        blueprint: &'a Blueprint,
-        checkpoint: &'a mut Checkpoint,
-        device: &Device,
-    ) -> Self {
+    pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint, device: &Device) -> Self {
         let prefix = blueprint.naming.optional_prefix();
         let name = blueprint.naming.name(TensorRole::Embedding, 0);
         let short = name.strip_prefix(prefix).unwrap_or(&name);

@@ -10,6 +10,8 @@
 )]
 
 mod activation;
+#[cfg(test)]
+mod architecture_tests;
 mod attention;
 #[cfg(test)]
 mod attention_tests;
@@ -180,7 +182,9 @@ impl<A: Attention> Decoder<A> {
                 *cache = self.read_again(&text.tokens, far)?;
                 text.far = far;
             }
-            own.into_iter().for_each(|place| place.far = far);
+            for place in own {
+                place.far = far;
+            }
         }
         Ok(())
     }
@@ -271,7 +275,9 @@ impl<A: Attention> Decoder<A> {
         let logits = self.weights.head.forward(&hidden)?;
         let mut logits: Vec<f32> = logits.flatten_all()?.to_vec1()?;
         if let Some(scale) = self.blueprint.scales.logit {
-            logits.iter_mut().for_each(|logit| *logit *= scale);
+            for logit in &mut logits {
+                *logit *= scale;
+            }
         }
         if let Some(cap) = self.blueprint.caps.logit {
             soft_cap(cap, &mut logits);

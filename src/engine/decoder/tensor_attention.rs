@@ -60,16 +60,22 @@ impl TensorAttention {
             return Ok(heads);
         };
         let n_still = self.shape.head_dim - turns.n_dims;
-        let turning = heads.narrow(2, 0, turns.n_dims)?.contiguous()?.unsqueeze(0)?;
+        let turning = heads
+            .narrow(2, 0, turns.n_dims)?
+            .contiguous()?
+            .unsqueeze(0)?;
         let turned = match turns.form {
-            RopeForm::Interleaved => candle_nn::rotary_emb::rope_i(&turning, &turns.cos, &turns.sin),
+            RopeForm::Interleaved => {
+                candle_nn::rotary_emb::rope_i(&turning, &turns.cos, &turns.sin)
+            }
             RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&turning, &turns.cos, &turns.sin),
         };
         let turned = turned?.squeeze(0)?;
         if n_still == 0 {
             return Ok(turned);
         }
-        Tensor::cat(&[turned, heads.narrow(2, turns.n_dims, n_still)?], 2)
+        let still = heads.narrow(2, turns.n_dims, n_still)?;
+        Tensor::cat(&[turned, still], 2)?.contiguous()
     }
 
     /// What the rows of one sequence see: `[heads, rows, head_dim]`.

@@ -77,11 +77,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
 pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, EngineError> {
     let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
         let reason = "it names no architecture";
-        return Err(EngineError::malformed(
-            "The model's metadata",
-            reason,
-            path,
-        ));
+        return Err(EngineError::malformed("The model's metadata", reason, path));
     };
     let family = FAMILIES.iter().find(|family| family.gguf == name);
     match family {
@@ -109,5 +105,20 @@ fn unknown(architecture: &str) -> EngineError {
     EngineError::UnknownArchitecture {
         architecture: architecture.to_owned(),
         known: KNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FAMILIES, KNOWN};
+
+    #[test]
+    fn the_message_names_each_family() {
+        let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
+        for family in FAMILIES {
+            let name = family.model_type.trim_end_matches("_text");
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            assert!(known.contains(stem), "{name}");
+        }
     }
 }

@@ -48,6 +48,8 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let listed = facts.windowed_layers()?;
     Ok(base.windowed(window, |index| {
         let listed = listed.as_ref().and_then(|listed| listed.get(index));
-        listed.copied().unwrap_or(turning.get(index) == Some(&false))
+        listed
+            .copied()
+            .unwrap_or(turning.get(index) == Some(&false))
     }))
 }
