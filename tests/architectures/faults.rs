@@ -1,6 +1,10 @@
 //! Checkpoints whose weights are not those that the configuration asks for get a sentence.
 
-use candle_core::{Device, Tensor};
+use std::fs::File;
+use std::io::Cursor;
+
+use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
+use candle_core::{DType, Device, Tensor};
 use quartet::engine;
 
 use crate::fixture::{copy, read};
@@ -20,7 +24,7 @@ fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
 }
 
 fn zeros(shape: &[usize]) -> Tensor {
-    Tensor::zeros(shape, candle_core::DType::F32, &Device::Cpu).unwrap()
+    Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap()
 }
 
 #[test]
@@ -71,6 +75,62 @@ fn a_part_of_another_shape_is_named() {
         ),
     ] {
         let message = message(fixture, tensor, Some(zeros(&shape)));
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// What is said of a GGUF fixture whose tensor of that name is replaced, or taken away.
+fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    copy(fixture, &["model.gguf"], folder.path());
+    let path = folder.path().join("model.gguf");
+    let mut file = Cursor::new(read(fixture, "model.gguf"));
+    let content = gguf_file::Content::read(&mut file).unwrap();
+    let names = content.tensor_infos.keys().filter(|name| *name != tensor);
+    let mut tensors: Vec<(&str, QTensor)> = names
+        .map(|name| {
+            let tensor = content.tensor(&mut file, name, &Device::Cpu).unwrap();
+            (name.as_str(), tensor)
+        })
+        .collect();
+    assert_eq!(tensors.len() + 1, content.tensor_infos.len(), "{tensor}");
+    if let Some(replacement) = replacement {
+        let replacement = QTensor::quantize(&replacement, GgmlDType::F32).unwrap();
+        tensors.push((tensor, replacement));
+    }
+    let metadata = content.metadata.iter();
+    let metadata: Vec<_> = metadata
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
+    gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
+    let opened = engine::open_path(&path, &engine::Device::cpu(), &mut |_| ());
+    opened.err().unwrap().to_string()
+}
+
+#[test]
+fn factors_of_a_rotation_that_can_not_be_are_named() {
+    for (fixture, tensor, replacement, expected) in [
+        (
+            "llama-llama3",
+            "rope_freqs.weight",
+            Some(zeros(&[8])),
+            "a factor of rope_freqs.weight is not positive",
+        ),
+        (
+            "llama-llama3",
+            "rope_freqs.weight",
+            Some(zeros(&[7])),
+            "rope_freqs.weight has the shape [7], not [8]",
+        ),
+        (
+            "phi3-longrope",
+            "rope_factors_short.weight",
+            None,
+            "there is no tensor rope_factors_short.weight",
+        ),
+    ] {
+        let message = gguf_message(fixture, tensor, replacement);
         assert!(message.contains(expected), "{message}");
     }
 }
