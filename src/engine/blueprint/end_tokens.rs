@@ -1,4 +1,4 @@
-//! The tokens that end a text, as the files name them.
+//! The tokens that end a text, as the configurations name them.
 
 use serde::Deserialize;
 
@@ -39,9 +39,9 @@ pub fn end_tokens_of_generation_config(
     }
 }
 
-/// The end tokens that a `config.json` names, or what GGUF metadata say of the tokenizer.
+/// The end tokens that a `config.json` names. Those in GGUF metadata are the tokenizer's matter.
 pub(super) fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
-    const END: Key = Key::new("eos_token_id", "ggml.eos_token_id");
+    const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {
         facts.sizes(END)?.unwrap_or_default()
     } else {

@@ -73,7 +73,7 @@ pub struct Blueprint {
     pub n_vocab: Option<usize>,
     /// Whether the output head is the embedding table; `None` where only the presence of a head says.
     pub tied_head: Option<bool>,
-    /// The tokens that end a text, as far as this file names them.
+    /// The tokens that end a text, as far as a `config.json` names them.
     pub end_tokens: Vec<TokenId>,
 }
 

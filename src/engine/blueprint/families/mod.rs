@@ -12,8 +12,8 @@ mod smollm3;
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
 use serde_json::{Map, Value};
 
+use super::Blueprint;
 use super::facts::Facts;
-use super::{Blueprint, end_tokens};
 use crate::engine::EngineError;
 
 /// A family of models.
@@ -81,13 +81,7 @@ pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, Engine
     };
     let family = FAMILIES.iter().find(|family| family.gguf == name);
     match family {
-        Some(family) if !name.is_empty() => {
-            let tokenizer = Facts::of_gguf(content, "tokenizer", path);
-            Ok(Blueprint {
-                end_tokens: end_tokens::of_facts(&tokenizer)?,
-                ..family.read(&Facts::of_gguf(content, name, path), name)?
-            })
-        }
+        Some(family) if !name.is_empty() => family.read(&Facts::of_gguf(content, name, path), name),
         _ => Err(unknown(name)),
     }
 }
