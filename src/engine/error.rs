@@ -85,7 +85,7 @@ pub enum EngineError {
     },
 
     /// A model of a family that we do not have.
-    #[error("Quartet does not know the architecture {architecture:?}; it knows {known}")]
+    #[error("Quartet can't read this kind of model yet: {architecture}. It reads {known}")]
     UnknownArchitecture {
         /// How the file names it.
         architecture: String,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::advice::{advice_of_generation_config, advice_of_gguf};
-use super::blueprint::{Blueprint, Naming, end_tokens_of_generation_config};
+use super::blueprint::{Blueprint, end_tokens_of_generation_config};
 use super::chat_template;
 use super::decoder::Decoder;
 use super::gguf_tokenizer::{END_TOKENS, end_tokens_of, tokenizer_of};
@@ -95,7 +95,6 @@ pub(super) fn open_gguf<R: Read + Seek>(
         checkpoint: Checkpoint::from_gguf(&header, source, progress)?,
         end_tokens: end_tokens_of(&header),
         blueprint,
-        naming: Naming::Gguf,
         tokenizer,
         chat: chat_template::of_gguf(&header),
         advice: advice_of_gguf(&header),
@@ -144,7 +143,6 @@ fn open_folder(
     let parts = Parts {
         checkpoint: Checkpoint::from_safetensors(source, progress)?,
         blueprint,
-        naming: Naming::Transformers,
         tokenizer,
         chat: tokenizer_config.chat_template(),
         end_tokens,
@@ -158,7 +156,6 @@ fn open_folder(
 /// All that a model is made of.
 struct Parts {
     blueprint: Blueprint,
-    naming: Naming,
     checkpoint: Checkpoint,
     tokenizer: Tokenizer,
     chat: Option<Result<ChatTemplate, ChatError>>,
@@ -172,7 +169,7 @@ impl Parts {
     fn assemble(mut self, device: &Device) -> Result<LoadedModel, EngineError> {
         let architecture = self.blueprint.architecture.clone();
         let quantization = self.checkpoint.quantization().to_owned();
-        let (lm, n_params) = decoder(self.blueprint, self.naming, &mut self.checkpoint, device)?;
+        let (lm, n_params) = decoder(self.blueprint, &mut self.checkpoint, device)?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&self.tokenizer, n_vocab)?;
         let vocabulary = self.tokenizer.vocabulary(n_vocab);
@@ -201,17 +198,16 @@ impl Parts {
 
 fn decoder(
     blueprint: Blueprint,
-    naming: Naming,
     checkpoint: &mut Checkpoint,
     device: &Device,
 ) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
     let candle = device.candle().clone();
     if candle.is_cpu() {
-        let decoder = Decoder::on_cpu(blueprint, naming, checkpoint)?;
+        let decoder = Decoder::on_cpu(blueprint, checkpoint)?;
         let n_params = decoder.n_params();
         Ok((Box::new(decoder), n_params))
     } else {
-        let decoder = Decoder::on_device(blueprint, naming, checkpoint, candle)?;
+        let decoder = Decoder::on_device(blueprint, checkpoint, candle)?;
         let n_params = decoder.n_params();
         Ok((Box::new(decoder), n_params))
     }

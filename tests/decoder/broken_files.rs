@@ -68,7 +68,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "general.architecture",
             text("mamba"),
-            "does not know the architecture \"mamba\"",
+            "can't read this kind of model yet: mamba. It reads Llama",
         ),
         (
             "general.alignment",
@@ -102,14 +102,14 @@ fn each_fault_of_a_gguf_file_is_named() {
         ),
         (
             "llama.rope.scaling.type",
-            text("yarn"),
-            "rotary scaling \"yarn\"",
+            text("spiral"),
+            "the rotary scaling \"spiral\" (llama.rope.scaling.type",
         ),
         ("llama.expert_count", Value::U32(8), "a mixture of experts"),
         (
             "llama.rope.dimension_count",
-            Value::U32(8),
-            "rope.dimension_count",
+            Value::U32(9),
+            "9 of a head's 16 dimensions can't turn",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -152,8 +152,8 @@ fn each_fault_of_a_folder_is_named() {
         ),
         (
             "config.json",
-            changed("architectures", json!(["GPT2LMHeadModel"])),
-            "\"GPT2LMHeadModel\"",
+            changed("architectures", json!(["MambaForCausalLM"])),
+            "can't read this kind of model yet: MambaForCausalLM. It reads Llama",
         ),
         (
             "tokenizer.json",

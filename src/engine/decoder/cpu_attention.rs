@@ -6,9 +6,10 @@ use candle_core::{Device, Tensor};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::attention::{Attention, Batch, HeadShape, Place};
+use super::attention::{Attention, AttentionLayer, Batch, HeadNorms, HeadShape, Place, Turns};
 use super::cache::Cache;
-use super::cpu_head::{add_values, rotate, softmax, write_scores};
+use super::cap::soft_cap;
+use super::cpu_head::{add_values, rms_norm, rotate, softmax, write_scores};
 use super::cpu_run::{BlockShape, CpuRun, KeysValues, N_LANES};
 use super::cpu_tensor::with_values;
 
@@ -38,41 +39,72 @@ impl CpuAttention {
         }
     }
 
-    /// Turns and scales the queries, and writes keys and values to the tails.
+    /// Norms and turns queries and keys, scales the queries, and writes keys and values to the tails.
     fn read(
         &self,
-        layer: usize,
+        layer: &AttentionLayer,
         qkv: &mut [f32],
         batch: &Batch,
         caches: &mut [Cache<CpuRun>],
     ) -> candle_core::Result<()> {
+        if let Some(norms) = &layer.norms {
+            self.norm(norms, qkv)?;
+        }
+        if let Some(turns) = layer.turns(batch) {
+            self.turn(turns, qkv)?;
+        }
+        let kv_width = self.shape.kv_width();
+        for (row, place) in self.rows(qkv).zip(&batch.places) {
+            let (queries, keys_values) = row.split_at_mut(self.shape.q_width());
+            let (keys, values) = keys_values.split_at(kv_width);
+            for value in queries {
+                *value *= self.shape.score_scale;
+            }
+            let Some(cache) = caches.get_mut(place.cache) else {
+                continue;
+            };
+            let index = place.position - cache.n_shared();
+            if let Some(run) = cache.tail_mut().layer_mut(layer.index) {
+                run.write(self.block_shape(), index, keys, values);
+            }
+        }
+        Ok(())
+    }
+
+    fn rows<'a>(&self, qkv: &'a mut [f32]) -> impl Iterator<Item = &'a mut [f32]> {
+        qkv.chunks_exact_mut(self.shape.q_width() + 2 * self.shape.kv_width())
+    }
+
+    fn norm(&self, norms: &HeadNorms, qkv: &mut [f32]) -> candle_core::Result<()> {
         let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
-        let head_dim = self.shape.head_dim;
-        let scale = 1.0 / (head_dim as f32).sqrt();
-        with_values(&batch.cos, |cos| {
-            with_values(&batch.sin, |sin| {
-                let angles = cos
-                    .chunks_exact(head_dim / 2)
-                    .zip(sin.chunks_exact(head_dim / 2));
-                let rows = qkv.chunks_exact_mut(q_width + 2 * kv_width);
-                for ((row, place), (cos, sin)) in rows.zip(&batch.places).zip(angles) {
-                    let (queries, keys_values) = row.split_at_mut(q_width);
-                    let (keys, values) = keys_values.split_at_mut(kv_width);
-                    for head in queries.chunks_exact_mut(head_dim) {
-                        rotate(self.shape.rope.form, cos, sin, head);
-                        for value in head {
-                            *value *= scale;
+        for (weights, range) in [
+            (&norms.queries, 0..q_width),
+            (&norms.keys, q_width..q_width + kv_width),
+        ] {
+            with_values(weights, |weights| {
+                for row in self.rows(qkv) {
+                    let heads = row.get_mut(range.clone()).unwrap_or_default();
+                    for part in heads.chunks_exact_mut(weights.len().max(1)) {
+                        rms_norm(norms.eps, weights, part);
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn turn(&self, turns: &Turns, qkv: &mut [f32]) -> candle_core::Result<()> {
+        let turning_width = self.shape.q_width() + self.shape.kv_width();
+        let n_planes = turns.n_dims / 2;
+        with_values(&turns.cos, |cos| {
+            with_values(&turns.sin, |sin| {
+                let angles = cos.chunks_exact(n_planes).zip(sin.chunks_exact(n_planes));
+                for (row, (cos, sin)) in self.rows(qkv).zip(angles) {
+                    let (turning, _) = row.split_at_mut(turning_width);
+                    for head in turning.chunks_exact_mut(self.shape.head_dim) {
+                        if let Some(head) = head.get_mut(..turns.n_dims) {
+                            rotate(turns.form, cos, sin, head);
                         }
-                    }
-                    for head in keys.chunks_exact_mut(head_dim) {
-                        rotate(self.shape.rope.form, cos, sin, head);
-                    }
-                    let Some(cache) = caches.get_mut(place.cache) else {
-                        continue;
-                    };
-                    let index = place.position - cache.n_shared();
-                    if let Some(run) = cache.tail_mut().layer_mut(layer) {
-                        run.write(self.block_shape(), index, keys, values);
                     }
                 }
             })
@@ -99,22 +131,36 @@ impl CpuAttention {
         let mut n_done = 0;
         for (run, n_tokens) in query.runs() {
             for (keys, range) in run.keys(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                if range.end <= query.first {
+                    continue;
+                }
                 let heads = heads.chunks_exact(head_dim);
                 for (head, scores) in heads.zip(scores.chunks_exact_mut(n_scores)) {
                     if let Some(scores) = scores.get_mut(range.clone()) {
                         write_scores::<S>(keys, head, scores);
+                        if let Some(cap) = self.shape.score_cap {
+                            soft_cap(cap, scores);
+                        }
                     }
                 }
             }
             n_done += n_tokens;
         }
         for scores in scores.chunks_exact_mut(n_scores) {
-            softmax(scores);
+            if let Some(hidden) = scores.get_mut(..query.first) {
+                hidden.fill(f32::NEG_INFINITY);
+            }
+            // Whole registers before the window hold nothing.
+            let start = query.first / N_LANES * N_LANES;
+            softmax(scores.get_mut(start..).unwrap_or_default());
         }
         mixed.fill(0.0);
         let mut n_done = 0;
         for (run, n_tokens) in query.runs() {
             for (values, range) in run.values(shape, kv_head).zip(blocks(n_done, n_tokens)) {
+                if range.end <= query.first {
+                    continue;
+                }
                 let heads = mixed.chunks_exact_mut(head_dim);
                 for (mixed, probs) in heads.zip(scores.chunks_exact(n_scores)) {
                     if let Some(probs) = probs.get(range.clone()) {
@@ -132,6 +178,8 @@ struct Query<'a> {
     layer: usize,
     values: &'a [f32],
     cache: &'a Cache<CpuRun>,
+    /// The first position that it sees, and how many there are up to its own.
+    first: usize,
     n_visible: usize,
 }
 
@@ -149,7 +197,7 @@ impl Attention for CpuAttention {
 
     fn forward(
         &self,
-        layer: usize,
+        layer: &AttentionLayer,
         qkv: &Tensor,
         batch: &Batch,
         caches: &mut [Cache<CpuRun>],
@@ -173,7 +221,7 @@ impl Attention for CpuAttention {
 /// One layer's work: a task for each row and each of its key-value heads.
 struct Work<'a> {
     attention: &'a CpuAttention,
-    layer: usize,
+    layer: &'a AttentionLayer,
     qkv: &'a [f32],
     batch: &'a Batch,
     caches: &'a [Cache<CpuRun>],
@@ -213,7 +261,8 @@ impl Work<'_> {
         let place = self.batch.places.get(row)?;
         let start = row * (shape.q_width() + 2 * shape.kv_width());
         Some(Query {
-            layer: self.layer,
+            layer: self.layer.index,
+            first: self.layer.first_visible(place.position),
             values: self.qkv.get(start..start + shape.q_width())?,
             cache: self.caches.get(place.cache)?,
             n_visible: place.position + 1,
@@ -259,110 +308,4 @@ fn blocks(start: usize, n_tokens: usize) -> impl Iterator<Item = Range<usize>> {
 fn n_products(places: &[Place], q_width: usize) -> usize {
     let n_seen: usize = places.iter().map(|place| place.position + 1).sum();
     2 * n_seen * q_width
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tensor_attention::TensorAttention;
-    use super::*;
-    use crate::engine::blueprint::{Rope, RopeForm};
-    use candle_core::Device;
-
-    /// Two sequences that part from one, read in chunks, with all that a cache can go through.
-    fn mix<A: Attention>(attention: &A, shape: HeadShape) -> Vec<f32> {
-        let steps = shape.rope.inverse_wavelengths(shape.head_dim);
-        let mut mixed = Vec::new();
-        let mut read = |caches: &mut [Cache<A::Run>], rows: &[usize]| {
-            let mut places: Vec<Place> = Vec::new();
-            for &cache in rows {
-                let n_before = places.iter().filter(|place| place.cache == cache).count();
-                let position = caches[cache].n_read() + n_before;
-                places.push(Place { cache, position });
-            }
-            let width = shape.q_width() + 2 * shape.kv_width();
-            let values = (0..rows.len() * width).map(|i| ((i + mixed.len()) as f32 * 0.77).sin());
-            let values: Vec<f32> = values.map(|value| 2.0 * value).collect();
-            let qkv = Tensor::from_vec(values, (rows.len(), width), &Device::Cpu).unwrap();
-            let batch = Batch::new(places, &steps, &Device::Cpu).unwrap();
-            let found = attention.forward(0, &qkv, &batch, caches).unwrap();
-            mixed.extend(found.flatten_all().unwrap().to_vec1::<f32>().unwrap());
-            for &cache in rows {
-                caches[cache].commit(1);
-            }
-        };
-        let mut caches = vec![Cache::new()];
-        read(&mut caches, &[0; 21]);
-        let fork = caches[0].fork();
-        caches.push(fork);
-        read(&mut caches, &[0, 1, 1, 0, 1]);
-        caches[0].truncate(17);
-        read(&mut caches, &[1, 0]);
-        let fork = caches[1].fork();
-        caches.push(fork);
-        read(&mut caches, &[2, 1, 0, 0, 2, 2]);
-        caches[2].truncate(3);
-        read(&mut caches, &[0, 2, 1]);
-        mixed
-    }
-
-    #[test]
-    fn slices_agree_with_tensors() {
-        for form in [RopeForm::Interleaved, RopeForm::HalfSplit] {
-            for (n_heads, n_kv_heads, head_dim) in [
-                (4, 2, 16),
-                (3, 1, 2),
-                (2, 2, 24),
-                (4, 1, 30),
-                (2, 1, 80),
-                (1, 1, 128),
-            ] {
-                let shape = HeadShape {
-                    n_heads,
-                    n_kv_heads,
-                    head_dim,
-                    rope: Rope { theta: 100.0, form },
-                };
-                let fast = mix(&CpuAttention::new(shape), shape);
-                let plain = mix(&TensorAttention::new(shape), shape);
-                assert_eq!(fast.len(), plain.len());
-                for (fast, plain) in fast.iter().zip(&plain) {
-                    assert!((fast - plain).abs() < 1e-5, "{shape:?}: {fast} {plain}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn many_rows_on_several_threads_agree_with_tensors() {
-        let rope = Rope {
-            theta: 100.0,
-            form: RopeForm::HalfSplit,
-        };
-        let shape = HeadShape {
-            n_heads: 4,
-            n_kv_heads: 2,
-            head_dim: 32,
-            rope,
-        };
-        let rows = vec![
-            Place {
-                cache: 0,
-                position: 0
-            };
-            80
-        ];
-        let places: Vec<Place> = (0..)
-            .zip(rows)
-            .map(|(position, place)| Place { position, ..place })
-            .collect();
-        assert!(n_products(&places, shape.q_width()) > N_MIN_PARALLEL_PRODUCTS);
-        let steps = rope.inverse_wavelengths(32);
-        let batch = Batch::new(places, &steps, &Device::Cpu).unwrap();
-        let values: Vec<f32> = (0..80 * 256).map(|i| (i as f32 * 0.77).sin()).collect();
-        let qkv = Tensor::from_vec(values, (80, 256), &Device::Cpu).unwrap();
-        let fast = CpuAttention::new(shape).forward(0, &qkv, &batch, &mut [Cache::new()]);
-        let plain = TensorAttention::new(shape).forward(0, &qkv, &batch, &mut [Cache::new()]);
-        let difference = (fast.unwrap() - plain.unwrap()).unwrap().abs().unwrap();
-        assert!(difference.max_all().unwrap().to_scalar::<f32>().unwrap() < 1e-5);
-    }
 }

@@ -32,6 +32,17 @@ pub fn rotate(form: RopeForm, cos: &[f32], sin: &[f32], head: &mut [f32]) {
     }
 }
 
+/// Brings values to one length.
+///
+/// Zhang, Sennrich 2019, "Root Mean Square Layer Normalization".
+pub fn rms_norm(eps: f32, weights: &[f32], values: &mut [f32]) {
+    let sum: f32 = values.iter().map(|value| value * value).sum();
+    let scale = 1.0 / (sum / values.len() as f32 + eps).sqrt();
+    for (value, weight) in values.iter_mut().zip(weights) {
+        *value *= scale * weight;
+    }
+}
+
 /// Writes the scores of a block's first positions, as many as there is room for.
 #[inline(always)]
 pub fn write_scores<S: Simd>(keys: &[[f32; N_LANES]], query: &[f32], scores: &mut [f32]) {

@@ -1,4 +1,4 @@
-//! Our own forward pass for the Llama family: a flat batch of rows of any sequences.
+//! Our own forward pass for all families of a blueprint: a flat batch of rows of any sequences.
 //!
 //! It is written once over candle's tensors; attention and the activation have a second form over
 //! slices for the processor, where a small model would otherwise spend its time between operations.
@@ -9,53 +9,61 @@
     reason = "only what is inlined into a dispatch is compiled for the processor that is there"
 )]
 
+mod activation;
+#[cfg(test)]
+mod architecture_tests;
 mod attention;
+#[cfg(test)]
+mod attention_tests;
 mod cache;
+mod cap;
 mod cpu_attention;
 mod cpu_head;
 mod cpu_run;
 mod cpu_tensor;
 mod exp;
+mod forward;
+mod loader;
+mod norm;
 mod packed;
 mod projection;
-mod swiglu;
+mod sequence;
 mod tensor_attention;
 mod weights;
 
 use std::collections::BTreeMap;
 
-use candle_core::{Device, Tensor};
-use rayon::prelude::*;
+use candle_core::Device;
 
-use self::attention::{Attention, Batch, HeadShape, Place};
+use self::attention::{Attention, HeadShape, Place};
 use self::cache::Cache;
 use self::cpu_attention::CpuAttention;
+use self::sequence::{Sequence, Text};
 use self::tensor_attention::TensorAttention;
-use self::weights::{Layer, Weights};
-use super::blueprint::{Blueprint, Naming};
+use self::weights::Weights;
+use super::blueprint::Blueprint;
 use super::weights::Checkpoint;
 use super::{CausalLm, EngineError, Logits, Row, SequenceId};
+use crate::decoding::TokenId;
+
+/// How many tokens are read at once where a text must be read again.
+const N_CHUNK: usize = 128;
 
 /// A model's weights, ready to run, and what is known only once they are there.
 pub struct Decoder<A: Attention> {
     blueprint: Blueprint,
     weights: Weights,
     attention: A,
-    inverse_wavelengths: Vec<f32>,
     device: Device,
-    sequences: BTreeMap<SequenceId, Cache<A::Run>>,
+    sequences: BTreeMap<SequenceId, Sequence<A::Run>>,
     n_opened: u64,
 }
 
 impl Decoder<CpuAttention> {
     /// On the processor.
-    pub fn on_cpu(
-        blueprint: Blueprint,
-        naming: Naming,
-        checkpoint: &mut Checkpoint,
-    ) -> Result<Self, EngineError> {
+    pub fn on_cpu(blueprint: Blueprint, checkpoint: &mut Checkpoint) -> Result<Self, EngineError> {
         let attention = CpuAttention::new(HeadShape::new(&blueprint));
-        Self::new(blueprint, naming, checkpoint, attention, Device::Cpu)
+        Self::new(blueprint, checkpoint, attention, Device::Cpu)
     }
 }
 
@@ -63,26 +71,23 @@ impl Decoder<TensorAttention> {
     /// On any device, in tensor operations only.
     pub fn on_device(
         blueprint: Blueprint,
-        naming: Naming,
         checkpoint: &mut Checkpoint,
         device: Device,
     ) -> Result<Self, EngineError> {
         let attention = TensorAttention::new(HeadShape::new(&blueprint));
-        Self::new(blueprint, naming, checkpoint, attention, device)
+        Self::new(blueprint, checkpoint, attention, device)
     }
 }
 
 impl<A: Attention> Decoder<A> {
     fn new(
         blueprint: Blueprint,
-        naming: Naming,
         checkpoint: &mut Checkpoint,
         attention: A,
         device: Device,
     ) -> Result<Self, EngineError> {
         Ok(Self {
-            inverse_wavelengths: blueprint.rope.inverse_wavelengths(blueprint.head_dim),
-            weights: Weights::load(&blueprint, naming, checkpoint, &device)?,
+            weights: Weights::load(&blueprint, checkpoint, &device)?,
             blueprint,
             attention,
             device,
@@ -96,7 +101,7 @@ impl<A: Attention> Decoder<A> {
         self.weights.n_params
     }
 
-    /// Where each row stands, and the caches of the sequences in the order in which rows name them.
+    /// Where each row stands, and the sequences in the order in which rows name them.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
         let mut sequences = Vec::new();
         let mut n_read = Vec::new();
@@ -106,7 +111,7 @@ impl<A: Attention> Decoder<A> {
             let known = sequences.iter().position(|id| *id == row.sequence);
             let cache = known.unwrap_or(sequences.len());
             if known.is_none() {
-                n_read.push(self.sequence(row.sequence)?.n_read());
+                n_read.push(self.sequence(row.sequence)?.cache.n_read());
                 sequences.push(row.sequence);
             }
             if let Some(position) = n_read.get_mut(cache) {
@@ -117,6 +122,7 @@ impl<A: Attention> Decoder<A> {
                 places.push(Place {
                     cache,
                     position: *position,
+                    far: false,
                 });
                 *position += 1;
             }
@@ -134,105 +140,75 @@ impl<A: Attention> Decoder<A> {
         }
     }
 
-    fn sequence(&self, id: SequenceId) -> Result<&Cache<A::Run>, EngineError> {
+    fn sequence(&self, id: SequenceId) -> Result<&Sequence<A::Run>, EngineError> {
         self.sequences
             .get(&id)
             .ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Cache<A::Run>, EngineError> {
+    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence<A::Run>, EngineError> {
         self.sequences
             .get_mut(&id)
             .ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    fn add(&mut self, cache: Cache<A::Run>) -> SequenceId {
+    fn add(&mut self, sequence: Sequence<A::Run>) -> SequenceId {
         self.n_opened += 1;
         let id = SequenceId(self.n_opened);
-        self.sequences.insert(id, cache);
+        self.sequences.insert(id, sequence);
         id
     }
 
-    /// Runs the rows, each core some of the sequences where that pays: where each has one row, and
-    /// the weights are so few that a core reads them in less time than all cores take to meet for
-    /// each product.
-    fn run_on_cores(
+    /// Where a rotation tells long texts from short ones, and these rows make one of the other: reads
+    /// again what was read, as all of it must have turned alike.
+    fn settle(
         &self,
-        rows: &[Row],
-        places: &[Place],
+        places: &mut [Place],
+        texts: &mut [Text],
         caches: &mut [Cache<A::Run>],
-    ) -> candle_core::Result<Logits> {
-        let n_part = caches.len().div_ceil(rayon::current_num_threads());
-        let pays = self.weights.head.is_packed() && rows.len() == caches.len();
-        if !pays || n_part == caches.len() {
-            return self.run(rows, places.to_vec(), caches);
+    ) -> candle_core::Result<()> {
+        let rotations = self.weights.rotations.iter();
+        let borders = rotations.filter_map(|rotation| rotation.far.as_ref());
+        let Some(n_near) = borders.map(|(n_near, _)| *n_near).min() else {
+            return Ok(());
+        };
+        for (index, (text, cache)) in texts.iter_mut().zip(caches).enumerate() {
+            let own = places.iter_mut().filter(|place| place.cache == index);
+            let own: Vec<&mut Place> = own.collect();
+            let far = own.iter().any(|place| place.position >= n_near);
+            if far != text.far {
+                *cache = self.read_again(&text.tokens, far)?;
+                text.far = far;
+            }
+            for place in own {
+                place.far = far;
+            }
         }
-        let parts: candle_core::Result<Vec<Logits>> = rows
-            .par_chunks(n_part)
-            .zip(caches.par_chunks_mut(n_part))
-            .zip(places.par_chunks(n_part))
-            .map(|((rows, caches), places)| {
-                // A row's cache is at its own place, because each sequence has one row.
-                let places = places.iter().enumerate();
-                let places = places.map(|(cache, place)| Place { cache, ..*place });
-                self.run(rows, places.collect(), caches)
-            })
-            .collect();
-        Ok(Logits::joined(parts?, self.weights.n_vocab))
+        Ok(())
     }
 
-    fn run(
-        &self,
-        rows: &[Row],
-        places: Vec<Place>,
-        caches: &mut [Cache<A::Run>],
-    ) -> candle_core::Result<Logits> {
-        let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
-        let wanted: Vec<u32> = (0..)
-            .zip(rows)
-            .filter(|(_, row)| row.logits_wanted)
-            .map(|(index, _)| index)
-            .collect();
-        let batch = Batch::new(places, &self.inverse_wavelengths, &self.device)?;
-        let mut hidden = self.weights.embedding.rows(&tokens, &self.device)?;
-        for layer in &self.weights.layers {
-            hidden = self.layer(layer, &hidden, &batch, caches)?;
+    fn read_again(&self, tokens: &[TokenId], far: bool) -> candle_core::Result<Cache<A::Run>> {
+        let mut caches = [Cache::new()];
+        for (chunk, tokens) in tokens.chunks(N_CHUNK).enumerate() {
+            let rows = tokens.iter().map(|token| Row {
+                sequence: SequenceId(0),
+                token: *token,
+                logits_wanted: false,
+            });
+            let rows: Vec<Row> = rows.collect();
+            let positions = (chunk * N_CHUNK..).take(rows.len());
+            let places = positions.map(|position| Place {
+                cache: 0,
+                position,
+                far,
+            });
+            self.run(&rows, places.collect(), &mut caches)?;
+            for cache in &mut caches {
+                cache.commit(rows.len());
+            }
         }
-        if wanted.is_empty() {
-            return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
-        }
-        if wanted.len() < rows.len() {
-            hidden = hidden.index_select(&Tensor::new(wanted, &self.device)?, 0)?;
-        }
-        let hidden = self.normed(&hidden, &self.weights.final_norm)?;
-        let logits = self.weights.head.forward(&hidden)?;
-        Ok(Logits::new(
-            logits.flatten_all()?.to_vec1()?,
-            self.weights.n_vocab,
-        ))
-    }
-
-    fn layer(
-        &self,
-        layer: &Layer,
-        hidden: &Tensor,
-        batch: &Batch,
-        caches: &mut [Cache<A::Run>],
-    ) -> candle_core::Result<Tensor> {
-        let qkv = layer
-            .qkv
-            .forward(&self.normed(hidden, &layer.attention_norm)?)?;
-        let mixed = self.attention.forward(layer.index, &qkv, batch, caches)?;
-        let hidden = (hidden + layer.attention_output.forward(&mixed)?)?;
-        let gate_up = layer
-            .gate_up
-            .forward(&self.normed(&hidden, &layer.ffn_norm)?)?;
-        let gated = swiglu::swiglu(&gate_up)?;
-        hidden + layer.ffn_down.forward(&gated)?
-    }
-
-    fn normed(&self, hidden: &Tensor, weights: &Tensor) -> candle_core::Result<Tensor> {
-        candle_nn::ops::rms_norm(hidden, weights, self.blueprint.norm_eps)
+        let [cache] = caches;
+        Ok(cache)
     }
 }
 
@@ -246,7 +222,7 @@ impl<A: Attention> CausalLm for Decoder<A> {
     }
 
     fn open(&mut self) -> SequenceId {
-        self.add(Cache::new())
+        self.add(Sequence::new())
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
@@ -264,27 +240,37 @@ impl<A: Attention> CausalLm for Decoder<A> {
     }
 
     fn n_read(&self, sequence: SequenceId) -> usize {
-        self.sequences.get(&sequence).map_or(0, Cache::n_read)
+        self.sequences
+            .get(&sequence)
+            .map_or(0, |sequence| sequence.cache.n_read())
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         if rows.is_empty() {
             return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
         }
-        let (sequences, places) = self.plan(rows)?;
-        let mut caches: Vec<_> = sequences
+        let (ids, mut places) = self.plan(rows)?;
+        let (mut texts, mut caches): (Vec<Text>, Vec<Cache<A::Run>>) = ids
             .iter()
             .filter_map(|id| self.sequences.remove(id))
-            .collect();
-        let logits = self.run_on_cores(rows, &places, &mut caches);
+            .map(|sequence| (sequence.text, sequence.cache))
+            .unzip();
+        let logits = self
+            .settle(&mut places, &mut texts, &mut caches)
+            .and_then(|()| self.run_on_cores(rows, &places, &mut caches));
         if logits.is_ok() {
-            for place in places {
+            for (row, place) in rows.iter().zip(&places) {
                 if let Some(cache) = caches.get_mut(place.cache) {
                     cache.commit(1);
                 }
+                if let Some(text) = texts.get_mut(place.cache) {
+                    text.tokens.push(row.token);
+                }
             }
         }
-        self.sequences.extend(sequences.into_iter().zip(caches));
+        let sequences = texts.into_iter().zip(caches);
+        let sequences = sequences.map(|(text, cache)| Sequence { text, cache });
+        self.sequences.extend(ids.into_iter().zip(sequences));
         Ok(logits?)
     }
 }

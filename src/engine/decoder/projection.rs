@@ -49,6 +49,8 @@ impl Policy {
 #[derive(Debug, Clone)]
 pub struct Projection {
     parts: Vec<Part>,
+    /// What is added to each row of outputs.
+    bias: Option<Tensor>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,8 +68,13 @@ enum Part {
 
 impl Projection {
     /// Matrices with the same input; their outputs stand side by side in the order given. Neighbours
-    /// of one type become one matrix, so that they cost one product.
-    pub fn new(matrices: &[StoredTensor], policy: &Policy) -> Result<Self, EngineError> {
+    /// of one type become one matrix, so that they cost one product. The bias is added to each row of
+    /// outputs.
+    pub fn new(
+        matrices: &[StoredTensor],
+        bias: Option<Tensor>,
+        policy: &Policy,
+    ) -> Result<Self, EngineError> {
         let device = policy.device();
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
@@ -85,7 +92,7 @@ impl Projection {
                 _ => parts.push(Part::whole(group, device)?),
             }
         }
-        Ok(Self { parts })
+        Ok(Self { parts, bias })
     }
 
     /// Whether it is multiplied by our own products, on the thread that asks.
@@ -95,13 +102,17 @@ impl Projection {
 
     /// Rows of inputs to rows of outputs.
     pub fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
-        match self.parts.as_slice() {
-            [part] => part.forward(input),
+        let output = match self.parts.as_slice() {
+            [part] => part.forward(input)?,
             parts => {
                 let outputs: candle_core::Result<Vec<_>> =
                     parts.iter().map(|part| part.forward(input)).collect();
-                Tensor::cat(&outputs?, 1)
+                Tensor::cat(&outputs?, 1)?
             }
+        };
+        match &self.bias {
+            Some(bias) => output.broadcast_add(bias),
+            None => Ok(output),
         }
     }
 
@@ -226,7 +237,7 @@ mod tests {
                 ..Policy::new(&checkpoint, &device)
             };
             let matrix = checkpoint.take("w", &[10, 6]).unwrap();
-            let projection = Projection::new(&[matrix], &policy).unwrap();
+            let projection = Projection::new(&[matrix], None, &policy).unwrap();
             let found = projection.rows(&[9, 0, 4], &device).unwrap();
             let difference = (&found - rows.as_ref().unwrap()).unwrap().abs().unwrap();
             assert!(difference.max_all().unwrap().to_scalar::<f32>().unwrap() < 1e-7);

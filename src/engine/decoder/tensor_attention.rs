@@ -2,7 +2,7 @@
 
 use candle_core::{D, DType, Device, Tensor};
 
-use super::attention::{Attention, Batch, HeadShape};
+use super::attention::{Attention, AttentionLayer, Batch, HeadShape, Turns};
 use super::cache::{Cache, Run};
 use crate::engine::blueprint::RopeForm;
 
@@ -32,29 +32,56 @@ impl TensorAttention {
         Self { shape }
     }
 
-    /// Heads first: `[heads, rows, head_dim]`.
-    fn heads(&self, qkv: &Tensor, start: usize, n_heads: usize) -> candle_core::Result<Tensor> {
+    /// Some heads of all rows, normed where the layer does that: `[heads, rows, head_dim]`.
+    fn heads(
+        &self,
+        qkv: &Tensor,
+        start: usize,
+        n_heads: usize,
+        norm: Option<(&Tensor, f32)>,
+    ) -> candle_core::Result<Tensor> {
         let n_rows = qkv.dim(0)?;
         let head_dim = self.shape.head_dim;
-        qkv.narrow(1, start, n_heads * head_dim)?
+        let width = n_heads * head_dim;
+        let mut heads = qkv.narrow(1, start, width)?;
+        if let Some((weights, eps)) = norm {
+            let n_together = weights.dim(0)?;
+            let parts = heads.reshape((n_rows, width / n_together, n_together))?;
+            heads = candle_nn::ops::rms_norm(&parts.contiguous()?, weights, eps)?;
+        }
+        heads
             .reshape((n_rows, n_heads, head_dim))?
             .transpose(0, 1)?
             .contiguous()
     }
 
-    fn rotated(&self, heads: &Tensor, batch: &Batch) -> candle_core::Result<Tensor> {
-        let heads = heads.unsqueeze(0)?;
-        let rotated = match self.shape.rope.form {
-            RopeForm::Interleaved => candle_nn::rotary_emb::rope_i(&heads, &batch.cos, &batch.sin),
-            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&heads, &batch.cos, &batch.sin),
+    fn turned(&self, heads: Tensor, turns: Option<&Turns>) -> candle_core::Result<Tensor> {
+        let Some(turns) = turns else {
+            return Ok(heads);
         };
-        rotated?.squeeze(0)
+        let n_still = self.shape.head_dim - turns.n_dims;
+        let turning = heads
+            .narrow(2, 0, turns.n_dims)?
+            .contiguous()?
+            .unsqueeze(0)?;
+        let turned = match turns.form {
+            RopeForm::Interleaved => {
+                candle_nn::rotary_emb::rope_i(&turning, &turns.cos, &turns.sin)
+            }
+            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&turning, &turns.cos, &turns.sin),
+        };
+        let turned = turned?.squeeze(0)?;
+        if n_still == 0 {
+            return Ok(turned);
+        }
+        let still = heads.narrow(2, turns.n_dims, n_still)?;
+        Tensor::cat(&[turned, still], 2)?.contiguous()
     }
 
     /// What the rows of one sequence see: `[heads, rows, head_dim]`.
     fn attend(
         &self,
-        layer: usize,
+        layer: &AttentionLayer,
         queries: &Tensor,
         positions: &[usize],
         cache: &Cache<TensorRun>,
@@ -66,15 +93,19 @@ impl TensorAttention {
         let mut scores = Vec::new();
         let mut values = Vec::new();
         for (run, n_tokens) in cache.runs(n_visible) {
-            let run = run.layer(layer)?;
+            let run = run.layer(layer.index)?;
             let keys = run.keys.narrow(1, 0, n_tokens)?;
             scores.push(queries.matmul(&keys.transpose(1, 2)?)?);
             values.push(run.values.narrow(1, 0, n_tokens)?);
         }
-        let scores = (Tensor::cat(&scores, D::Minus1)? / (head_dim as f64).sqrt())?;
+        let scale = f64::from(self.shape.score_scale);
+        let mut scores = (Tensor::cat(&scores, D::Minus1)? * scale)?;
+        if let Some(cap) = self.shape.score_cap.map(f64::from) {
+            scores = ((scores / cap)?.tanh()? * cap)?;
+        }
         let scores = scores
             .reshape((n_heads, n_rows, n_visible))?
-            .broadcast_add(&mask(positions, n_visible, scores.device())?)?;
+            .broadcast_add(&mask(layer, positions, n_visible, queries.device())?)?;
         let probs = candle_nn::ops::softmax_last_dim(&scores)?.reshape((
             n_kv_heads,
             self.shape.group() * n_rows,
@@ -97,16 +128,22 @@ impl Attention for TensorAttention {
 
     fn forward(
         &self,
-        layer: usize,
+        layer: &AttentionLayer,
         qkv: &Tensor,
         batch: &Batch,
         caches: &mut [Cache<TensorRun>],
     ) -> candle_core::Result<Tensor> {
         let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
         let n_kv_heads = self.shape.n_kv_heads;
-        let queries = self.rotated(&self.heads(qkv, 0, self.shape.n_heads)?, batch)?;
-        let keys = self.rotated(&self.heads(qkv, q_width, n_kv_heads)?, batch)?;
-        let values = self.heads(qkv, q_width + kv_width, n_kv_heads)?;
+        let norms = layer.norms.as_ref();
+        let query_norm = norms.map(|norms| (&norms.queries, norms.eps));
+        let key_norm = norms.map(|norms| (&norms.keys, norms.eps));
+        let turns = layer.turns(batch);
+        let queries = self.heads(qkv, 0, self.shape.n_heads, query_norm)?;
+        let queries = self.turned(queries, turns)?;
+        let keys = self.heads(qkv, q_width, n_kv_heads, key_norm)?;
+        let keys = self.turned(keys, turns)?;
+        let values = self.heads(qkv, q_width + kv_width, n_kv_heads, None)?;
         let mut mixed = Vec::new();
         let mut order = vec![0_u32; batch.places.len()];
         let mut n_done = 0;
@@ -120,7 +157,7 @@ impl Attention for TensorAttention {
             let start = cache.n_read() - cache.n_shared();
             let keys = keys.index_select(&indices, 1)?;
             let values = values.index_select(&indices, 1)?;
-            cache.tail_mut().write(layer, start, &keys, &values)?;
+            cache.tail_mut().write(layer.index, start, &keys, &values)?;
             let queries = queries.index_select(&indices, 1)?;
             mixed.push(self.attend(layer, &queries, &positions, cache)?);
             for row in rows {
@@ -188,16 +225,22 @@ fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Resul
     Ok(())
 }
 
-/// Zero where a row may look, minus infinity beyond its own position.
-fn mask(positions: &[usize], n_visible: usize, device: &Device) -> candle_core::Result<Tensor> {
+/// Zero where a row may look, minus infinity beyond its own position and before its window.
+fn mask(
+    layer: &AttentionLayer,
+    positions: &[usize],
+    n_visible: usize,
+    device: &Device,
+) -> candle_core::Result<Tensor> {
     let values: Vec<f32> = positions
         .iter()
         .flat_map(|position| {
+            let visible = layer.first_visible(*position)..=*position;
             (0..n_visible).map(move |seen| {
-                if seen > *position {
-                    f32::NEG_INFINITY
-                } else {
+                if visible.contains(&seen) {
                     0.0
+                } else {
+                    f32::NEG_INFINITY
                 }
             })
         })

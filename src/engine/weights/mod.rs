@@ -127,6 +127,11 @@ impl Checkpoint {
         self.tensors.get(name).map(|tensor| tensor.shape.as_slice())
     }
 
+    /// Says that these weights can't be understood.
+    pub fn malformed(&self, reason: String) -> EngineError {
+        EngineError::malformed(WHAT, reason, &self.path)
+    }
+
     /// The type that holds most of the weights: "`Q8_0`".
     pub fn quantization(&self) -> &str {
         &self.quantization
@@ -172,6 +177,19 @@ impl StoredTensor {
         }
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.bytes.as_slice()).collect();
         Cow::Owned(bytes.concat())
+    }
+
+    /// Rows become columns; for types whose blocks are values.
+    pub fn transposed(&self) -> Self {
+        let (n_rows, width) = self.dims2();
+        let n_value_bytes = self.dtype.type_size();
+        let values: Vec<&[u8]> = self.bytes.chunks_exact(n_value_bytes).collect();
+        let columns = (0..width).flat_map(|column| values.iter().skip(column).step_by(width));
+        Self {
+            dtype: self.dtype,
+            shape: vec![width, n_rows],
+            bytes: Arc::new(columns.copied().flatten().copied().collect()),
+        }
     }
 
     /// The rows, one after another, as one tensor; all parts must have the same type and width.

@@ -1,0 +1,238 @@
+//! What all families have in common: a Llama, from which each says how it differs.
+
+use super::block::{
+    Activation, Biases, Caps, FeedForward, LayerPlan, Matrices, Norm, NormKind, NormPlaces, Scales,
+};
+use super::check::MAX_LAYERS;
+use super::facts::{Facts, Key};
+use super::rope_facts::{self, RopeSetting};
+use super::{Blueprint, Naming, RopeForm, RopeScaling, TensorRole, end_tokens};
+use crate::engine::EngineError;
+
+const HIDDEN_SIZE: Key = Key::new("hidden_size", "embedding_length");
+const N_LAYERS: Key = Key::new("num_hidden_layers", "block_count");
+const N_HEADS: Key = Key::new("num_attention_heads", "attention.head_count");
+const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
+const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
+const VALUE_DIM: Key = Key::gguf("attention.value_length");
+const FFN_SIZE: Key = Key::new("intermediate_size", "feed_forward_length");
+const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
+const EPS: Key = Key::new("rms_norm_eps", "attention.layer_norm_rms_epsilon");
+const N_EXPERTS: Key = Key::gguf("expert_count");
+const TIED: Key = Key::config("tie_word_embeddings");
+const WINDOW: Key = Key::new("sliding_window", "attention.sliding_window");
+const LAYER_TYPES: Key = Key::config("layer_types");
+
+/// What transformers assumes of a file that says nothing else.
+#[derive(Clone, Copy)]
+pub struct Defaults {
+    /// Whether the output head is the embedding table.
+    pub tied_head: bool,
+    /// The width between the halves of the feed-forward network, in widths of the residual stream,
+    /// where that goes without saying.
+    pub ffn_ratio: Option<usize>,
+    /// The base of rotary embedding.
+    pub theta: f32,
+    /// The activation, where a `config.json` names none.
+    pub activation: Activation,
+}
+
+impl Defaults {
+    /// Those of Llama.
+    pub const LLAMA: Self = Self {
+        tied_head: false,
+        ffn_ratio: None,
+        theta: 10_000.0,
+        activation: Activation::Silu,
+    };
+}
+
+impl Blueprint {
+    /// A Llama of the sizes that the facts give.
+    pub(super) fn base(facts: &Facts<'_>, defaults: Defaults) -> Result<Self, EngineError> {
+        if facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
+            return Err(facts.unsupported("a mixture of experts".to_owned()));
+        }
+        let hidden_size = facts.required_size(HIDDEN_SIZE)?;
+        let n_layers = facts.required_size(N_LAYERS)?;
+        if n_layers > MAX_LAYERS {
+            return Err(facts.malformed(format!("the number of layers is {n_layers}")));
+        }
+        let n_heads = facts.required_size(N_HEADS)?;
+        let head_dim = match facts.size(HEAD_DIM)? {
+            Some(head_dim) => head_dim,
+            None => hidden_size / n_heads.max(1),
+        };
+        if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
+            return Err(facts.unsupported("values of another width than keys".to_owned()));
+        }
+        let n_context = facts.required_size(N_CONTEXT)?;
+        let setting = RopeSetting {
+            head_dim,
+            n_context,
+            theta: defaults.theta,
+        };
+        let ropes = vec![rope_facts::read(facts, setting)?];
+        Ok(Self {
+            architecture: String::new(),
+            naming: Naming::Transformers.or_gguf(facts),
+            hidden_size,
+            n_heads,
+            n_kv_heads: facts.size(N_KV_HEADS)?.unwrap_or(n_heads),
+            head_dim,
+            ffn_size: ffn_size(facts, hidden_size, defaults)?,
+            layers: vec![
+                LayerPlan {
+                    window: None,
+                    rope: Some(0),
+                };
+                n_layers
+            ],
+            n_context: ropes
+                .iter()
+                .fold(n_context, |n, rope| n.max(rope.scaling.n_context())),
+            ropes,
+            learned_positions: false,
+            norm: Norm {
+                kind: NormKind::Rms,
+                eps: facts.number(EPS)?.unwrap_or(1e-6),
+                offset: 0.0,
+            },
+            norm_places: NormPlaces::Before,
+            head_norm: None,
+            biases: biases(facts)?,
+            matrices: Matrices::Apart,
+            feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),
+            scales: Scales {
+                embedding: None,
+                score: 1.0 / (head_dim.max(1) as f32).sqrt(),
+                residual: None,
+                logit: None,
+            },
+            caps: Caps::default(),
+            n_vocab: facts.size(Key::config("vocab_size"))?,
+            tied_head: if facts.are_gguf() {
+                None
+            } else {
+                Some(facts.flag(TIED)?.unwrap_or(defaults.tied_head))
+            },
+            end_tokens: end_tokens::of_facts(facts)?,
+        })
+    }
+
+    /// As llama.cpp's converter reorders the rows of queries and keys in some families.
+    pub(super) fn interleaved_in_gguf(mut self, facts: &Facts<'_>) -> Self {
+        if facts.are_gguf() {
+            for rope in &mut self.ropes {
+                rope.form = RopeForm::Interleaved;
+            }
+        }
+        self
+    }
+
+    /// Layers see so many tokens only, those of which the rule says so.
+    pub(super) fn windowed(
+        mut self,
+        window: Option<usize>,
+        is_windowed: impl Fn(usize) -> bool,
+    ) -> Self {
+        for (index, layer) in self.layers.iter_mut().enumerate() {
+            layer.window = window.filter(|_| is_windowed(index));
+        }
+        self
+    }
+}
+
+impl Naming {
+    /// This naming, or that of GGUF if the facts come from there.
+    pub(super) const fn or_gguf(self, facts: &Facts<'_>) -> Self {
+        if facts.are_gguf() { Self::Gguf } else { self }
+    }
+}
+
+impl RopeScaling {
+    /// How many tokens a model reads thanks to it, where the file may only name the first context.
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "a negative factor gives 0 here and is refused later"
+    )]
+    fn n_context(&self) -> usize {
+        match self {
+            Self::Yarn(yarn) => (yarn.n_original as f32 * yarn.factor) as usize,
+            _ => 0,
+        }
+    }
+}
+
+impl Facts<'_> {
+    /// How many tokens a layer sees that does not see all. A GGUF file may write 0 for all.
+    pub(super) fn window(&self) -> Result<Option<usize>, EngineError> {
+        let window = self.size(WINDOW)?;
+        Ok(window.filter(|window| *window > 0 || !self.are_gguf()))
+    }
+
+    /// Which layers see a window only, where a `config.json` lists them.
+    pub(super) fn windowed_layers(&self) -> Result<Option<Vec<bool>>, EngineError> {
+        let Some(types) = self.texts(LAYER_TYPES)? else {
+            return Ok(None);
+        };
+        let windowed = types.iter().map(|kind| match kind.as_str() {
+            "full_attention" => Ok(false),
+            "sliding_attention" => Ok(true),
+            other => Err(self.unsupported(format!("a layer of the type {other:?}"))),
+        });
+        windowed.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The activation that a `config.json` names.
+    pub(super) fn activation(&self, default: Activation) -> Result<Activation, EngineError> {
+        for name in ["hidden_activation", "hidden_act"] {
+            let key = Key::config(name);
+            let Some(activation) = self.text(key)? else {
+                continue;
+            };
+            return match activation.as_str() {
+                "silu" | "swish" => Ok(Activation::Silu),
+                "gelu" => Ok(Activation::Gelu),
+                "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Ok(Activation::GeluTanh),
+                other => Err(self.unsupported(format!(
+                    "the activation {other:?} ({}; known are silu, gelu and gelu_pytorch_tanh)",
+                    self.name(key)
+                ))),
+            };
+        }
+        Ok(default)
+    }
+}
+
+fn ffn_size(
+    facts: &Facts<'_>,
+    hidden_size: usize,
+    defaults: Defaults,
+) -> Result<usize, EngineError> {
+    let usual = defaults
+        .ffn_ratio
+        .map(|ratio| hidden_size.saturating_mul(ratio));
+    match facts.size(FFN_SIZE)?.or(usual) {
+        Some(ffn_size) => Ok(ffn_size),
+        None => Err(facts.missing(FFN_SIZE)),
+    }
+}
+
+/// A `config.json` says which projections add a vector; a GGUF file just holds it.
+fn biases(facts: &Facts<'_>) -> Result<Biases, EngineError> {
+    if facts.are_gguf() {
+        let has = |role| facts.has_tensor(&Naming::Gguf.bias_name(role, 0));
+        return Ok(Biases {
+            qkv: has(TensorRole::Query) || has(TensorRole::QueryKeyValue),
+            attention_output: has(TensorRole::AttentionOutput),
+            ffn: has(TensorRole::FfnDown),
+        });
+    }
+    let attention = facts.flag(Key::config("attention_bias"))?.unwrap_or(false);
+    Ok(Biases {
+        qkv: attention,
+        attention_output: attention,
+        ffn: facts.flag(Key::config("mlp_bias"))?.unwrap_or(false),
+    })
+}

@@ -1,0 +1,34 @@
+//! Granite 3: a Llama with a scale at each place where one can stand.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::{Facts, Key};
+use crate::engine::blueprint::{Blueprint, Scales};
+
+pub const GRANITE: Family = Family {
+    model_type: "granite",
+    class: "GraniteForCausalLM",
+    gguf: "granite",
+    aliases: &[],
+    blueprint,
+};
+
+const EMBEDDING: Key = Key::new("embedding_multiplier", "embedding_scale");
+const SCORE: Key = Key::new("attention_multiplier", "attention.scale");
+const RESIDUAL: Key = Key::new("residual_multiplier", "residual_scale");
+/// Logits are divided by it.
+const LOGIT: Key = Key::new("logits_scaling", "logit_scale");
+
+fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = Blueprint::base(facts, Defaults::LLAMA)?.interleaved_in_gguf(facts);
+    Ok(Blueprint {
+        scales: Scales {
+            embedding: facts.number(EMBEDDING)?,
+            score: facts.number(SCORE)?.unwrap_or(1.0),
+            residual: facts.number(RESIDUAL)?,
+            logit: facts.number(LOGIT)?.map(f32::recip),
+        },
+        ..base
+    })
+}

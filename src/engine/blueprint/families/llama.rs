@@ -1,0 +1,40 @@
+//! Llama 2 and 3, with all that share their form (`SmolLM`, `TinyLlama`), and Mistral.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::Blueprint;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::{Facts, Key};
+
+pub const LLAMA: Family = Family {
+    model_type: "llama",
+    class: "LlamaForCausalLM",
+    gguf: "llama",
+    aliases: &[],
+    blueprint: llama,
+};
+
+/// Its GGUF files call themselves "llama", and lose the window.
+pub const MISTRAL: Family = Family {
+    model_type: "mistral",
+    class: "MistralForCausalLM",
+    gguf: "",
+    aliases: &[],
+    blueprint: mistral,
+};
+
+fn llama(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = Blueprint::base(facts, Defaults::LLAMA)?;
+    Ok(base.interleaved_in_gguf(facts))
+}
+
+fn mistral(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = Blueprint::base(facts, Defaults::LLAMA)?;
+    // Older files do not name the window, and mean this one; one that is null means none.
+    let window = if facts.mentions(Key::config("sliding_window")) {
+        facts.window()?
+    } else {
+        Some(4096)
+    };
+    Ok(base.windowed(window, |_| true))
+}

@@ -1,0 +1,25 @@
+//! `OLMo` 2: a Llama with its norms after each part, and one over all queries and all keys.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::Facts;
+use crate::engine::blueprint::{Blueprint, HeadNorm, Naming, NormPlaces};
+
+pub const OLMO2: Family = Family {
+    model_type: "olmo2",
+    class: "Olmo2ForCausalLM",
+    gguf: "olmo2",
+    aliases: &[],
+    blueprint,
+};
+
+fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = Blueprint::base(facts, Defaults::LLAMA)?;
+    Ok(Blueprint {
+        naming: Naming::TransformersWithNormsAfter.or_gguf(facts),
+        norm_places: NormPlaces::After,
+        head_norm: Some(HeadNorm::AllHeads),
+        ..base
+    })
+}

@@ -1,0 +1,58 @@
+//! Qwen 2, 2.5 and 3: a Llama with vectors added to queries, keys and values, or with norms on heads.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::{Facts, Key};
+use crate::engine::blueprint::{Biases, Blueprint, HeadNorm};
+
+pub const QWEN2: Family = Family {
+    model_type: "qwen2",
+    class: "Qwen2ForCausalLM",
+    gguf: "qwen2",
+    aliases: &[],
+    blueprint: qwen2,
+};
+
+pub const QWEN3: Family = Family {
+    model_type: "qwen3",
+    class: "Qwen3ForCausalLM",
+    gguf: "qwen3",
+    aliases: &[],
+    blueprint: qwen3,
+};
+
+const WINDOW_IN_USE: Key = Key::config("use_sliding_window");
+const N_UNWINDOWED: Key = Key::config("max_window_layers");
+
+fn qwen2(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = windowed(facts, Blueprint::base(facts, Defaults::LLAMA)?)?;
+    Ok(Blueprint {
+        biases: Biases {
+            qkv: true,
+            ..base.biases
+        },
+        ..base
+    })
+}
+
+fn qwen3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = windowed(facts, Blueprint::base(facts, Defaults::LLAMA)?)?;
+    Ok(Blueprint {
+        head_norm: Some(HeadNorm::EachHead),
+        ..base
+    })
+}
+
+/// Most of their files name a window that is not in use.
+fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
+    if !facts.flag(WINDOW_IN_USE)?.unwrap_or(false) {
+        return Ok(base);
+    }
+    let n_unwindowed = facts.size(N_UNWINDOWED)?.unwrap_or(28);
+    let listed = facts.windowed_layers()?;
+    Ok(base.windowed(facts.window()?, |index| {
+        let listed = listed.as_ref().and_then(|listed| listed.get(index));
+        listed.copied().unwrap_or(index >= n_unwindowed)
+    }))
+}

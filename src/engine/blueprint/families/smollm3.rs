@@ -1,0 +1,55 @@
+//! `SmolLM3`: a Llama of which every fourth layer knows no positions.
+
+use super::Family;
+use crate::engine::EngineError;
+use crate::engine::blueprint::Blueprint;
+use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::facts::{Facts, Key};
+
+pub const SMOLLM3: Family = Family {
+    model_type: "smollm3",
+    class: "SmolLM3ForCausalLM",
+    gguf: "smollm3",
+    aliases: &[],
+    blueprint,
+};
+
+/// For each layer 1 if it knows positions, which the name does not suggest.
+const TURNING: Key = Key::config("no_rope_layers");
+const INTERVAL: Key = Key::config("no_rope_layer_interval");
+const WINDOW_IN_USE: Key = Key::config("use_sliding_window");
+
+fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let defaults = Defaults {
+        tied_head: true,
+        theta: 2_000_000.0,
+        ..Defaults::LLAMA
+    };
+    let mut base = Blueprint::base(facts, defaults)?.interleaved_in_gguf(facts);
+    let n_layers = base.n_layers();
+    let turning = match facts.flags(TURNING)? {
+        Some(turning) if turning.len() < n_layers => {
+            let (name, n_listed) = (facts.name(TURNING), turning.len());
+            let reason = format!("{name} lists {n_listed} layers, not {n_layers}");
+            return Err(facts.malformed(reason));
+        }
+        Some(turning) => turning,
+        None => {
+            let interval = facts.size(INTERVAL)?.unwrap_or(4).max(1);
+            let is_turning = |index: usize| !(index + 1).is_multiple_of(interval);
+            (0..n_layers).map(is_turning).collect()
+        }
+    };
+    for (layer, turning) in base.layers.iter_mut().zip(&turning) {
+        layer.rope = turning.then_some(0);
+    }
+    let in_use = facts.flag(WINDOW_IN_USE)?.unwrap_or(false);
+    let window = if in_use { facts.window()? } else { None };
+    let listed = facts.windowed_layers()?;
+    Ok(base.windowed(window, |index| {
+        let listed = listed.as_ref().and_then(|listed| listed.get(index));
+        listed
+            .copied()
+            .unwrap_or(turning.get(index) == Some(&false))
+    }))
+}

@@ -1,0 +1,234 @@
+//! Reads how rotary embedding is stretched: `rope_parameters`, the older `rope_scaling`, or GGUF.
+
+use super::facts::{Facts, Key};
+use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};
+use super::{Naming, TensorRole};
+use crate::engine::EngineError;
+
+const THETA: Key = Key::new("rope_theta", "rope.freq_base");
+const PARTIAL: Key = Key::config("partial_rotary_factor");
+const N_DIMS: Key = Key::gguf("rope.dimension_count");
+const KIND: Key = Key::new("rope_type", "rope.scaling.type");
+const OLDER_KIND: Key = Key::config("type");
+const FACTOR: Key = Key::new("factor", "rope.scaling.factor");
+const N_ORIGINAL: Key = Key::new(
+    "original_max_position_embeddings",
+    "rope.scaling.original_context_length",
+);
+const AMPLITUDE: Key = Key::new("attention_factor", "rope.scaling.attn_factor");
+const BETA_FAST: Key = Key::new("beta_fast", "rope.scaling.yarn_beta_fast");
+const BETA_SLOW: Key = Key::new("beta_slow", "rope.scaling.yarn_beta_slow");
+const TRUNCATE: Key = Key::config("truncate");
+const MSCALE: Key = Key::config("mscale");
+const MSCALE_ALL: Key = Key::config("mscale_all_dim");
+const LOW_FREQ: Key = Key::config("low_freq_factor");
+const HIGH_FREQ: Key = Key::config("high_freq_factor");
+const SHORT: Key = Key::config("short_factor");
+const LONG: Key = Key::config("long_factor");
+
+/// The kinds of scaling that we have, for messages.
+const KNOWN_KINDS: &str = "default, linear, llama3, longrope and yarn";
+
+/// What is known before rotary embedding is read.
+#[derive(Clone, Copy)]
+pub struct RopeSetting {
+    /// The width of a head.
+    pub head_dim: usize,
+    /// The longest text, as the file says it.
+    pub n_context: usize,
+    /// The base where the file names none.
+    pub theta: f32,
+}
+
+/// The rotary embedding that all layers share.
+pub fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError> {
+    let newer = facts.object("rope_parameters", "rope_parameters.")?;
+    let scaling = if newer.exist() {
+        newer
+    } else {
+        facts.object("rope_scaling", "rope_scaling.")?
+    };
+    read_scaled(facts, &scaling, setting)
+}
+
+/// The rotary embedding whose scaling stands in an object of its own.
+pub fn read_scaled(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<Rope, EngineError> {
+    let first = |key: Key| match scaling.number(key)? {
+        Some(number) => Ok(Some(number)),
+        None => facts.number(key),
+    };
+    let share = first(PARTIAL)?.unwrap_or(1.0);
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "a negative share gives 0, which is refused later"
+    )]
+    let n_dims = (setting.head_dim as f32 * share) as usize;
+    let mut rope = Rope {
+        theta: first(THETA)?.unwrap_or(setting.theta),
+        n_dims: facts.size(N_DIMS)?.unwrap_or(n_dims),
+        form: RopeForm::HalfSplit,
+        scaling: RopeScaling::None,
+    };
+    rope.scaling = scaling_of(facts, scaling, setting)?;
+    rope.check_factors(scaling)?;
+    Ok(rope)
+}
+
+fn scaling_of(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<RopeScaling, EngineError> {
+    if facts.has_tensor(&Naming::Gguf.name(TensorRole::RopeFactors, 0)) {
+        return Ok(RopeScaling::EachPlane(Factors::Stored(
+            TensorRole::RopeFactors,
+        )));
+    }
+    if facts.has_tensor(&Naming::Gguf.name(TensorRole::RopeLongFactors, 0)) {
+        return long_rope(facts, scaling, setting);
+    }
+    let (key, kind) = match scaling.text(KIND)? {
+        Some(kind) => (KIND, Some(kind)),
+        None => (OLDER_KIND, scaling.text(OLDER_KIND)?),
+    };
+    match kind.as_deref() {
+        None | Some("default" | "none") => Ok(RopeScaling::None),
+        Some("linear") => Ok(RopeScaling::Linear {
+            factor: scaling.required_number(FACTOR)?,
+        }),
+        Some("llama3") => llama3(facts, scaling, setting),
+        Some("longrope" | "su") => long_rope(facts, scaling, setting),
+        Some("yarn") => yarn(facts, scaling, setting),
+        Some(other) => {
+            let key = scaling.name(key);
+            let feature = format!("the rotary scaling {other:?} ({key}; known are {KNOWN_KINDS})");
+            Err(facts.unsupported(feature))
+        }
+    }
+}
+
+/// The first context: some families write it beside the other sizes, most inside.
+fn n_original(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<usize, EngineError> {
+    let found = match facts.size(N_ORIGINAL)? {
+        Some(n_original) => Some(n_original),
+        None => scaling.size(N_ORIGINAL)?,
+    };
+    match found.unwrap_or(setting.n_context) {
+        0 => Err(scaling.malformed(format!("{} is 0", scaling.name(N_ORIGINAL)))),
+        n_original => Ok(n_original),
+    }
+}
+
+fn llama3(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<RopeScaling, EngineError> {
+    let (slow_turns, fast_turns) = (
+        scaling.required_number(LOW_FREQ)?,
+        scaling.required_number(HIGH_FREQ)?,
+    );
+    if fast_turns <= slow_turns {
+        let (low, high) = (scaling.name(LOW_FREQ), scaling.name(HIGH_FREQ));
+        let reason = format!("{high} is {fast_turns}, not more than {low}, {slow_turns}");
+        return Err(scaling.malformed(reason));
+    }
+    Ok(RopeScaling::Llama3 {
+        factor: scaling.required_number(FACTOR)?,
+        slow_turns,
+        fast_turns,
+        n_original: n_original(facts, scaling, setting)?,
+    })
+}
+
+fn yarn(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<RopeScaling, EngineError> {
+    let n_original = n_original(facts, scaling, setting)?;
+    let factor = scaling
+        .number(FACTOR)?
+        .unwrap_or(setting.n_context as f32 / n_original as f32);
+    let usual = match (scaling.number(MSCALE)?, scaling.number(MSCALE_ALL)?) {
+        (Some(one), Some(all)) if one != 0.0 && all != 0.0 => {
+            Yarn::usual_amplitude(factor, one) / Yarn::usual_amplitude(factor, all)
+        }
+        _ => Yarn::usual_amplitude(factor, 1.0),
+    };
+    let amplitude = match scaling.number(AMPLITUDE)? {
+        // llama.cpp multiplies what the file says with the usual amplitude.
+        Some(amplitude) if scaling.are_gguf() => amplitude * usual,
+        Some(amplitude) => amplitude,
+        None => usual,
+    };
+    Ok(RopeScaling::Yarn(Yarn {
+        factor,
+        n_original,
+        beta_fast: scaling.number(BETA_FAST)?.unwrap_or(32.0),
+        beta_slow: scaling.number(BETA_SLOW)?.unwrap_or(1.0),
+        truncate: scaling.flag(TRUNCATE)?.unwrap_or(true),
+        amplitude,
+    }))
+}
+
+fn long_rope(
+    facts: &Facts<'_>,
+    scaling: &Facts<'_>,
+    setting: RopeSetting,
+) -> Result<RopeScaling, EngineError> {
+    let n_original = n_original(facts, scaling, setting)?;
+    let factors = |key: Key, role: TensorRole| {
+        if facts.are_gguf() {
+            return Ok(Factors::Stored(role));
+        }
+        match scaling.numbers(key)? {
+            Some(factors) => Ok(Factors::Given(factors)),
+            None => Err(scaling.missing(key)),
+        }
+    };
+    let factor = match scaling.number(FACTOR)? {
+        Some(factor) => factor,
+        None => setting.n_context as f32 / n_original as f32,
+    };
+    let amplitude = scaling.number(AMPLITUDE)?;
+    Ok(RopeScaling::LongRope {
+        short: factors(SHORT, TensorRole::RopeShortFactors)?,
+        long: factors(LONG, TensorRole::RopeLongFactors)?,
+        n_original,
+        amplitude: amplitude
+            .unwrap_or_else(|| RopeScaling::usual_long_amplitude(factor, n_original)),
+    })
+}
+
+impl Rope {
+    /// Refuses lists of factors that don't fit the head.
+    fn check_factors(&self, scaling: &Facts<'_>) -> Result<(), EngineError> {
+        let RopeScaling::LongRope { short, long, .. } = &self.scaling else {
+            return Ok(());
+        };
+        let n_planes = self.n_dims / 2;
+        for (factors, key) in [(short, SHORT), (long, LONG)] {
+            let Factors::Given(factors) = factors else {
+                continue;
+            };
+            let name = scaling.name(key);
+            if factors.len() != n_planes {
+                let reason = format!("{name} has {} factors, not {n_planes}", factors.len());
+                return Err(scaling.malformed(reason));
+            }
+            if !factors.iter().all(|factor| *factor > 0.0) {
+                return Err(scaling.malformed(format!("a factor of {name} is not positive")));
+            }
+        }
+        Ok(())
+    }
+}

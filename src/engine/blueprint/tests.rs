@@ -1,0 +1,253 @@
+//! What configurations say, in their different forms, and which of them are refused.
+
+use serde_json::{Value, json};
+
+use super::{Blueprint, LayerPlan, RopeScaling};
+use crate::decoding::TokenId;
+
+fn config(changes: &Value) -> Vec<u8> {
+    let mut config = json!({
+        "model_type": "llama", "hidden_size": 64, "intermediate_size": 96,
+        "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "vocab_size": 50, "max_position_embeddings": 128, "rms_norm_eps": 1e-5,
+        "rope_theta": 500.0, "eos_token_id": 2
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        config[key] = value.clone();
+    }
+    config.to_string().into_bytes()
+}
+
+#[track_caller]
+fn blueprint(changes: &Value) -> Blueprint {
+    Blueprint::from_config(&config(changes), "config.json").unwrap()
+}
+
+fn message(changes: &Value) -> String {
+    let error = Blueprint::from_config(&config(changes), "config.json").unwrap_err();
+    error.to_string().lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn both_forms_of_a_config_give_the_same_blueprint() {
+    let older = blueprint(&json!({}));
+    let newer = blueprint(&json!({
+        "rope_theta": null,
+        "rope_parameters": {"rope_theta": 500.0, "rope_type": "default"}
+    }));
+    assert_eq!(older, newer);
+    assert_eq!(older.head_dim, 16);
+    assert!((newer.ropes[0].theta - 500.0).abs() < 1e-6);
+}
+
+#[test]
+fn one_end_token_or_several_are_read() {
+    for (tokens, expected) in [
+        (json!([2, 9]), vec![TokenId(2), TokenId(9)]),
+        (json!(2), vec![TokenId(2)]),
+        (json!(null), vec![]),
+    ] {
+        let found = blueprint(&json!({"eos_token_id": tokens}));
+        assert_eq!(found.end_tokens, expected);
+    }
+}
+
+#[test]
+fn a_window_is_used_where_the_family_uses_it() {
+    for (changes, expected) in [
+        // A window in a Llama's file is not one that Llama has.
+        (json!({"sliding_window": 8}), [None; 4]),
+        (
+            json!({"model_type": "mistral", "sliding_window": 8}),
+            [Some(8); 4],
+        ),
+        (
+            json!({"model_type": "mistral", "sliding_window": null}),
+            [None; 4],
+        ),
+        (json!({"model_type": "mistral"}), [Some(4096); 4]),
+        (
+            json!({"model_type": "qwen2", "sliding_window": 8, "use_sliding_window": false}),
+            [None; 4],
+        ),
+        (
+            json!({"model_type": "qwen2", "sliding_window": 8, "use_sliding_window": true,
+                   "max_window_layers": 3}),
+            [None, None, None, Some(8)],
+        ),
+        (
+            json!({"model_type": "gemma2", "sliding_window": 8}),
+            [Some(8), None, Some(8), None],
+        ),
+        (
+            json!({"model_type": "gemma3_text", "sliding_window": 8, "sliding_window_pattern": 3}),
+            [Some(8), Some(8), None, Some(8)],
+        ),
+        (
+            json!({"model_type": "gemma3_text", "sliding_window": 8, "layer_types": [
+                "full_attention", "sliding_attention", "full_attention", "full_attention"]}),
+            [None, Some(8), None, None],
+        ),
+    ] {
+        let layers = blueprint(&changes).layers;
+        let windows: Vec<_> = layers.iter().map(|layer| layer.window).collect();
+        assert_eq!(windows, expected, "{changes}");
+    }
+}
+
+#[test]
+fn layers_turn_as_the_family_says() {
+    let ropes = |changes: &Value| -> Vec<Option<usize>> {
+        let turn = |layer: &LayerPlan| layer.rope;
+        blueprint(changes).layers.iter().map(turn).collect()
+    };
+    let every_fourth = [Some(0), Some(0), Some(0), None];
+    assert_eq!(ropes(&json!({"model_type": "smollm3"})), every_fourth);
+    let listed = json!({"model_type": "smollm3", "no_rope_layers": [0, 1, 1, 0]});
+    assert_eq!(ropes(&listed), [None, Some(0), Some(0), None]);
+    let local = json!({"model_type": "gemma3_text", "sliding_window_pattern": 2});
+    assert_eq!(ropes(&local), [Some(1), Some(0), Some(1), Some(0)]);
+}
+
+#[test]
+fn a_stretched_rotation_reaches_as_far_as_it_says() {
+    let scaling = json!({"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128});
+    let found = blueprint(&json!({"rope_scaling": scaling}));
+    assert_eq!(found.n_context, 512);
+    let RopeScaling::Yarn(yarn) = &found.ropes[0].scaling else {
+        panic!("{:?}", found.ropes);
+    };
+    assert!((yarn.amplitude - 1.138_629_4).abs() < 1e-6);
+}
+
+/// Each change is refused, in words that hold these.
+#[track_caller]
+fn assert_refused(cases: &[(Value, &str)]) {
+    for (changes, expected) in cases {
+        let message = message(changes);
+        assert!(message.contains(expected), "{changes}: {message}");
+    }
+}
+
+#[test]
+fn a_family_that_we_lack_is_named() {
+    assert_refused(&[
+        (json!({"model_type": null}), "it names no architecture"),
+        (
+            json!({"model_type": "mamba2", "hidden_size": null}),
+            "can't read this kind of model yet: mamba2. It reads Llama, Mistral,",
+        ),
+        (
+            json!({"architectures": ["LlamaForSequenceClassification"]}),
+            "this kind of model yet: LlamaForSequenceClassification",
+        ),
+    ]);
+}
+
+#[test]
+fn a_size_that_can_not_be_is_named() {
+    assert_refused(&[
+        (json!({"hidden_size": null}), "hidden_size is missing"),
+        (json!({"model_type": "gpt2"}), "n_embd is missing"),
+        (
+            json!({"hidden_size": -1}),
+            "hidden_size is not one whole number",
+        ),
+        (
+            json!({"hidden_size": 0, "head_dim": 8}),
+            "the hidden size is 0",
+        ),
+        (
+            json!({"num_attention_heads": 0}),
+            "the number of heads is 0",
+        ),
+        (json!({"num_key_value_heads": 3}), "4 heads can't share 3"),
+        (
+            json!({"num_key_value_heads": 0}),
+            "the number of key-value heads is 0",
+        ),
+        (json!({"head_dim": 15}), "the head size 15 is odd"),
+        (
+            json!({"num_hidden_layers": 1_u64 << 40}),
+            "the number of layers is",
+        ),
+    ]);
+}
+
+#[test]
+fn a_part_that_can_not_be_is_named() {
+    assert_refused(&[
+        (
+            json!({"model_type": "mistral", "sliding_window": 0}),
+            "the sliding window is 0",
+        ),
+        (
+            json!({"hidden_act": "relu2"}),
+            "the activation \"relu2\" (hidden_act",
+        ),
+        (
+            json!({"model_type": "smollm3", "no_rope_layers": [1]}),
+            "no_rope_layers lists 1 layers, not 4",
+        ),
+        (
+            json!({"model_type": "gemma2", "final_logit_softcapping": 0.0}),
+            "the cap on logits is 0",
+        ),
+        (
+            json!({"model_type": "gemma3_text", "layer_types": ["chunked_attention"]}),
+            "a layer of the type \"chunked_attention\"",
+        ),
+        (
+            json!({"model_type": "granite", "logits_scaling": 0.0}),
+            "the scale of logits is inf",
+        ),
+    ]);
+}
+
+#[test]
+fn a_rotation_that_can_not_be_is_named() {
+    assert_refused(&[
+        (json!({"rope_theta": 0.0}), "the rotary base is 0"),
+        (json!({"rope_theta": "wide"}), "rope_theta is not a number"),
+        (
+            json!({"rope_scaling": {"type": "dynamic", "factor": 2.0}}),
+            "the rotary scaling \"dynamic\" (rope_scaling.type",
+        ),
+        (
+            json!({"rope_parameters": {"rope_type": "spiral"}}),
+            "the rotary scaling \"spiral\" (rope_parameters.rope_type",
+        ),
+        (
+            json!({"rope_scaling": "linear"}),
+            "rope_scaling is not an object",
+        ),
+        (
+            json!({"rope_scaling": {"type": "linear"}}),
+            "rope_scaling.factor is missing",
+        ),
+        (
+            json!({"rope_scaling": {"type": "linear", "factor": -2.0}}),
+            "the factor of rotary scaling is -2",
+        ),
+        (
+            json!({"rope_scaling": {"rope_type": "llama3", "factor": 8.0,
+                   "low_freq_factor": 4.0, "high_freq_factor": 4.0}}),
+            "rope_scaling.high_freq_factor is 4, not more than rope_scaling.low_freq_factor, 4",
+        ),
+        (
+            json!({"model_type": "phi3", "rope_scaling": {"type": "longrope",
+                   "short_factor": [1.0, 2.0], "long_factor": [1.0, 2.0]}}),
+            "rope_scaling.short_factor has 2 factors, not 8",
+        ),
+        (
+            json!({"model_type": "phi3", "partial_rotary_factor": 0.25,
+                   "rope_scaling": {"type": "longrope",
+                   "short_factor": [1.0, 2.0], "long_factor": [1.0, 0.0]}}),
+            "a factor of rope_scaling.long_factor is not positive",
+        ),
+        (
+            json!({"model_type": "phi3", "partial_rotary_factor": 3.0}),
+            "48 of a head's 16 dimensions can't turn",
+        ),
+    ]);
+}

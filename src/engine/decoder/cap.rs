@@ -1,0 +1,28 @@
+//! Keeps values within bounds, smoothly.
+
+use super::exp::exp;
+
+/// x becomes cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
+/// Reinforcement Learning".
+#[inline(always)]
+pub fn soft_cap(cap: f32, values: &mut [f32]) {
+    for value in values {
+        // tanh(y) = 1 − 2 / (e^2y + 1)
+        *value = cap - 2.0 * cap / (exp(2.0 / cap * *value) + 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::soft_cap;
+
+    #[test]
+    fn it_is_the_hyperbolic_tangent() {
+        for value in [-1000.0_f32, -60.0, -3.0, -1e-3, 0.0, 0.5, 30.0, 200.0, 1e6] {
+            let mut values = [value];
+            soft_cap(50.0, &mut values);
+            let expected = 50.0 * (value / 50.0).tanh();
+            assert!((values[0] - expected).abs() < 2e-5, "{value}: {values:?}");
+        }
+    }
+}

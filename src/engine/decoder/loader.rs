@@ -1,0 +1,234 @@
+//! Takes the tensors of a blueprint out of a checkpoint, in the form in which they are used.
+
+use candle_core::{Device, Tensor};
+
+use super::attention::{AttentionLayer, HeadNorms};
+use super::norm::{NormWeights, Norms};
+use super::projection::{Policy, Projection};
+use super::weights::Layer;
+use crate::engine::EngineError;
+use crate::engine::blueprint::{
+    Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rotation, TensorRole,
+};
+use crate::engine::weights::{Checkpoint, StoredTensor};
+
+/// Takes the tensors of a blueprint out of a checkpoint.
+pub struct Loader<'a> {
+    blueprint: &'a Blueprint,
+    checkpoint: &'a mut Checkpoint,
+    policy: Policy,
+    /// What this file leaves out in front of all names.
+    omitted: &'static str,
+    /// How many weights were taken.
+    pub n_params: u64,
+}
+
+impl<'a> Loader<'a> {
+    /// For weights that will lie on this device.
+    pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint, device: &Device) -> Self {
+        let prefix = blueprint.naming.optional_prefix();
+        let name = blueprint.naming.name(TensorRole::Embedding, 0);
+        let short = name.strip_prefix(prefix).unwrap_or(&name);
+        let is_short = checkpoint.shape(&name).is_none() && checkpoint.shape(short).is_some();
+        Self {
+            blueprint,
+            policy: Policy::new(checkpoint, device),
+            omitted: if is_short { prefix } else { "" },
+            checkpoint,
+            n_params: 0,
+        }
+    }
+
+    /// The shape of a tensor of the whole model that is there.
+    pub fn shape(&self, role: TensorRole) -> Option<&[usize]> {
+        let name = self.file_name(self.blueprint.naming.name(role, 0));
+        self.checkpoint.shape(&name)
+    }
+
+    /// A table of rows as wide as the residual stream.
+    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<Projection, EngineError> {
+        let shape = [n_rows, self.blueprint.hidden_size];
+        let name = self.blueprint.naming.name(role, 0);
+        let matrix = self.take(name, &shape)?;
+        Projection::new(&[matrix], None, &self.policy)
+    }
+
+    /// The norm before the head.
+    pub fn final_norm(&mut self) -> Result<NormWeights, EngineError> {
+        self.norm(TensorRole::FinalNorm, 0)
+    }
+
+    /// One of the model's rotations, with the factors that the file stores.
+    pub fn rotation(&mut self, rope: usize) -> Result<Option<Rotation>, EngineError> {
+        let Some(rope) = self.blueprint.ropes.get(rope) else {
+            return Ok(None);
+        };
+        let rotation = rope.rotation(|role| {
+            let name = self.file_name(self.blueprint.naming.name(role, 0));
+            let factors = self.checkpoint.take(&name, &[rope.n_dims / 2])?;
+            let factors: Vec<f32> = factors.vector(&Device::Cpu)?.to_vec1()?;
+            if factors.iter().all(|factor| *factor > 0.0) {
+                return Ok(factors);
+            }
+            let reason = format!("a factor of {name} is not positive");
+            Err(self.checkpoint.malformed(reason))
+        });
+        rotation.map(Some)
+    }
+
+    /// One layer.
+    pub fn layer(&mut self, layer: usize) -> Result<Layer, EngineError> {
+        let plan = self.blueprint.layers.get(layer);
+        let norms = [
+            [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
+            [TensorRole::FfnNorm, TensorRole::FfnNormAfter],
+        ];
+        let [attention_norms, ffn_norms] = norms.map(|roles| self.norms(roles, layer));
+        let biases = self.blueprint.biases;
+        let (hidden, ffn) = (self.blueprint.hidden_size, self.blueprint.ffn_size);
+        let output = [(TensorRole::AttentionOutput, hidden)];
+        let down = [(TensorRole::FfnDown, hidden)];
+        let q_width = self.blueprint.q_width();
+        Ok(Layer {
+            attention: AttentionLayer {
+                index: layer,
+                window: plan.and_then(|plan| plan.window),
+                rope: plan.and_then(|plan| plan.rope),
+                norms: self.head_norms(layer)?,
+            },
+            attention_norms: attention_norms?,
+            qkv: self.projection(layer, &self.qkv_roles(), hidden, biases.qkv)?,
+            attention_output: self.projection(layer, &output, q_width, biases.attention_output)?,
+            ffn_norms: ffn_norms?,
+            ffn_in: self.projection(layer, &self.ffn_roles(), hidden, biases.ffn)?,
+            ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
+        })
+    }
+
+    /// The matrices of attention's input, and how many outputs each has.
+    fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
+        let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
+        match self.blueprint.matrices {
+            Matrices::Apart => vec![
+                (TensorRole::Query, q_width),
+                (TensorRole::Key, kv_width),
+                (TensorRole::Value, kv_width),
+            ],
+            Matrices::Fused | Matrices::FusedTransposed => {
+                vec![(TensorRole::QueryKeyValue, q_width + 2 * kv_width)]
+            }
+        }
+    }
+
+    /// The matrices of the feed-forward network's input, likewise.
+    fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
+        let ffn = self.blueprint.ffn_size;
+        match (self.blueprint.feed_forward, self.blueprint.matrices) {
+            (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
+            (FeedForward::Gated(_), Matrices::Apart) => {
+                vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
+            }
+            (FeedForward::Gated(_), Matrices::Fused | Matrices::FusedTransposed) => {
+                vec![(TensorRole::FfnGateUp, 2 * ffn)]
+            }
+        }
+    }
+
+    fn norms(&mut self, roles: [TensorRole; 2], layer: usize) -> Result<Norms, EngineError> {
+        let [before, after] = roles;
+        let places = self.blueprint.norm_places;
+        let mut norm = |role, is_there: bool| is_there.then(|| self.norm(role, layer)).transpose();
+        Ok(Norms {
+            before: norm(before, places.before())?,
+            after: norm(after, places.after())?,
+        })
+    }
+
+    fn norm(&mut self, role: TensorRole, layer: usize) -> Result<NormWeights, EngineError> {
+        let hidden = self.blueprint.hidden_size;
+        let eps = self.blueprint.norm.eps;
+        let weights = self.norm_weights(role, layer, hidden)?;
+        Ok(match self.blueprint.norm.kind {
+            NormKind::Rms => NormWeights::Rms { weights, eps },
+            NormKind::Layer => NormWeights::Layer {
+                weights,
+                bias: self.bias(role, layer, hidden)?,
+                eps,
+            },
+        })
+    }
+
+    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms>, EngineError> {
+        let head_dim = self.blueprint.head_dim;
+        let (n_query, n_key) = match self.blueprint.head_norm {
+            None => return Ok(None),
+            Some(HeadNorm::EachHead) => (head_dim, head_dim),
+            Some(HeadNorm::AllHeads) => (self.blueprint.q_width(), self.blueprint.kv_width()),
+        };
+        Ok(Some(HeadNorms {
+            queries: self.norm_weights(TensorRole::QueryNorm, layer, n_query)?,
+            keys: self.norm_weights(TensorRole::KeyNorm, layer, n_key)?,
+            eps: self.blueprint.norm.eps,
+        }))
+    }
+
+    fn norm_weights(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+        width: usize,
+    ) -> Result<Tensor, EngineError> {
+        let name = self.blueprint.naming.name(role, layer);
+        let weights = self.take(name, &[width])?.vector(self.policy.device())?;
+        let offset = f64::from(self.blueprint.norm.offset);
+        Ok((weights + offset)?)
+    }
+
+    fn bias(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+        width: usize,
+    ) -> Result<Tensor, EngineError> {
+        let name = self.blueprint.naming.bias_name(role, layer);
+        self.take(name, &[width])?.vector(self.policy.device())
+    }
+
+    /// Matrices of these heights side by side, with inputs of this width, and what they add.
+    fn projection(
+        &mut self,
+        layer: usize,
+        roles: &[(TensorRole, usize)],
+        width: usize,
+        has_bias: bool,
+    ) -> Result<Projection, EngineError> {
+        let mut matrices = Vec::new();
+        let mut biases = Vec::new();
+        for &(role, n_rows) in roles {
+            let name = self.blueprint.naming.name(role, layer);
+            matrices.push(match self.blueprint.matrices {
+                Matrices::Apart | Matrices::Fused => self.take(name, &[n_rows, width])?,
+                Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
+            });
+            if has_bias {
+                biases.push(self.bias(role, layer, n_rows)?);
+            }
+        }
+        let bias = has_bias.then(|| Tensor::cat(&biases, 0)).transpose()?;
+        Projection::new(&matrices, bias, &self.policy)
+    }
+
+    fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, EngineError> {
+        let tensor = self.checkpoint.take(&self.file_name(name), shape)?;
+        self.n_params += tensor.n_values() as u64;
+        Ok(tensor)
+    }
+
+    /// The name as this file writes it.
+    fn file_name(&self, name: String) -> String {
+        match name.strip_prefix(self.omitted) {
+            Some(short) => short.to_owned(),
+            None => name,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Checkpoints whose weights are not those that the configuration asks for get a sentence.
+
+use std::fs::File;
+use std::io::Cursor;
+
+use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
+use candle_core::{DType, Device, Tensor};
+use quartet::engine;
+
+use crate::fixture::{copy, read};
+
+/// What is said of a fixture whose tensor of that name is replaced, or taken away.
+fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    copy(fixture, &["config.json"], folder.path());
+    let weights = read(fixture, "model.safetensors");
+    let mut weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).unwrap();
+    assert!(weights.remove(tensor).is_some(), "{tensor}");
+    weights.extend(replacement.map(|replacement| (tensor.to_owned(), replacement)));
+    let path = folder.path().join("model.safetensors");
+    candle_core::safetensors::save(&weights, path).unwrap();
+    let opened = engine::open_path(folder.path(), &engine::Device::cpu(), &mut |_| ());
+    opened.err().unwrap().to_string()
+}
+
+fn zeros(shape: &[usize]) -> Tensor {
+    Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap()
+}
+
+#[test]
+fn a_part_that_is_missing_is_named() {
+    for (fixture, tensor) in [
+        ("qwen2", "model.layers.1.self_attn.k_proj.bias"),
+        ("qwen3", "model.layers.0.self_attn.q_norm.weight"),
+        ("phi3", "model.layers.1.mlp.gate_up_proj.weight"),
+        ("gemma2", "model.layers.3.post_feedforward_layernorm.weight"),
+        ("olmo2", "model.layers.0.post_attention_layernorm.weight"),
+        ("gpt2", "wpe.weight"),
+        ("gpt2", "h.1.ln_2.bias"),
+    ] {
+        let message = message(fixture, tensor, None);
+        assert!(
+            message.contains(&format!("there is no tensor {tensor}")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_part_of_another_shape_is_named() {
+    for (fixture, tensor, shape, expected) in [
+        (
+            "olmo2",
+            "model.layers.0.self_attn.q_norm.weight",
+            vec![8],
+            "has the shape [8], not [32]",
+        ),
+        (
+            "phi3",
+            "model.layers.0.self_attn.qkv_proj.weight",
+            vec![48, 32],
+            "has the shape [48, 32], not [64, 32]",
+        ),
+        (
+            "gpt2",
+            "h.0.attn.c_attn.weight",
+            vec![96, 32],
+            "has the shape [96, 32], not [32, 96]",
+        ),
+        (
+            "gpt2",
+            "wpe.weight",
+            vec![63, 32],
+            "has the shape [63, 32], not [64, 32]",
+        ),
+    ] {
+        let message = message(fixture, tensor, Some(zeros(&shape)));
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// What is said of a GGUF fixture whose tensor of that name is replaced, or taken away.
+fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    copy(fixture, &["model.gguf"], folder.path());
+    let path = folder.path().join("model.gguf");
+    let mut file = Cursor::new(read(fixture, "model.gguf"));
+    let content = gguf_file::Content::read(&mut file).unwrap();
+    let names = content.tensor_infos.keys().filter(|name| *name != tensor);
+    let mut tensors: Vec<(&str, QTensor)> = names
+        .map(|name| {
+            let tensor = content.tensor(&mut file, name, &Device::Cpu).unwrap();
+            (name.as_str(), tensor)
+        })
+        .collect();
+    assert_eq!(tensors.len() + 1, content.tensor_infos.len(), "{tensor}");
+    if let Some(replacement) = replacement {
+        let replacement = QTensor::quantize(&replacement, GgmlDType::F32).unwrap();
+        tensors.push((tensor, replacement));
+    }
+    let metadata = content.metadata.iter();
+    let metadata: Vec<_> = metadata
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
+    gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
+    let opened = engine::open_path(&path, &engine::Device::cpu(), &mut |_| ());
+    opened.err().unwrap().to_string()
+}
+
+#[test]
+fn factors_of_a_rotation_that_can_not_be_are_named() {
+    for (fixture, tensor, replacement, expected) in [
+        (
+            "llama-llama3",
+            "rope_freqs.weight",
+            Some(zeros(&[8])),
+            "a factor of rope_freqs.weight is not positive",
+        ),
+        (
+            "llama-llama3",
+            "rope_freqs.weight",
+            Some(zeros(&[7])),
+            "rope_freqs.weight has the shape [7], not [8]",
+        ),
+        (
+            "phi3-longrope",
+            "rope_factors_short.weight",
+            None,
+            "there is no tensor rope_factors_short.weight",
+        ),
+    ] {
+        let message = gguf_message(fixture, tensor, replacement);
+        assert!(message.contains(expected), "{message}");
+    }
+}

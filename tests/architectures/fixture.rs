@@ -1,0 +1,105 @@
+//! One architecture's checkpoint, opened, and the logits to expect of it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use quartet::engine::{self, LoadedModel};
+
+/// In which form the checkpoint is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Safetensors with the `config.json` of transformers 5.
+    Newer,
+    /// Safetensors with the `config.json` of earlier versions.
+    Older,
+    /// One GGUF file.
+    Gguf,
+}
+
+/// An architecture's checkpoint, opened.
+pub struct Fixture {
+    pub model: RefCell<LoadedModel>,
+    pub tokens: Vec<u32>,
+    logits: Vec<Vec<f32>>,
+    /// What a text is expected to give up to its border, where it is read in another way beyond.
+    short: Vec<Vec<f32>>,
+}
+
+impl Fixture {
+    pub fn open(name: &str, form: Form) -> Self {
+        let folder = root().join(name);
+        let model = open(&folder, form);
+        let expected = folder.join("expected.safetensors");
+        let expected = candle_core::safetensors::load(expected, &Device::Cpu).unwrap();
+        let rows = |name: &str| expected.get(name).map(|rows| rows.to_vec2().unwrap());
+        let in_gguf = rows("gguf_logits").filter(|_| form == Form::Gguf);
+        Self {
+            model: RefCell::new(model),
+            tokens: ids(&expected["tokens"]),
+            logits: in_gguf.or(rows("logits")).unwrap(),
+            short: rows("short_logits").unwrap_or_default(),
+        }
+    }
+
+    /// The logits after the token at `position` of a text that is `n_read` tokens long when it is read.
+    pub fn expected(&self, position: usize, n_read: usize) -> &[f32] {
+        let is_short = n_read <= self.short.len();
+        let rows = if is_short { &self.short } else { &self.logits };
+        &rows[position]
+    }
+}
+
+/// The names of all fixtures.
+pub fn names() -> Vec<String> {
+    let entries = std::fs::read_dir(root()).unwrap();
+    let folders = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir());
+    folders
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// The content of a file of a fixture.
+pub fn read(name: &str, file: &str) -> Vec<u8> {
+    std::fs::read(root().join(name).join(file)).unwrap()
+}
+
+/// The files that a fixture lends to a folder in which others are changed.
+pub fn copy(name: &str, files: &[&str], folder: &Path) {
+    for file in files {
+        std::fs::write(folder.join(file), read(name, file)).unwrap();
+    }
+    std::fs::copy(root().join("tokenizer.json"), folder.join("tokenizer.json")).unwrap();
+}
+
+fn open(source: &Path, form: Form) -> LoadedModel {
+    let folder = tempfile::tempdir().unwrap();
+    let name = source.file_name().unwrap().to_str().unwrap();
+    let path = match form {
+        Form::Newer => {
+            copy(name, &["config.json", "model.safetensors"], folder.path());
+            folder.path().to_owned()
+        }
+        Form::Older => {
+            copy(name, &["model.safetensors"], folder.path());
+            let older = read(name, "config.older.json");
+            std::fs::write(folder.path().join("config.json"), older).unwrap();
+            folder.path().to_owned()
+        }
+        Form::Gguf => {
+            copy(name, &["model.gguf"], folder.path());
+            folder.path().join("model.gguf")
+        }
+    };
+    engine::open_path(&path, &engine::Device::cpu(), &mut |_| ()).unwrap()
+}
+
+fn ids(tokens: &Tensor) -> Vec<u32> {
+    tokens.to_dtype(DType::U32).unwrap().to_vec1().unwrap()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures/fixtures")
+}

@@ -1,0 +1,90 @@
+//! Each architecture against the logits that transformers computes for the same weights: from
+//! safetensors with either form of `config.json` and from GGUF, however the text is read.
+//!
+//! `make_fixtures.py` wrote the fixtures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that fails may panic, in a helper too"
+)]
+
+mod faults;
+mod fixture;
+mod reading;
+
+use crate::fixture::{Fixture, Form};
+use crate::reading::Reading;
+
+/// What may differ where the sums are the same and their order is not, in logits of about 2.
+const TOLERANCE: f32 = 1e-4;
+
+const ARCHITECTURES: [&str; 15] = [
+    "gemma2",
+    "gemma3",
+    "gpt2",
+    "granite",
+    "llama",
+    "llama-linear",
+    "llama-llama3",
+    "llama-yarn",
+    "mistral",
+    "olmo2",
+    "phi3",
+    "phi3-longrope",
+    "qwen2",
+    "qwen3",
+    "smollm3",
+];
+
+/// In each form, the logits of each architecture are those of transformers.
+#[track_caller]
+fn assert_reading(reading: Reading) {
+    for name in ARCHITECTURES {
+        for form in [Form::Newer, Form::Older, Form::Gguf] {
+            let fixture = Fixture::open(name, form);
+            let difference = reading.difference(&fixture);
+            assert!(
+                difference < TOLERANCE,
+                "{name}, {form:?}, {reading:?}: {difference}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_text_read_at_once() {
+    assert_reading(Reading::Whole);
+}
+
+#[test]
+fn a_text_read_in_chunks() {
+    assert_reading(Reading::InChunks(7));
+}
+
+#[test]
+fn a_text_read_token_by_token() {
+    assert_reading(Reading::InChunks(1));
+}
+
+#[test]
+fn a_text_read_beside_another() {
+    assert_reading(Reading::BesideAnother);
+}
+
+#[test]
+fn a_text_read_on_from_a_fork() {
+    assert_reading(Reading::FromFork);
+}
+
+#[test]
+fn a_text_read_again_from_where_it_was_cut() {
+    assert_reading(Reading::AfterCut);
+}
+
+#[test]
+fn every_fixture_is_tested() {
+    let mut found = fixture::names();
+    found.sort();
+    assert_eq!(found, ARCHITECTURES);
+}

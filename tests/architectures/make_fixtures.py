@@ -1,0 +1,310 @@
+"""Writes the fixtures beside this file: a tiny random checkpoint for each architecture, as
+safetensors and as GGUF, with the logits that transformers computes for one fixed text.
+
+    pip install torch transformers gguf
+    python make_fixtures.py
+
+All weights are rounded to 16 bits first, so that both files hold the same numbers. The seeds are
+fixed; another version of torch may still draw other numbers, so the fixtures name the versions.
+Where GGUF can't say what config.json says, its own logits are there as `gguf_logits`; where a model
+reads short texts in another way than long ones, those of the text's beginning are `short_logits`.
+"""
+
+import copy
+import importlib.metadata
+import json
+import math
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+import transformers
+from safetensors.torch import save_file
+
+HERE = Path(__file__).parent / "fixtures"
+N_VOCAB = 64
+N_TOKENS = 40
+N_ORIGINAL = 16
+WINDOW = 9
+
+SIZES = dict(
+    vocab_size=N_VOCAB, hidden_size=32, intermediate_size=32, num_hidden_layers=2,
+    num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64,
+    bos_token_id=1, eos_token_id=2, pad_token_id=None,
+)
+WIDE_HEADS = dict(SIZES, num_attention_heads=2, num_key_value_heads=1, head_dim=16)
+
+
+def scaled(kind, **numbers):
+    return {"rope_type": kind, "rope_theta": 10000.0, **numbers}
+
+
+def cases():
+    """Name, configuration, and what GGUF makes of it: the changes to the configuration."""
+    t = transformers
+    yield "llama", t.LlamaConfig(**SIZES, rope_parameters=scaled("default")), {}
+    yield "llama-linear", t.LlamaConfig(
+        **WIDE_HEADS, attention_bias=True, mlp_bias=True, tie_word_embeddings=True,
+        rope_parameters=scaled("linear", factor=4.0)), {}
+    yield "llama-llama3", t.LlamaConfig(**WIDE_HEADS, rope_parameters=scaled(
+        "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+        original_max_position_embeddings=N_ORIGINAL)), {}
+    yield "llama-yarn", t.LlamaConfig(**WIDE_HEADS, rope_parameters=scaled(
+        "yarn", factor=4.0, original_max_position_embeddings=N_ORIGINAL)), {}
+    yield "mistral", t.MistralConfig(
+        **SIZES, head_dim=16, sliding_window=WINDOW, rope_parameters=scaled("default")), {
+        "sliding_window": None}
+    yield "smollm3", t.SmolLM3Config(
+        **dict(SIZES, num_hidden_layers=4), rope_parameters=scaled("default")), {}
+    yield "qwen2", t.Qwen2Config(
+        **SIZES, use_sliding_window=True, sliding_window=WINDOW, max_window_layers=1,
+        tie_word_embeddings=True, rope_parameters=scaled("default")), {
+        "sliding_window": None, "layer_types": ["full_attention"] * 2}
+    yield "qwen3", t.Qwen3Config(**SIZES, head_dim=16, rope_parameters=scaled("default")), {}
+    yield "phi3", t.Phi3Config(
+        **SIZES, sliding_window=WINDOW, rope_parameters=scaled("default")), {}
+    yield "phi3-longrope", t.Phi3Config(
+        **{k: v for k, v in WIDE_HEADS.items() if k != "head_dim"},
+        original_max_position_embeddings=N_ORIGINAL,
+        rope_parameters=scaled("longrope", partial_rotary_factor=0.75,
+                               short_factor=[1.0, 1.1, 1.2, 1.4, 1.6, 1.9],
+                               long_factor=[1.0, 1.5, 2.5, 3.0, 4.5, 6.0])), {}
+    yield "gemma2", t.Gemma2Config(
+        **dict(SIZES, num_hidden_layers=4), head_dim=16, sliding_window=WINDOW,
+        query_pre_attn_scalar=24, attn_logit_softcapping=2.0, final_logit_softcapping=3.0,
+        rope_parameters=scaled("default")), {"query_pre_attn_scalar": 16}
+    yield "gemma3", t.Gemma3TextConfig(
+        **dict(WIDE_HEADS, num_hidden_layers=7), sliding_window=WINDOW,
+        query_pre_attn_scalar=24, rope_parameters={
+            "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1e6},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}), {
+        "query_pre_attn_scalar": 16}
+    yield "granite", t.GraniteConfig(
+        **SIZES, rope_parameters=scaled("default"), embedding_multiplier=3.0,
+        attention_multiplier=0.2, residual_multiplier=0.4, logits_scaling=2.5), {}
+    yield "olmo2", t.Olmo2Config(
+        **SIZES, rope_parameters=scaled("default")), {}
+    yield "gpt2", t.GPT2Config(
+        vocab_size=N_VOCAB, n_positions=64, n_embd=32, n_layer=2, n_head=4,
+        bos_token_id=1, eos_token_id=2), {}
+
+
+def model_of(config, seed):
+    """A model with weights that leave no part of it without effect."""
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weights in sorted(model.named_parameters()):
+            is_norm = "norm" in name or ".ln_" in name
+            scale = 0.3 if weights.dim() == 2 or is_norm else 0.2
+            values = scale * torch.randn(weights.shape, generator=generator)
+            if is_norm and name.endswith("weight") and "gemma" not in config.model_type:
+                values += 1.0
+            weights.copy_(values.half().float())
+    return model
+
+
+def logits_of(model, tokens):
+    with torch.no_grad():
+        return model(torch.tensor([tokens]), use_cache=False).logits[0].float().contiguous()
+
+
+def with_changes(model, changes, seed):
+    config = copy.deepcopy(model.config)
+    for key, value in changes.items():
+        setattr(config, key, value)
+    return model_of(config, seed)
+
+
+UNUSED = (
+    "_name_or_path", "chunk_size_feed_forward", "id2label", "is_encoder_decoder", "label2id",
+    "output_attentions", "output_hidden_states", "problem_type", "return_dict",
+)
+
+
+def older(config):
+    """The form in which most configurations on the Hub are written."""
+    config = dict(config)
+    config["torch_dtype"] = config.pop("dtype", "float32")
+    rope = config.pop("rope_parameters", None)
+    if config["model_type"] == "gpt2":
+        config["n_ctx"] = config["n_positions"]
+        return config
+    if "full_attention" in rope:
+        config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        rope = rope["full_attention"]
+    rope = dict(rope)
+    config["rope_theta"] = rope.pop("rope_theta")
+    kind = rope.pop("rope_type")
+    if "partial_rotary_factor" in rope:
+        config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
+    if config["model_type"] == "phi3":
+        rope.pop("original_max_position_embeddings", None)
+    config["rope_scaling"] = None if kind == "default" else {"type": kind, **rope}
+    for key in ("layer_types", "no_rope_layers"):
+        config.pop(key, None)
+    if "_sliding_window_pattern" in config:
+        config["sliding_window_pattern"] = config.pop("_sliding_window_pattern")
+    return config
+
+
+GGUF_NAMES = {"mistral": "llama", "gemma3_text": "gemma3"}
+PERMUTED = ("llama", "mistral", "granite", "smollm3")
+
+
+def write_gguf(path, model):
+    config = model.config
+    kind = config.model_type
+    arch = GGUF_NAMES.get(kind, kind)
+    writer = gguf.GGUFWriter(path, arch)
+    writer.add_name(path.stem)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_eos_token_id(2)
+    if kind == "gpt2":
+        writer.add_feed_forward_length(4 * config.n_embd)
+        writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    else:
+        writer.add_feed_forward_length(config.intermediate_size)
+        writer.add_head_count_kv(config.num_key_value_heads)
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+        add_rope(writer, config)
+    if "head_dim" in config.to_dict():
+        writer.add_key_length(config.head_dim)
+        writer.add_value_length(config.head_dim)
+    if kind in ("gemma2", "gemma3_text"):
+        writer.add_sliding_window(config.sliding_window)
+    if kind == "gemma2":
+        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if kind == "phi3":
+        writer.add_sliding_window(config.sliding_window or 0)
+    if kind == "granite":
+        writer.add_attention_scale(config.attention_multiplier)
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
+    add_tensors(writer, model, arch)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def add_rope(writer, config):
+    head_dim = getattr(config, "head_dim", config.hidden_size // config.num_attention_heads)
+    rope = config.rope_parameters
+    rope = rope.get("full_attention", rope)
+    writer.add_rope_freq_base(rope["rope_theta"])
+    if config.model_type in PERMUTED + ("phi3",):
+        writer.add_rope_dimension_count(int(head_dim * rope.get("partial_rotary_factor", 1.0)))
+    kind = rope["rope_type"]
+    if kind == "linear":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+        writer.add_rope_scaling_factor(rope["factor"])
+    elif kind == "yarn":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(rope["factor"])
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+    elif kind == "llama3":
+        writer.add_tensor("rope_freqs.weight", llama3_factors(rope, head_dim))
+    elif kind == "longrope":
+        original = rope["original_max_position_embeddings"]
+        ratio = config.max_position_embeddings / original
+        writer.add_rope_scaling_orig_ctx_len(original)
+        writer.add_rope_scaling_attn_factors(math.sqrt(1 + math.log(ratio) / math.log(original)))
+        for name in ("long", "short"):
+            factors = np.array(rope[name + "_factor"], dtype=np.float32)
+            writer.add_tensor(f"rope_factors_{name}.weight", factors)
+
+
+def llama3_factors(rope, head_dim):
+    """By how much each plane is slowed, as a converter works it out beforehand."""
+    frequencies = rope["rope_theta"] ** -(np.arange(0, head_dim, 2, dtype=np.float64) / head_dim)
+    turns = rope["original_max_position_embeddings"] * frequencies / (2 * math.pi)
+    low, high, factor = rope["low_freq_factor"], rope["high_freq_factor"], rope["factor"]
+    kept = np.clip((turns - low) / (high - low), 0.0, 1.0)
+    return (1.0 / ((1.0 - kept) / factor + kept)).astype(np.float32)
+
+
+def add_tensors(writer, model, arch):
+    config = model.config
+    arch = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}[arch]
+    names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
+    tied = config.tie_word_embeddings
+    for name, weights in model.state_dict().items():
+        if tied and name == "lm_head.weight":
+            continue
+        if config.model_type in PERMUTED and "q_proj" in name:
+            weights = permuted(weights, config.num_attention_heads)
+        if config.model_type in PERMUTED and "k_proj" in name:
+            weights = permuted(weights, config.num_key_value_heads)
+        if config.model_type == "gpt2" and weights.dim() == 2 and ".h." in name:
+            weights = weights.T
+        if "gemma" in config.model_type and name.endswith("norm.weight"):
+            weights = weights + 1.0
+        weights = weights.contiguous().numpy()
+        weights = weights.astype(np.float16 if weights.ndim == 2 else np.float32)
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight", ".bias")), weights)
+
+
+def permuted(weights, n_heads):
+    """The two halves of each head's rows, row by row in turn."""
+    rest = weights.shape[1:]
+    halves = weights.reshape(n_heads, 2, weights.shape[0] // n_heads // 2, *rest)
+    return halves.swapaxes(1, 2).reshape(weights.shape)
+
+
+def write_case(name, config, changes, seed):
+    folder = HERE / name
+    folder.mkdir(parents=True, exist_ok=True)
+    model = model_of(config, seed)
+    written = {key: value for key, value in config.to_dict().items() if key not in UNUSED}
+    written["architectures"] = [type(model).__name__]
+    written["transformers_version"] = transformers.__version__
+    for file, form in (("config.json", written), ("config.older.json", older(written))):
+        (folder / file).write_text(json.dumps(form, indent=1, sort_keys=True) + "\n")
+    tied = config.tie_word_embeddings
+    weights = {key: value.half().contiguous() for key, value in model.state_dict().items()
+               if not (tied and key == "lm_head.weight")}
+    if config.model_type == "gpt2":
+        # As openai-community/gpt2 and its kin are stored.
+        weights = {key.removeprefix("transformer."): value for key, value in weights.items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    write_gguf(folder / "model.gguf", model)
+    text = torch.randint(3, N_VOCAB, (N_TOKENS,), generator=torch.Generator().manual_seed(7))
+    tokens = text.tolist()
+    expected = {"tokens": text.to(torch.int64), "logits": logits_of(model, tokens)}
+    if changes:
+        expected["gguf_logits"] = logits_of(with_changes(model, changes, seed), tokens)
+    if "longrope" in name:
+        expected["short_logits"] = logits_of(model, tokens[:N_ORIGINAL])
+    packages = ("gguf", "safetensors", "torch", "transformers")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    save_file(expected, folder / "expected.safetensors", metadata={"made_with": versions})
+    moved = (expected["logits"][1:] - expected["logits"][:-1]).abs().mean().item()
+    print(f"{name:16} logits {expected['logits'].std().item():.3f}, from token to token {moved:.3f}")
+
+
+def write_tokenizer():
+    words = ["<unk>", "<s>", "</s>"] + [f"w{i}" for i in range(3, N_VOCAB)]
+    special = [{"id": i, "content": words[i], "single_word": False, "lstrip": False,
+                "rstrip": False, "normalized": False, "special": True} for i in (1, 2)]
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special,
+        "normalizer": None, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
+        "decoder": None, "model": {"type": "WordLevel", "unk_token": "<unk>",
+                                   "vocab": {word: i for i, word in enumerate(words)}}}
+    (HERE / "tokenizer.json").write_text(json.dumps(tokenizer) + "\n")
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    torch.set_num_threads(1)
+    write_tokenizer()
+    for seed, (name, config, changes) in enumerate(cases()):
+        write_case(name, config, changes, 100 + seed)

@@ -1,0 +1,119 @@
+//! The ways in which a text can be read.
+
+use quartet::decoding::TokenId;
+use quartet::engine::{CausalLm, Row, SequenceId};
+
+use crate::fixture::Fixture;
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy)]
+pub enum Reading {
+    /// At once.
+    Whole,
+    /// So many tokens at a time.
+    InChunks(usize),
+    /// In chunks, with rows of another sequence in between.
+    BesideAnother,
+    /// One half, then the other by a fork, while the parent reads something else.
+    FromFork,
+    /// With some tokens too many, which are cut off again.
+    AfterCut,
+}
+
+/// The logits after some tokens, with the length of the text when they were computed.
+type Found = Vec<(usize, Vec<Vec<f32>>)>;
+
+impl Reading {
+    /// How far the logits are from those expected, at most.
+    pub fn difference(self, fixture: &Fixture) -> f32 {
+        let mut model = fixture.model.borrow_mut();
+        let found = self.read(model.lm.as_mut(), &fixture.tokens);
+        let mut position = 0;
+        let mut most = 0.0_f32;
+        for (n_read, rows) in found {
+            for row in rows {
+                let expected = fixture.expected(position, n_read);
+                assert_eq!(row.len(), expected.len());
+                for (found, expected) in row.iter().zip(expected) {
+                    let difference = (found - expected).abs();
+                    assert!(difference.is_finite(), "{found} for {expected}");
+                    most = most.max(difference);
+                }
+                position += 1;
+            }
+        }
+        assert_eq!(position, fixture.tokens.len());
+        most
+    }
+
+    fn read(self, lm: &mut dyn CausalLm, tokens: &[u32]) -> Found {
+        let sequence = lm.open();
+        match self {
+            Self::Whole => vec![read(lm, sequence, tokens)],
+            Self::InChunks(n_tokens) => {
+                let chunks = tokens.chunks(n_tokens);
+                chunks.map(|chunk| read(lm, sequence, chunk)).collect()
+            }
+            Self::BesideAnother => {
+                let other = lm.open();
+                let chunks = tokens.chunks(3);
+                chunks
+                    .map(|chunk| beside(lm, sequence, other, chunk))
+                    .collect()
+            }
+            Self::FromFork => {
+                let (before, after) = tokens.split_at(tokens.len() / 2);
+                let mut found = vec![read(lm, sequence, before)];
+                let child = lm.fork(sequence).unwrap();
+                for chunk in after.chunks(5) {
+                    read(lm, sequence, &[5, 6, 7]);
+                    found.push(read(lm, child, chunk));
+                }
+                found
+            }
+            Self::AfterCut => {
+                let chunks = tokens.chunks(13);
+                chunks
+                    .map(|chunk| {
+                        let found = read(lm, sequence, chunk);
+                        read(lm, sequence, &[9, 8, 7, 6, 5, 4, 3]);
+                        lm.truncate(sequence, found.0).unwrap();
+                        found
+                    })
+                    .collect()
+            }
+        }
+    }
+}
+
+fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> (usize, Vec<Vec<f32>>) {
+    let rows: Vec<Row> = tokens.iter().map(|token| row(sequence, *token)).collect();
+    let logits = lm.forward(&rows).unwrap();
+    let rows = (0..logits.n_rows()).map(|index| logits.row(index).unwrap().to_vec());
+    (lm.n_read(sequence), rows.collect())
+}
+
+/// The same, with a row of another sequence before each.
+fn beside(
+    lm: &mut dyn CausalLm,
+    sequence: SequenceId,
+    other: SequenceId,
+    tokens: &[u32],
+) -> (usize, Vec<Vec<f32>>) {
+    let rows: Vec<Row> = tokens
+        .iter()
+        .flat_map(|token| [row(other, 63 - token), row(sequence, *token)])
+        .collect();
+    let logits = lm.forward(&rows).unwrap();
+    let own = (1..logits.n_rows()).step_by(2);
+    let rows = own.map(|index| logits.row(index).unwrap().to_vec());
+    (lm.n_read(sequence), rows.collect())
+}
+
+const fn row(sequence: SequenceId, token: u32) -> Row {
+    Row {
+        sequence,
+        token: TokenId(token),
+        logits_wanted: true,
+    }
+}
