@@ -3,6 +3,7 @@
 //! This module knows no model, no thread and no window; it names only `decoding`.
 
 pub mod by_hand;
+mod byte_size;
 mod config;
 pub mod dialects;
 mod finish;
@@ -11,6 +12,7 @@ mod id;
 mod linter;
 mod metrics;
 mod model;
+mod outline;
 mod pane_spec;
 mod piece;
 pub mod preset;
@@ -23,6 +25,7 @@ mod vocabulary;
 mod what_if;
 pub mod x_ray;
 
+pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
 pub use fork::{Fork, first_fork};
@@ -30,6 +33,7 @@ pub use id::GenerationId;
 pub use linter::{Importance, Lint, Remedy, Tally, lint, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
+pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText};

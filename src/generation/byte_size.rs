@@ -1,0 +1,79 @@
+//! How many bytes, as people say it.
+
+use std::fmt;
+
+/// A number of bytes that is shown in the unit that suits it: "5.2 GB", "291 MB", "1.2 MB".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteSize(pub u64);
+
+/// The units, each a thousand times the one before it.
+const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
+
+impl ByteSize {
+    /// The number alone, in the unit in which `other` is shown: "3.9" beside "5.2 GB".
+    pub fn beside(self, other: Self) -> String {
+        self.number(other.unit())
+    }
+
+    /// How often it can be divided by a thousand.
+    fn unit(self) -> usize {
+        let mut n = self.0 as f64;
+        let mut unit = 0;
+        // What would be shown as 1000 is 1 of the next unit.
+        while n >= 999.5 && unit + 1 < UNITS.len() {
+            n /= 1000.0;
+            unit += 1;
+        }
+        unit
+    }
+
+    fn number(self, unit: usize) -> String {
+        let n = (0..unit).fold(self.0 as f64, |n, _| n / 1000.0);
+        // Whole numbers suffice below a gigabyte, as long as they have two digits.
+        if unit == 0 || (unit < 3 && n >= 9.95) {
+            format!("{n:.0}")
+        } else {
+            format!("{n:.1}")
+        }
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = self.unit();
+        let name = UNITS.get(unit).copied().unwrap_or_default();
+        write!(f, "{} {name}", self.number(unit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ByteSize;
+
+    #[test]
+    fn sizes_have_as_many_digits_as_matter() {
+        for (n_bytes, expected) in [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1000, "1.0 kB"),
+            (9949, "9.9 kB"),
+            (9951, "10 kB"),
+            (999_499, "999 kB"),
+            (999_500, "1.0 MB"),
+            (291_400_000, "291 MB"),
+            (999_600_000, "1.0 GB"),
+            (5_240_000_000, "5.2 GB"),
+            (12_340_000_000, "12.3 GB"),
+            (u64::MAX, "18446744.1 TB"),
+        ] {
+            assert_eq!(ByteSize(n_bytes).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn two_sizes_side_by_side_share_a_unit() {
+        let need = ByteSize(5_200_000_000);
+        assert_eq!(ByteSize(3_900_000_000).beside(need), "3.9");
+        assert_eq!(ByteSize(800_000_000).beside(need), "0.8");
+    }
+}
