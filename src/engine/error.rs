@@ -2,6 +2,7 @@
 
 use super::ChatError;
 use crate::decoding::DecodingError;
+use crate::generation::ByteSize;
 
 /// Why the engine could not do what it was asked. Every message is fit to be shown.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +58,31 @@ pub enum EngineError {
         path: String,
     },
 
+    /// A file that is shorter than its own header says.
+    #[error("this file stops in the middle: {} of {n_needed}\n{path}", .n_bytes.beside(*.n_needed))]
+    FileCutOff {
+        /// How long it is.
+        n_bytes: ByteSize,
+        /// How long it should be.
+        n_needed: ByteSize,
+        /// Where.
+        path: String,
+    },
+
     /// A folder without one of the files that a model needs.
     #[error("there is no {what} in this folder\n{path}")]
     FileMissing {
         /// The file's usual name.
         what: &'static str,
+        /// The folder.
+        path: String,
+    },
+
+    /// A model in several files of which one is not there.
+    #[error("there is no {name} in this folder, where other parts of the model are\n{path}")]
+    PartMissing {
+        /// The file's name.
+        name: String,
         /// The folder.
         path: String,
     },
@@ -75,8 +96,23 @@ pub enum EngineError {
         path: String,
     },
 
+    /// Weights that are stored in a way for which we have no arithmetic.
+    #[error(
+        "{tensor} is stored as {stored_as}, which Quartet does not read; take {instead}\n{path}"
+    )]
+    TypeUnknown {
+        /// The first tensor that is.
+        tensor: String,
+        /// What the file format calls it: `IQ4_XS`.
+        stored_as: String,
+        /// What would do.
+        instead: &'static str,
+        /// The weights' file.
+        path: String,
+    },
+
     /// The weights do not fit into memory.
-    #[error("there is not enough memory for {n_bytes} bytes of weights\n{path}")]
+    #[error("there is not enough memory for {} of weights\n{path}", ByteSize(*.n_bytes as u64))]
     MemoryShort {
         /// How many bytes were asked for at once.
         n_bytes: usize,

@@ -1,5 +1,7 @@
 //! Broken files get a sentence, never a panic.
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use candle_core::DType;
@@ -16,6 +18,12 @@ fn message(path: &Path) -> String {
     error.to_string()
 }
 
+fn assert_cut_off(message: &str) {
+    let expected = ["could not be understood", "stops in the middle"];
+    let found = expected.iter().any(|sentence| message.contains(sentence));
+    assert!(found, "{message}");
+}
+
 #[test]
 fn a_gguf_file_cut_off_anywhere_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +34,7 @@ fn a_gguf_file_cut_off_anywhere_is_refused() {
     let cuts = (0..n_needed).step_by(1 + n_needed / 150);
     for n_bytes in cuts.chain([1, 3, 4, 7, 8, 15, 23, n_needed]) {
         std::fs::write(&path, &whole[..n_bytes]).unwrap();
-        assert!(message(&path).contains("could not be"), "{n_bytes}");
+        assert_cut_off(&message(&path));
     }
 }
 
@@ -39,7 +47,7 @@ fn a_safetensors_file_cut_off_anywhere_is_refused() {
     let cuts = (0..whole.len()).step_by(1 + whole.len() / 150);
     for n_bytes in cuts.chain([1, 7, 8, 9, whole.len() - 1]) {
         std::fs::write(&path, &whole[..n_bytes]).unwrap();
-        assert!(message(folder.path()).contains("could not be"), "{n_bytes}");
+        assert_cut_off(&message(folder.path()));
     }
 }
 
@@ -48,16 +56,20 @@ fn wrong_bytes_in_a_header_never_cause_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
     let whole = std::fs::read(&path).unwrap();
+    let mut file = File::options().write(true).open(&path).unwrap();
+    let mut write = |index: usize, value: u8| {
+        file.seek(SeekFrom::Start(index as u64)).unwrap();
+        file.write_all(&[value]).unwrap();
+    };
     for index in (0..2000).step_by(3) {
         for value in [0x00, 0xFF] {
-            let mut broken = whole.clone();
-            broken[index] = value;
-            std::fs::write(&path, &broken).unwrap();
+            write(index, value);
             // It may still open: not each byte matters.
             if let Err(error) = open(&path) {
                 assert!(!error.to_string().is_empty());
             }
         }
+        write(index, whole[index]);
     }
 }
 
@@ -73,7 +85,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "general.alignment",
             Value::U32(0),
-            "its header contradicts itself",
+            "general.alignment is not a power of two",
         ),
         (
             "llama.block_count",
@@ -174,11 +186,6 @@ fn each_fault_of_a_folder_is_named() {
             "model.safetensors",
             json!("text"),
             "The model's weights could not be",
-        ),
-        (
-            "model.safetensors.index.json",
-            json!({}),
-            "split over several files",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -178,6 +178,7 @@ pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Va
     ];
     let metadata: Vec<(&str, &Value)> = metadata
         .iter()
+        .filter(|(name, _)| more.iter().all(|(other, _)| other != name))
         .chain(more)
         .map(|(name, value)| (*name, value))
         .collect();

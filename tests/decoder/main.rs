@@ -6,14 +6,18 @@
     reason = "a test that fails may panic, in a helper too"
 )]
 
+mod allocation;
 mod broken_files;
+mod broken_headers;
 mod chat;
 mod embedded;
 mod fixture;
 mod forward;
 mod gguf_tokenizer;
-
+mod outline;
+mod raw_gguf;
 mod sequences;
+mod several_files;
 
 use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, Row, SequenceId};

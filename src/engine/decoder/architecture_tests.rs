@@ -1,7 +1,6 @@
 //! Each architecture in tensor operations only, against the same over slices, whose logits
 //! `tests/architectures` proves against those of transformers.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use candle_core::Device;
@@ -9,34 +8,25 @@ use candle_core::Device;
 use super::Decoder;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
-use crate::engine::weights::{Checkpoint, Source, read_header};
+use crate::engine::weights::{Catalog, Source, read_header};
 use crate::engine::{CausalLm, Row, SequenceId};
 
-/// A checkpoint's files: a configuration and its weights, or both in one.
-fn open(folder: &Path, is_gguf: bool) -> (Blueprint, Checkpoint) {
-    let name = if is_gguf {
-        "model.gguf"
-    } else {
-        "model.safetensors"
-    };
-    let mut file = File::open(folder.join(name)).unwrap();
-    let n_bytes = file.metadata().unwrap().len();
-    let source = |reader| Source {
-        reader,
-        n_bytes,
-        path: "",
-    };
+/// A model's files: a configuration and its weights, or both in one.
+fn open(folder: &Path, is_gguf: bool) -> (Blueprint, Catalog) {
+    let source = |name: &str| Source::file(&folder.join(name), "The model").unwrap();
     if is_gguf {
-        let header = read_header(&mut file, "").unwrap();
-        let blueprint = Blueprint::from_gguf(&header, "").unwrap();
-        let mut file = File::open(folder.join(name)).unwrap();
-        let checkpoint = Checkpoint::from_gguf(&header, source(&mut file), &mut |_| ());
-        (blueprint, checkpoint.unwrap())
+        let source = source("model.gguf");
+        let header = read_header(&source).unwrap();
+        let blueprint = Blueprint::from_gguf(&header.content, "").unwrap();
+        (
+            blueprint,
+            Catalog::from_gguf(&[header], vec![source]).unwrap(),
+        )
     } else {
         let config = std::fs::read(folder.join("config.json")).unwrap();
         let blueprint = Blueprint::from_config(&config, "").unwrap();
-        let checkpoint = Checkpoint::from_safetensors(source(&mut file), &mut |_| ());
-        (blueprint, checkpoint.unwrap())
+        let catalog = Catalog::from_safetensors(source("model.safetensors"));
+        (blueprint, catalog.unwrap())
     }
 }
 
@@ -88,10 +78,14 @@ fn tensor_operations_agree_with_slices_for_each_architecture() {
         .iter()
         .flat_map(|path| [(path, false), (path, true)])
     {
-        let (blueprint, mut checkpoint) = open(folder, is_gguf);
+        let (blueprint, catalog) = open(folder, is_gguf);
+        let mut progress = |_| ();
+        let mut checkpoint = catalog.open(&mut progress).unwrap();
         let mut plain =
             Decoder::on_device(blueprint.clone(), &mut checkpoint, Device::Cpu).unwrap();
-        let (_, mut checkpoint) = open(folder, is_gguf);
+        let (_, catalog) = open(folder, is_gguf);
+        let mut progress = |_| ();
+        let mut checkpoint = catalog.open(&mut progress).unwrap();
         let mut fast = Decoder::on_cpu(blueprint, &mut checkpoint).unwrap();
         let (plain, fast) = (logits(&mut plain), logits(&mut fast));
         assert_eq!(plain.len(), fast.len());

@@ -13,9 +13,9 @@ use crate::engine::blueprint::{
 use crate::engine::weights::{Checkpoint, StoredTensor};
 
 /// Takes the tensors of a blueprint out of a checkpoint.
-pub struct Loader<'a> {
+pub struct Loader<'a, 'b> {
     blueprint: &'a Blueprint,
-    checkpoint: &'a mut Checkpoint,
+    checkpoint: &'a mut Checkpoint<'b>,
     policy: Policy,
     /// What this file leaves out in front of all names.
     omitted: &'static str,
@@ -23,16 +23,20 @@ pub struct Loader<'a> {
     pub n_params: u64,
 }
 
-impl<'a> Loader<'a> {
+impl<'a, 'b> Loader<'a, 'b> {
     /// For weights that will lie on this device.
-    pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint, device: &Device) -> Self {
+    pub fn new(
+        blueprint: &'a Blueprint,
+        checkpoint: &'a mut Checkpoint<'b>,
+        device: &Device,
+    ) -> Self {
         let prefix = blueprint.naming.optional_prefix();
         let name = blueprint.naming.name(TensorRole::Embedding, 0);
         let short = name.strip_prefix(prefix).unwrap_or(&name);
         let is_short = checkpoint.shape(&name).is_none() && checkpoint.shape(short).is_some();
         Self {
             blueprint,
-            policy: Policy::new(checkpoint, device),
+            policy: Policy::new(checkpoint.catalog(), device),
             omitted: if is_short { prefix } else { "" },
             checkpoint,
             n_params: 0,

@@ -46,6 +46,8 @@ use super::weights::Checkpoint;
 use super::{CausalLm, EngineError, Logits, Row, SequenceId};
 use crate::decoding::TokenId;
 
+pub use projection::Policy;
+
 /// How many tokens are read at once where a text must be read again.
 const N_CHUNK: usize = 128;
 
@@ -61,7 +63,10 @@ pub struct Decoder<A: Attention> {
 
 impl Decoder<CpuAttention> {
     /// On the processor.
-    pub fn on_cpu(blueprint: Blueprint, checkpoint: &mut Checkpoint) -> Result<Self, EngineError> {
+    pub fn on_cpu(
+        blueprint: Blueprint,
+        checkpoint: &mut Checkpoint<'_>,
+    ) -> Result<Self, EngineError> {
         let attention = CpuAttention::new(HeadShape::new(&blueprint));
         Self::new(blueprint, checkpoint, attention, Device::Cpu)
     }
@@ -71,7 +76,7 @@ impl Decoder<TensorAttention> {
     /// On any device, in tensor operations only.
     pub fn on_device(
         blueprint: Blueprint,
-        checkpoint: &mut Checkpoint,
+        checkpoint: &mut Checkpoint<'_>,
         device: Device,
     ) -> Result<Self, EngineError> {
         let attention = TensorAttention::new(HeadShape::new(&blueprint));
@@ -82,11 +87,12 @@ impl Decoder<TensorAttention> {
 impl<A: Attention> Decoder<A> {
     fn new(
         blueprint: Blueprint,
-        checkpoint: &mut Checkpoint,
+        checkpoint: &mut Checkpoint<'_>,
         attention: A,
         device: Device,
     ) -> Result<Self, EngineError> {
         Ok(Self {
+            // First, because the sizes that a file names are true only once its tensors have them.
             weights: Weights::load(&blueprint, checkpoint, &device)?,
             blueprint,
             attention,

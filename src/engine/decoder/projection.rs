@@ -7,17 +7,17 @@ use candle_core::{Device, Module, Tensor};
 
 use super::packed::Packed;
 use crate::engine::EngineError;
-use crate::engine::weights::{Checkpoint, StoredTensor, is_half};
+use crate::engine::weights::{Catalog, StoredTensor, is_half};
 
 /// 16-bit weights of a model up to this size are widened to 32 bits at load; those of a bigger one
 /// are widened slab by slab in each product, so that they are never all there twice.
-const N_MAX_WIDENED_BYTES: usize = 256 << 20;
+const N_MAX_WIDENED_BYTES: u64 = 256 << 20;
 
 /// How many values of 16-bit weights are widened at a time.
 const N_SLAB_VALUES: usize = 1 << 22;
 
 /// 8-bit weights of a model up to this size are multiplied on one thread.
-const N_MAX_PACKED_BYTES: usize = 32 << 20;
+const N_MAX_PACKED_BYTES: u64 = 32 << 20;
 
 /// How the weights of one model are kept.
 #[derive(Debug, Clone)]
@@ -29,19 +29,42 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What suits the size of the checkpoint and the device.
-    pub fn new(checkpoint: &Checkpoint, device: &Device) -> Self {
+    /// What suits the size of the weights and the device.
+    pub fn new(catalog: &Catalog, device: &Device) -> Self {
         Self {
-            widen: checkpoint.n_half_bytes() <= N_MAX_WIDENED_BYTES,
-            pack: device.is_cpu() && checkpoint.n_bytes() <= N_MAX_PACKED_BYTES,
+            widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
+            pack: device.is_cpu() && catalog.n_bytes() <= N_MAX_PACKED_BYTES,
             n_slab_values: N_SLAB_VALUES,
             device: device.clone(),
+        }
+    }
+
+    /// How many bytes weights take on the processor that a file stores so in `n_bytes`.
+    pub const fn n_kept_bytes(&self, dtype: GgmlDType, n_bytes: u64) -> u64 {
+        match dtype {
+            GgmlDType::F16 | GgmlDType::BF16 if self.widen => 2 * n_bytes,
+            // Scales are widened to 32 bits: 36 bytes instead of 34.
+            GgmlDType::Q8_0 if self.pack => n_bytes / 34 * 36,
+            _ if is_kept_twice(dtype) => 2 * n_bytes,
+            _ => n_bytes,
         }
     }
 
     /// Where the weights are.
     pub const fn device(&self) -> &Device {
         &self.device
+    }
+}
+
+/// Whether candle keeps a second form of such weights once they are multiplied: the one that its
+/// quickest products read.
+const fn is_kept_twice(dtype: GgmlDType) -> bool {
+    match dtype {
+        GgmlDType::Q4K | GgmlDType::Q6K | GgmlDType::Q8_0 => {
+            cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+        }
+        GgmlDType::Q4_0 | GgmlDType::Q5K => cfg!(target_arch = "aarch64"),
+        _ => false,
     }
 }
 
@@ -191,7 +214,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::{Policy, Projection};
-    use crate::engine::weights::{Checkpoint, Source};
+    use crate::engine::weights::{Catalog, Source};
     use candle_core::{DType, Device, Tensor};
     use half::f16;
 
@@ -199,8 +222,8 @@ mod tests {
         (0..n_values).map(|i| (i as f32 * 0.37).sin()).collect()
     }
 
-    /// A checkpoint of one matrix, 10 rows of 6.
-    fn checkpoint() -> Checkpoint {
+    /// One matrix, 10 rows of 6.
+    fn catalog() -> Catalog {
         let header = br#"{"w":{"dtype":"F16","shape":[10,6],"data_offsets":[0,120]}}"#;
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
         bytes.extend(header);
@@ -209,12 +232,7 @@ mod tests {
                 .into_iter()
                 .flat_map(|value| f16::from_f32(value).to_le_bytes()),
         );
-        let source = Source {
-            n_bytes: bytes.len() as u64,
-            reader: &mut bytes.as_slice(),
-            path: "",
-        };
-        Checkpoint::from_safetensors(source, &mut |_| ()).unwrap()
+        Catalog::from_safetensors(Source::memory(bytes, "")).unwrap()
     }
 
     #[test]
@@ -230,12 +248,14 @@ mod tests {
         let product = input.matmul(&weights.t().unwrap()).unwrap();
         let rows = weights.index_select(&Tensor::new(&[9_u32, 0, 4], &device).unwrap(), 0);
         for (widen, n_slab_values) in [(true, 24), (false, 24), (false, 1), (false, 1000)] {
-            let mut checkpoint = checkpoint();
+            let catalog = catalog();
             let policy = Policy {
                 widen,
                 n_slab_values,
-                ..Policy::new(&checkpoint, &device)
+                ..Policy::new(&catalog, &device)
             };
+            let mut ignored = |_| ();
+            let mut checkpoint = catalog.open(&mut ignored).unwrap();
             let matrix = checkpoint.take("w", &[10, 6]).unwrap();
             let projection = Projection::new(&[matrix], None, &policy).unwrap();
             let found = projection.rows(&[9, 0, 4], &device).unwrap();

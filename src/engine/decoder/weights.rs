@@ -52,7 +52,7 @@ impl Weights {
     /// Takes the tensors that the blueprint asks for out of the checkpoint.
     pub fn load(
         blueprint: &Blueprint,
-        checkpoint: &mut Checkpoint,
+        checkpoint: &mut Checkpoint<'_>,
         device: &Device,
     ) -> Result<Self, EngineError> {
         let mut loader = Loader::new(blueprint, checkpoint, device);

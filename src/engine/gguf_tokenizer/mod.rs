@@ -11,15 +11,13 @@ mod splitting;
 
 pub use sentence_piece::SentencePieceTokenizer;
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use candle_core::quantized::gguf_file::Content;
 
 use self::metadata::{Entry, Kind, Metadata};
 use self::splitting::Splitting;
-use super::weights::read_header;
+use super::weights::{Source, read_header};
 use super::{EngineError, Tokenizer};
 use crate::decoding::TokenId;
 
@@ -49,14 +47,8 @@ pub(super) const END_TOKENS: [&str; 19] = [
 
 /// The tokenizer of a GGUF file, without its weights.
 pub fn open_gguf_tokenizer(path: &Path) -> Result<Tokenizer, EngineError> {
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| EngineError::FileUnreadable {
-        what: "The model",
-        source,
-        path: name.clone(),
-    })?;
-    let header = read_header(&mut BufReader::new(file), &name)?;
-    tokenizer_of(&header, &name)
+    let source = Source::file(path, "The model")?;
+    tokenizer_of(&read_header(&source)?.content, source.path())
 }
 
 /// The tokenizer that the metadata describes.

@@ -1,0 +1,80 @@
+//! What a model takes before it is loaded, and what the machine has.
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use super::blueprint::{Blueprint, TensorRole};
+use super::decoder::Policy;
+use super::weights::{Catalog, StoredType};
+use crate::generation::{MemoryNeed, ModelOutline};
+
+/// How many positions the cache makes room for at once, and to how many values it fills up a head.
+const N_CACHE_LANES: usize = 16;
+
+/// The cache keeps keys and values in full precision.
+const N_CACHE_VALUE_BYTES: usize = 4;
+
+/// What is known of a model from its blueprint and from which tensors it has.
+pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
+    let n_params: u64 = catalog
+        .places()
+        .fold(0, |sum: u64, place| sum.saturating_add(place.n_values()));
+    // Some files keep the shared table twice.
+    let n_twice = if blueprint.tied_head == Some(true) {
+        catalog.n_values(&blueprint.naming.name(TensorRole::Head, 0))
+    } else {
+        0
+    };
+    ModelOutline {
+        name,
+        architecture: blueprint.architecture.clone(),
+        n_params: n_params.saturating_sub(n_twice),
+        quantization: catalog.quantization(),
+        n_context: blueprint.n_context,
+        n_file_bytes: catalog.n_file_bytes(),
+        memory: memory_need(blueprint, catalog),
+    }
+}
+
+/// What a model takes on the processor.
+pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
+    let policy = Policy::new(catalog, &candle_core::Device::Cpu);
+    let n_weight_bytes = catalog
+        .places()
+        .map(|place| match &place.stored_type {
+            StoredType::Known(dtype) => policy.n_kept_bytes(*dtype, place.n_bytes),
+            StoredType::Foreign(_) => place.n_bytes,
+        })
+        .sum();
+    let head_dim = blueprint.head_dim.next_multiple_of(N_CACHE_LANES);
+    let n_values = [2, blueprint.n_layers(), blueprint.n_kv_heads, head_dim];
+    MemoryNeed {
+        n_weight_bytes,
+        n_cache_bytes_per_token: n_values
+            .into_iter()
+            .fold(N_CACHE_VALUE_BYTES as u64, |product, n| {
+                product.saturating_mul(n as u64)
+            }),
+    }
+}
+
+/// How many bytes of memory this program could still take, as the system estimates it; in a container,
+/// what its limit leaves.
+pub fn free_memory() -> u64 {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory);
+    let free = system.available_memory();
+    // What a container's files hold in the cache counts as used there, but would be given back.
+    system.cgroup_limits().map_or(free, |limits| {
+        limits.total_memory.saturating_sub(limits.rss).min(free)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_memory;
+
+    #[test]
+    fn some_memory_is_free_while_this_runs() {
+        assert!(free_memory() > 1 << 20);
+    }
+}

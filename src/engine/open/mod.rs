@@ -1,0 +1,194 @@
+//! Opens models: first what the headers of their files say, then the weights.
+//!
+//! A file that is no model is refused by its header, and so is a part that the model lacks: before any
+//! weight is read.
+
+mod folder;
+mod gguf;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use candle_core::quantized::gguf_file::Content;
+
+use super::blueprint::Blueprint;
+use super::decoder::Decoder;
+use super::estimate::outline;
+use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
+use super::tokenizer_config::TokenizerConfig;
+use super::weights::{Catalog, Checkpoint};
+use super::{CausalLm, ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
+use crate::decoding::TokenId;
+use crate::generation::preset::ModelAdvice;
+use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
+
+pub(super) use gguf::Gguf;
+
+/// Opens a model: a GGUF file or any part of one that is split, a folder with `config.json`,
+/// `tokenizer.json` and safetensors, or one of those files. `progress` hears how far it has come, between
+/// 0 and 1.
+pub fn open_path(
+    path: &Path,
+    device: &Device,
+    progress: &mut dyn FnMut(f32),
+) -> Result<LoadedModel, EngineError> {
+    find(path)?.load(device, progress)
+}
+
+/// What the files of a model say of it, and what it would take to load it. Reads their headers only.
+pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
+    let found = find(path)?;
+    Ok(outline(found.name, &found.blueprint, &found.catalog))
+}
+
+fn find(path: &Path) -> Result<Found, EngineError> {
+    if path.is_dir() {
+        return folder::find(path, None);
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    match extension.to_str() {
+        Some("json") => folder::find(folder, None),
+        Some("safetensors") => folder::find(folder, Some(path)),
+        _ => Gguf::from_path(path)?.find(),
+    }
+}
+
+/// A model whose headers have been read.
+pub(super) struct Found {
+    blueprint: Blueprint,
+    catalog: Catalog,
+    tokenizer: FoundTokenizer,
+    chat: Option<Result<ChatTemplate, ChatError>>,
+    end_tokens: Vec<TokenId>,
+    advice: Option<ModelAdvice>,
+    name: String,
+    file: String,
+}
+
+/// Where a model's tokenizer is. To build it takes long, and an outline does not need it.
+pub(super) enum FoundTokenizer {
+    /// Here.
+    Ready(Box<Tokenizer>),
+    /// In a `tokenizer.json`, with what the files beside it add.
+    Json(PathBuf, Box<TokenizerConfig>),
+    /// In the metadata of the GGUF file at the path.
+    Gguf(Box<Content>, String),
+}
+
+impl Found {
+    /// Reads the weights.
+    pub fn load(
+        self,
+        device: &Device,
+        progress: &mut dyn FnMut(f32),
+    ) -> Result<LoadedModel, EngineError> {
+        let architecture = self.blueprint.architecture.clone();
+        let quantization = self.catalog.quantization();
+        // All files are being hashed from here on.
+        let mut checkpoint = self.catalog.open(progress)?;
+        let tokenizer = self.tokenizer.build()?;
+        let (lm, n_params) = decoder(self.blueprint, &mut checkpoint, device)?;
+        let n_vocab = lm.n_vocab();
+        check_tokenizer(&tokenizer, n_vocab)?;
+        let vocabulary = tokenizer.vocabulary(n_vocab);
+        let info = ModelInfo {
+            name: self.name,
+            architecture,
+            n_params,
+            quantization,
+            device: device.name(),
+            n_vocab,
+            n_context: lm.n_context(),
+            file: self.file,
+            sha256: checkpoint.sha256()?,
+        };
+        Ok(LoadedModel {
+            lm,
+            end_tokens: all_end_tokens(self.end_tokens, &tokenizer, &vocabulary),
+            tokenizer,
+            chat: self.chat,
+            vocabulary: Arc::new(vocabulary),
+            info: Arc::new(info),
+            advice: self.advice.map(Arc::new),
+        })
+    }
+}
+
+impl FoundTokenizer {
+    fn build(self) -> Result<Tokenizer, EngineError> {
+        match self {
+            Self::Ready(tokenizer) => Ok(*tokenizer),
+            Self::Json(path, config) => {
+                let json = read_file(&path, "The tokenizer")?;
+                let mut tokenizer = Tokenizer::from_json(&json, &path.display().to_string())?;
+                config.apply(&mut tokenizer);
+                Ok(tokenizer)
+            }
+            Self::Gguf(content, path) => tokenizer_of(&content, &path),
+        }
+    }
+}
+
+fn decoder(
+    blueprint: Blueprint,
+    checkpoint: &mut Checkpoint<'_>,
+    device: &Device,
+) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
+    let candle = device.candle().clone();
+    if candle.is_cpu() {
+        let decoder = Decoder::on_cpu(blueprint, checkpoint)?;
+        let n_params = decoder.n_params();
+        Ok((Box::new(decoder), n_params))
+    } else {
+        let decoder = Decoder::on_device(blueprint, checkpoint, candle)?;
+        let n_params = decoder.n_params();
+        Ok((Box::new(decoder), n_params))
+    }
+}
+
+/// A table may have some rows more than the tokenizer has tokens, for the sake of round numbers, but
+/// never fewer, and never so many more that the two can't belong together.
+fn check_tokenizer(tokenizer: &Tokenizer, n_model: usize) -> Result<(), EngineError> {
+    let n_tokenizer = tokenizer.n_tokens();
+    let n_surplus = (n_model / 8).max(1024);
+    if n_tokenizer <= n_model && n_model - n_tokenizer <= n_surplus {
+        Ok(())
+    } else {
+        Err(EngineError::TokenizerMismatch {
+            n_tokenizer,
+            n_model,
+        })
+    }
+}
+
+/// The end tokens that the files name, and those that are known by their own names.
+fn all_end_tokens(
+    mut tokens: Vec<TokenId>,
+    tokenizer: &Tokenizer,
+    vocabulary: &Vocabulary,
+) -> Vec<TokenId> {
+    let by_name = END_TOKENS
+        .into_iter()
+        .filter_map(|name| tokenizer.token(name))
+        .filter(|token| vocabulary.piece(*token).kind == PieceKind::Special);
+    tokens.extend(by_name);
+    tokens.retain(|token| token.index() < vocabulary.n_tokens());
+    tokens.sort_unstable();
+    tokens.dedup();
+    tokens
+}
+
+fn read_file(path: &Path, what: &'static str) -> Result<Vec<u8>, EngineError> {
+    std::fs::read(path).map_err(|source| EngineError::FileUnreadable {
+        what,
+        source,
+        path: path.display().to_string(),
+    })
+}
+
+fn lossy(name: Option<&std::ffi::OsStr>) -> String {
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,108 @@
+//! The metadata of a GGUF file: keys and values of a dozen types.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use candle_core::quantized::gguf_file::Value;
+
+use super::reader::Reader;
+use crate::engine::EngineError;
+
+/// An entry has at least the length of its key, its type, and a value of one byte.
+const N_MIN_ENTRY_BYTES: u64 = 8 + 4 + 1;
+
+/// The type of an array.
+const ARRAY: u32 = 9;
+
+/// Reads so many entries.
+pub fn read(
+    reader: &mut Reader<'_>,
+    n_entries: u64,
+) -> Result<HashMap<String, Value>, EngineError> {
+    let n_entries = reader.expect(n_entries, N_MIN_ENTRY_BYTES, "entries")?;
+    let mut metadata = HashMap::new();
+    for _ in 0..n_entries {
+        let key = trimmed(reader.text("a key of its header")?);
+        let value = value(reader, &key)?;
+        match metadata.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(value);
+            }
+            Entry::Occupied(entry) => {
+                return Err(reader.malformed(format!("its header has {} twice", entry.key())));
+            }
+        }
+    }
+    Ok(metadata)
+}
+
+fn value(reader: &mut Reader<'_>, key: &str) -> Result<Value, EngineError> {
+    let value_type = reader.u32()?;
+    if value_type != ARRAY {
+        let value = single(reader, value_type, key)?;
+        return Ok(match value {
+            Value::String(text) => Value::String(trimmed(text)),
+            other => other,
+        });
+    }
+    let value_type = reader.u32()?;
+    let n_values = reader.u64()?;
+    let Some(n_value_bytes) = n_min_bytes(value_type) else {
+        return Err(reader.malformed(format!("{key} is a list of {}", unknown(value_type))));
+    };
+    let n_values = reader.expect(n_values, n_value_bytes, &format!("values of {key}"))?;
+    let mut values = Vec::with_capacity(n_values);
+    for _ in 0..n_values {
+        values.push(single(reader, value_type, key)?);
+    }
+    Ok(Value::Array(values))
+}
+
+fn single(reader: &mut Reader<'_>, value_type: u32, key: &str) -> Result<Value, EngineError> {
+    Ok(match value_type {
+        0 => Value::U8(u8::from_le_bytes(reader.array()?)),
+        1 => Value::I8(i8::from_le_bytes(reader.array()?)),
+        2 => Value::U16(u16::from_le_bytes(reader.array()?)),
+        3 => Value::I16(i16::from_le_bytes(reader.array()?)),
+        4 => Value::U32(reader.u32()?),
+        5 => Value::I32(i32::from_le_bytes(reader.array()?)),
+        6 => Value::F32(f32::from_le_bytes(reader.array()?)),
+        7 => match reader.array()? {
+            [0] => Value::Bool(false),
+            [1] => Value::Bool(true),
+            [other] => {
+                let reason = format!("{key} is {other}, neither true nor false");
+                return Err(reader.malformed(reason));
+            }
+        },
+        8 => Value::String(reader.text(key)?),
+        10 => Value::U64(reader.u64()?),
+        11 => Value::I64(i64::from_le_bytes(reader.array()?)),
+        12 => Value::F64(f64::from_le_bytes(reader.array()?)),
+        other => return Err(reader.malformed(format!("{key} is of {}", unknown(other)))),
+    })
+}
+
+/// How many bytes a value has at least; none where it can't stand in an array.
+const fn n_min_bytes(value_type: u32) -> Option<u64> {
+    match value_type {
+        0 | 1 | 7 => Some(1),
+        2 | 3 => Some(2),
+        4..=6 => Some(4),
+        8 | 10..=12 => Some(8),
+        _ => None,
+    }
+}
+
+fn unknown(value_type: u32) -> String {
+    match value_type {
+        ARRAY => "lists".to_owned(),
+        other => format!("the unknown type {other}"),
+    }
+}
+
+/// Some writers end a text with the zeros that end it in C.
+fn trimmed(mut text: String) -> String {
+    text.truncate(text.trim_end_matches('\0').len());
+    text
+}

@@ -1,0 +1,71 @@
+//! A model in several GGUF files: which part a file is, and how the others are called.
+//!
+//! llama.cpp's `gguf-split` names them `model-00001-of-00003.gguf` and says the same in the metadata;
+//! all other metadata stands in the first.
+
+use candle_core::quantized::gguf_file::Content;
+
+use super::super::Source;
+use crate::engine::EngineError;
+
+/// Which part of a model a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// Its number, counted from 0.
+    pub part: usize,
+    /// How many parts there are.
+    pub n_parts: usize,
+    /// How many tensors all of them hold together, if that is said.
+    pub n_tensors: Option<usize>,
+}
+
+impl Split {
+    /// The most parts that five digits can number.
+    const N_MAX_PARTS: usize = 99_999;
+
+    pub(super) fn of(content: &Content, source: &Source) -> Result<Option<Self>, EngineError> {
+        let number = |key: &str| match content.metadata.get(key) {
+            None => Ok(None),
+            Some(value) => {
+                let number = value
+                    .to_u64()
+                    .ok()
+                    .and_then(|number| i32::try_from(number).ok())
+                    .or_else(|| value.to_i32().ok());
+                match number.and_then(|number| usize::try_from(number).ok()) {
+                    Some(number) => Ok(Some(number)),
+                    None => Err(source.malformed(format!("{key} is not a number"))),
+                }
+            }
+        };
+        let n_parts = number("split.count")?.unwrap_or(1);
+        let part = number("split.no")?.unwrap_or(0);
+        if n_parts <= 1 {
+            return Ok(None);
+        }
+        if part >= n_parts || n_parts > Self::N_MAX_PARTS {
+            let reason = format!("it can't be part {} of {n_parts}", part + 1);
+            return Err(source.malformed(reason));
+        }
+        Ok(Some(Self {
+            part,
+            n_parts,
+            n_tensors: number("split.tensors.count")?,
+        }))
+    }
+
+    /// The model's name in that of this part: "model" of "model-00001-of-00003.gguf".
+    pub fn stem<'a>(&self, file_name: &'a str) -> Option<&'a str> {
+        file_name.strip_suffix(&self.ending(self.part))
+    }
+
+    /// The name of a part, counted from 0.
+    pub fn file_name(&self, stem: &str, part: usize) -> String {
+        stem.to_owned() + &self.ending(part)
+    }
+
+    /// How the name of a part ends.
+    pub fn ending(&self, part: usize) -> String {
+        format!("-{:05}-of-{:05}.gguf", part + 1, self.n_parts)
+    }
+}

@@ -1,0 +1,377 @@
+//! Headers that lie, at each place where they can: a sentence, no panic, and no more memory than the
+//! file could need.
+
+use std::fs::File;
+use std::path::Path;
+
+use candle_core::DType;
+use candle_core::quantized::GgmlDType;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use quartet::engine::inspect;
+
+use crate::allocation::peak_of;
+use crate::fixture::{open, write_folder, write_gguf};
+use crate::raw_gguf::{BOOL, LIST, RawGguf, TEXT, U8, U32};
+
+/// The most that a small file may take: some buffers, and room for what it really holds.
+const N_MAX_BYTES: usize = 1 << 20;
+
+/// The sentence with which a file is refused, without its path.
+fn refusal(path: &Path) -> String {
+    let (outcome, peak) = peak_of(|| inspect(path));
+    assert!(peak < N_MAX_BYTES, "{peak} bytes were taken");
+    let message = outcome.unwrap_err().to_string();
+    message.lines().next().unwrap().to_owned()
+}
+
+fn refusal_of(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    refusal(&path)
+}
+
+#[test]
+fn what_is_no_gguf_file_is_called_by_its_name() {
+    for (bytes, expected) in [
+        (&b""[..], "ends within its header"),
+        (b"GG", "ends within its header"),
+        (b"GGUF\x03\0\0\0\x01", "ends within its header"),
+        (b"FUGG\x03\0\0\0", "it is not a GGUF file"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\n",
+            "a Git LFS pointer",
+        ),
+        (b"<!DOCTYPE html>", "a web page"),
+        (b"PK\x03\x04....", "a PyTorch file"),
+        (b"ggjt\x03\0\0\0", "the format that came before GGUF"),
+        (b"GGUF\0\0\0\0", "version 0 of the GGUF format"),
+        (b"GGUF\x01\0\0\0", "version 1 of the GGUF format"),
+        (
+            b"GGUF\x63\0\0\0",
+            "version 99 of the GGUF format; Quartet reads 2 and 3",
+        ),
+        (b"GGUF\0\0\0\x03", "the other byte order"),
+    ] {
+        let message = refusal_of(bytes);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn counts_that_no_file_could_hold_are_not_believed() {
+    let huge = 1 << 60;
+    for (raw, expected) in [
+        (RawGguf::new(0, 1 << 40), "promises 1099511627776 entries"),
+        (
+            RawGguf::new(1 << 63, 0),
+            "promises 9223372036854775808 tensors",
+        ),
+        (RawGguf::new(u64::MAX, u64::MAX), "promises"),
+        (
+            RawGguf::new(0, 1).u64(huge).data(99),
+            "a key of its header ends beyond",
+        ),
+        (
+            RawGguf::new(0, 1).u64(u64::MAX).data(99),
+            "a key of its header ends beyond",
+        ),
+        (
+            RawGguf::new(0, 1).key(b"k", TEXT).u64(huge).data(99),
+            "k ends beyond",
+        ),
+        (
+            RawGguf::new(0, 1)
+                .key(b"k", LIST)
+                .u32(U8)
+                .u64(huge)
+                .data(99),
+            "promises 1152921504606846976 values of k",
+        ),
+        (
+            RawGguf::new(0, 1)
+                .key(b"k", LIST)
+                .u32(TEXT)
+                .u64(40)
+                .data(99),
+            "promises 40 values of k",
+        ),
+        (
+            RawGguf::new(0, 1)
+                .key(b"k", LIST)
+                .u32(U8)
+                .u64(5 << 20)
+                .data(6 << 20),
+            "more than 4194304 values",
+        ),
+        (
+            RawGguf::new(1, 0).u64(huge).data(99),
+            "the name of a tensor ends beyond",
+        ),
+    ] {
+        let message = refusal_of(&raw.0);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn what_contradicts_the_format_is_named() {
+    let aligned = |value| RawGguf::new(0, 1).key(b"general.alignment", U32).u32(value);
+    let list_of = |value_type| RawGguf::new(0, 1).key(b"k", LIST).u32(value_type).u64(1);
+    for (raw, expected) in [
+        (aligned(0), "general.alignment is not a power of two"),
+        (aligned(3), "general.alignment is not a power of two"),
+        (
+            RawGguf::new(0, 1)
+                .key(b"general.alignment", TEXT)
+                .text(b"32"),
+            "general.alignment is not a power of two",
+        ),
+        (list_of(LIST), "k is a list of lists"),
+        (list_of(13), "k is a list of the unknown type 13"),
+        (
+            RawGguf::new(0, 1).key(b"k", 13),
+            "k is of the unknown type 13",
+        ),
+        (
+            RawGguf::new(0, 1).key(b"k", BOOL).bytes(&[7]),
+            "k is 7, neither true nor false",
+        ),
+        (
+            RawGguf::new(0, 1).text(b"\xFF\xFE"),
+            "a key of its header is not UTF-8",
+        ),
+        (
+            RawGguf::new(0, 1).key(b"k", TEXT).text(b"\xC3"),
+            "k is not UTF-8",
+        ),
+        (
+            RawGguf::new(1, 0).text(b"\xC3\x28"),
+            "the name of a tensor is not UTF-8",
+        ),
+        (
+            RawGguf::new(0, 2)
+                .key(b"k", U32)
+                .u32(1)
+                .key(b"k", U32)
+                .u32(1),
+            "its header has k twice",
+        ),
+    ] {
+        let message = refusal_of(&raw.data(64).0);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn tensors_that_can_not_be_there_are_named() {
+    let one =
+        |dims: &[u64], ggml_type, offset| RawGguf::new(1, 0).tensor(b"w", dims, ggml_type, offset);
+    let two = |name: &[u8], offset| {
+        let raw = RawGguf::new(2, 0).tensor(b"v", &[32], 0, 0);
+        raw.tensor(name, &[32], 0, offset)
+    };
+    for (raw, expected) in [
+        (one(&[2; 5], 0, 0), "w has 5 dimensions, 4 are the most"),
+        (one(&[], 8, 0), "w can't have the shape [] as Q8_0"),
+        (one(&[32, 0], 0, 0), "w can't have the shape [0, 32] as F32"),
+        (
+            one(&[48, 2], 8, 0),
+            "w can't have the shape [2, 48] as Q8_0",
+        ),
+        (
+            one(&[128, 2], 12, 0),
+            "w can't have the shape [2, 128] as Q4_K",
+        ),
+        (one(&[1 << 40, 1 << 40], 0, 0), "w can't have the shape"),
+        (one(&[1 << 62, 1], 0, 0), "w can't have the shape"),
+        (one(&[u64::MAX], 8, 0), "w can't have the shape"),
+        (one(&[32], 0, 4), "w begins at 4, not at a multiple of 32"),
+        (one(&[1 << 40], 0, 0), "stops in the middle: 0.0 of 4.4 TB"),
+        (one(&[32], 0, 1 << 20), "stops in the middle"),
+        (one(&[32], 0, !31), "w lies beyond the end of any file"),
+        (two(b"v", 128), "there are two tensors v"),
+        (two(b"w", 96), "v and w overlap"),
+        (two(b"w", 0), "v and w overlap"),
+        (
+            one(&[256], 23, 0),
+            "w is stored as IQ4_XS, which Quartet does not read; take the model's Q4_K_M or Q8_0 file",
+        ),
+        (one(&[256], 39, 0), "w is stored as MXFP4"),
+        (one(&[256], 34, 0), "w is stored as TQ1_0"),
+        (one(&[256], 999, 0), "w is stored as type 999"),
+        (one(&[256], 0, 0), "it names no architecture"),
+    ] {
+        let message = refusal_of(&raw.data(1024).0);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_header_cut_off_at_any_byte_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_gguf(folder.path(), true, GgmlDType::Q4_0, &[]);
+    let whole = std::fs::read(&path).unwrap();
+    let name = b"ffn_norm.weight";
+    let last = whole.windows(name.len()).rposition(|bytes| bytes == name);
+    let n_header_bytes = last.unwrap() + name.len() + 4 + 8 + 4 + 8;
+    let file = File::options().write(true).open(&path).unwrap();
+    for n_bytes in (0..=n_header_bytes).rev() {
+        file.set_len(n_bytes as u64).unwrap();
+        let message = refusal(&path);
+        let expected = if n_bytes == n_header_bytes {
+            "stops in the middle"
+        } else {
+            "could not be understood"
+        };
+        assert!(message.contains(expected), "{n_bytes}: {message}");
+    }
+}
+
+/// A folder whose weights are these bytes.
+fn folder_with(weights: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F32);
+    std::fs::write(folder.path().join("model.safetensors"), weights).unwrap();
+    folder
+}
+
+#[test]
+fn each_lie_of_a_safetensors_header_is_named() {
+    let tensor = |entry: &str| format!(r#"{{"w":{entry}}}"#);
+    for (header, expected) in [
+        (String::new(), "its header is not JSON"),
+        ("[]".to_owned(), "its header is not JSON"),
+        ("{".to_owned(), "EOF while parsing"),
+        (format!("{{\"w\":{}", "[".repeat(5000)), "could not be understood"),
+        (tensor("7"), "w: invalid type"),
+        (tensor(r#"{"dtype":"F32","shape":[2]}"#), "w: missing field `data_offsets`"),
+        (
+            tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[0,4]}"#),
+            "w has 4 bytes, which are not those of the shape [2] as F32",
+        ),
+        (
+            tensor(r#"{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}"#),
+            "w: invalid value: integer `-2`",
+        ),
+        (
+            tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#),
+            "w ends before it begins",
+        ),
+        (
+            tensor(r#"{"dtype":"F16","shape":[4294967296,4294967296],"data_offsets":[0,8]}"#),
+            "w has 8 bytes",
+        ),
+        (
+            tensor(r#"{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]}"#),
+            "8 dimensions at most",
+        ),
+        (
+            tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[18446744073709551600,18446744073709551608]}"#),
+            "w lies beyond the end of any file",
+        ),
+        (
+            tensor(r#"{"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]}"#),
+            "stops in the middle: 0.0 of 4.0 MB",
+        ),
+        (
+            r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),
+            "there are two tensors w",
+        ),
+        (
+            r#"{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),
+            "v and w overlap",
+        ),
+    ] {
+        let mut weights = (header.len() as u64).to_le_bytes().to_vec();
+        weights.extend(header.as_bytes());
+        weights.extend([0; 16]);
+        let folder = folder_with(&weights);
+        let message = refusal(folder.path());
+        assert!(message.contains(expected), "{message}");
+    }
+    for length in [17_u64, 100_000_000, u64::MAX] {
+        let mut weights = length.to_le_bytes().to_vec();
+        weights.extend([b'{'; 16]);
+        let message = refusal(folder_with(&weights).path());
+        assert!(message.contains("16 is the most it can have"), "{message}");
+    }
+}
+
+#[test]
+fn a_header_of_100_megabytes_takes_no_more_than_that() {
+    let folder = folder_with(b"");
+    let path = folder.path().join("model.safetensors");
+    for (length, first, n_max) in [
+        (100_000_001_u64, b'{', N_MAX_BYTES),
+        (100_000_000, b'[', N_MAX_BYTES),
+        (100_000_000, b'{', 101_000_000),
+    ] {
+        let mut bytes = length.to_le_bytes().to_vec();
+        bytes.push(first);
+        std::fs::write(&path, bytes).unwrap();
+        // The rest are zeros that take no room on the disk.
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(150_000_000).unwrap();
+        let (outcome, peak) = peak_of(|| inspect(folder.path()));
+        assert!(
+            outcome
+                .unwrap_err()
+                .to_string()
+                .contains("could not be understood")
+        );
+        assert!(peak < n_max, "{peak}");
+    }
+}
+
+#[test]
+fn weights_that_are_not_numbers_are_refused() {
+    for dtype in [GgmlDType::F32, GgmlDType::F16, GgmlDType::Q8_0] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), true, dtype, &[]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let n_bytes = bytes.len();
+        // The last tensor is a norm of 64 values, the one before it a matrix.
+        bytes[n_bytes - 64 * 4 * 2 - dtype.type_size()..][..dtype.type_size()].fill(0xFF);
+        std::fs::write(&path, &bytes).unwrap();
+        let message = open(&path).err().unwrap().to_string();
+        assert!(
+            message.contains("ffn_down.weight holds values that are not numbers"),
+            "{message}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Whatever is wrong, it is a sentence, and the header never takes more than the file.
+    #[test]
+    fn no_change_of_some_bytes_causes_a_panic(
+        changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..6),
+        in_header in any::<bool>(),
+        cut in prop::option::weighted(0.2, any::<Index>()),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let n_bytes = if in_header { 2200 } else { bytes.len() };
+        for (place, value) in changes {
+            bytes[place.index(n_bytes)] = value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        let (outline, peak) = peak_of(|| inspect(&path));
+        prop_assert!(peak < N_MAX_BYTES);
+        if let Err(error) = &outline {
+            prop_assert!(!error.to_string().is_empty());
+        }
+        // What the header hides is found when the weights are read.
+        if let Err(error) = open(&path) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}
