@@ -374,3 +374,44 @@ fn settings_that_are_not_understood_are_explained() {
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_model_is_inspected_without_being_loaded() {
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/assets/model/quartet-stories-q8_0.gguf"
+    );
+    let output = quartet(&["inspect", model, "--tokens", "100"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = stdout(&output);
+    for words in [
+        "Name         quartet-stories-q8_0\n",
+        "Weights      5.1 million, stored as Q8_0\n",
+        "Context      384 tokens\n",
+        "for each of 4 panes of 100 tokens\n",
+    ] {
+        assert!(table.contains(words), "{table}");
+    }
+}
+
+#[test]
+fn a_broken_model_is_one_sentence_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.gguf");
+    // No tensor, and one entry: an alignment of zero.
+    let mut bytes = b"GGUF\x03\0\0\0".to_vec();
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend(17_u64.to_le_bytes());
+    bytes.extend(b"general.alignment\x04\0\0\0\0\0\0\0");
+    std::fs::write(&path, bytes).unwrap();
+    let output = quartet(&["inspect", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let expected = format!(
+        "error: The model's weights could not be understood: \
+         general.alignment is not a power of two such as 32\n{}\n",
+        path.display()
+    );
+    assert_eq!(stderr(&output), expected);
+}

@@ -7,6 +7,7 @@ mod bench;
 mod console;
 mod failure;
 mod generate;
+mod inspect;
 mod keep;
 mod progress;
 mod sample;
@@ -44,6 +45,8 @@ enum Command {
     Generate(generate::Arguments),
     /// Measure how fast this machine reads and writes
     Bench(bench::Arguments),
+    /// Say what a model is and how much memory it takes, without loading it
+    Inspect(inspect::Arguments),
     /// Choose a token from a row of scores, without a model, and show every stage
     Sample(sample::Arguments),
     /// Say a pane's settings in the words of another tool, or read them from there
@@ -57,6 +60,7 @@ pub fn run() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         None => open_window(arguments.model),
