@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
-        let logits = vec![0.0; 400];
+        let logits = vec![0.0; 4000];
         let coins = Coins {
             seed: 3,
             position: 0,
