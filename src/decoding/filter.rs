@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
     NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
-    TopA, TopK, TopNSigma, TopP, TypicalP, Xtc,
+    TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use super::{Candidates, Coins, History, Rules};
 
@@ -148,6 +148,44 @@ impl Filter {
     /// Whether it drops candidates; the others only change their probabilities.
     pub fn cuts(&self) -> bool {
         self.rule().cuts()
+    }
+
+    /// Where it looks back; nothing for one that does not look at the text.
+    pub fn window(&self) -> Option<Window> {
+        match self {
+            Self::RepetitionPenalty(filter) => Some(filter.window),
+            Self::FrequencyPenalty(filter) => Some(filter.window),
+            Self::PresencePenalty(filter) => Some(filter.window),
+            Self::NoRepeatNgram(filter) => Some(filter.window),
+            Self::Dry(filter) => Some(filter.window),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn window_mut(&mut self) -> Option<&mut Window> {
+        match self {
+            Self::RepetitionPenalty(filter) => Some(&mut filter.window),
+            Self::FrequencyPenalty(filter) => Some(&mut filter.window),
+            Self::PresencePenalty(filter) => Some(&mut filter.window),
+            Self::NoRepeatNgram(filter) => Some(&mut filter.window),
+            Self::Dry(filter) => Some(&mut filter.window),
+            _ => None,
+        }
+    }
+
+    /// Whether a candidate never passes one that was before it: all but the filters that look at
+    /// single tokens.
+    pub const fn keeps_order(&self) -> bool {
+        !matches!(
+            self,
+            Self::LogitBias(_)
+                | Self::RepetitionPenalty(_)
+                | Self::FrequencyPenalty(_)
+                | Self::PresencePenalty(_)
+                | Self::NoRepeatNgram(_)
+                | Self::Dry(_)
+        )
     }
 
     /// Whether the most likely candidate is the same after it as before it, whatever the settings.

@@ -14,7 +14,7 @@ pub(super) fn base_of(
     let raw = evidence.head.iter().map(|ranked| ranked.logit);
     let mut scores: Option<Vec<f32>> = Some(raw.collect());
     for (n_stages, report) in (1..).zip(reports) {
-        in_order &= keeps_order(&report.filter);
+        in_order &= report.filter.keeps_order();
         scores = scores.and_then(|scores| scores_after(scores, &report.filter));
         // A factor on scores needs the scores themselves; anything else, their differences alone.
         let multiplied = chain
@@ -29,19 +29,6 @@ pub(super) fn base_of(
         }
     }
     base
-}
-
-/// Whether a candidate stays behind all that were before it.
-const fn keeps_order(filter: &Filter) -> bool {
-    !matches!(
-        filter,
-        Filter::LogitBias(_)
-            | Filter::RepetitionPenalty(_)
-            | Filter::FrequencyPenalty(_)
-            | Filter::PresencePenalty(_)
-            | Filter::NoRepeatNgram(_)
-            | Filter::Dry(_)
-    )
 }
 
 /// The scores as a stage leaves those that it keeps; nothing where they depend on more than

@@ -187,7 +187,9 @@ impl Plan {
             .filters
             .iter()
             .filter(|filter| slots.contains(&Slot::of(filter)))
-            .filter_map(|filter| Some((filter, window(filter).filter(|window| *window != theirs)?)))
+            .filter_map(|filter| {
+                Some((filter, filter.window().filter(|window| *window != theirs)?))
+            })
             .map(|(filter, ours)| {
                 let (name, what) = (self.name, in_sentence(filter.name()));
                 let (theirs, ours) = (seen(theirs), seen(ours));
@@ -306,7 +308,7 @@ fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
         }
     }
     if selector == Selector::Greedy {
-        while filters.last().is_some_and(keeps_the_best) {
+        while filters.last().is_some_and(Filter::keeps_the_best) {
             filters.pop();
         }
     }
@@ -321,30 +323,6 @@ fn plain(filter: &Filter) -> Filter {
             Filter::Temperature(Temperature { temperature })
         }
         filter => filter.clone(),
-    }
-}
-
-const fn keeps_the_best(filter: &Filter) -> bool {
-    match Slot::of(filter) {
-        Slot::Bias
-        | Slot::Repetition
-        | Slot::Frequency
-        | Slot::Presence
-        | Slot::NoRepeatNgram
-        | Slot::Dry
-        | Slot::TypicalP
-        | Slot::Xtc => false,
-        Slot::Temperature
-        | Slot::DynamicTemperature
-        | Slot::Quadratic
-        | Slot::TopK
-        | Slot::TopP
-        | Slot::MinP
-        | Slot::TopNSigma
-        | Slot::Epsilon
-        | Slot::Eta
-        | Slot::TopA
-        | Slot::TailFree => true,
     }
 }
 
@@ -421,18 +399,6 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
                 format!("{name}'s typical-p keeps every token as typical as the last")
             }
         }),
-        _ => None,
-    }
-}
-
-/// Where a stage looks that looks at the text.
-pub(super) fn window(filter: &Filter) -> Option<Window> {
-    match filter {
-        Filter::RepetitionPenalty(filter) => Some(filter.window),
-        Filter::FrequencyPenalty(filter) => Some(filter.window),
-        Filter::PresencePenalty(filter) => Some(filter.window),
-        Filter::NoRepeatNgram(filter) => Some(filter.window),
-        Filter::Dry(filter) => Some(filter.window),
         _ => None,
     }
 }

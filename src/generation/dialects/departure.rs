@@ -1,6 +1,6 @@
 //! Which engine a chain speaks like, and whether it still does.
 
-use super::stage::{same_stage, window_of};
+use super::stage::same_stage;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Filter, Selector, Stage};
 
@@ -80,8 +80,8 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
             .stages
             .iter()
             .find(|stage| same_stage(&stage.filter, filter))
-            .and_then(|stage| window_of(&stage.filter));
-        window_of(filter) != of_engine
+            .and_then(|stage| stage.filter.window());
+        filter.window() != of_engine
     };
     if chain.active().any(elsewhere) {
         return Some(Departure::Windows);

@@ -1,7 +1,7 @@
 //! Brings a chain into an engine's order, with the engine's rules.
 
 use super::short_name;
-use super::stage::{enumerate, list, plain, same_stage, window_of, with_window};
+use super::stage::{enumerate, list, plain, same_stage, with_window};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Filter, Rules, Stage};
 
@@ -151,7 +151,7 @@ fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
 fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
     match (own, of_engine) {
         (Filter::DynamicTemperature(dynamic), Filter::Temperature(_)) => plain(dynamic),
-        _ => match window_of(of_engine) {
+        _ => match of_engine.window() {
             Some(window) => with_window(own, window),
             None => own.clone(),
         },

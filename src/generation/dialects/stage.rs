@@ -17,28 +17,11 @@ const fn is_temperature(filter: &Filter) -> bool {
     )
 }
 
-/// Where a filter looks back, if it does.
-pub(super) const fn window_of(filter: &Filter) -> Option<Window> {
-    match filter {
-        Filter::RepetitionPenalty(filter) => Some(filter.window),
-        Filter::FrequencyPenalty(filter) => Some(filter.window),
-        Filter::PresencePenalty(filter) => Some(filter.window),
-        Filter::NoRepeatNgram(filter) => Some(filter.window),
-        Filter::Dry(filter) => Some(filter.window),
-        _ => None,
-    }
-}
-
 /// The filter with another window; one that does not look back stays as it is.
 pub(super) fn with_window(filter: &Filter, window: Window) -> Filter {
     let mut filter = filter.clone();
-    match &mut filter {
-        Filter::RepetitionPenalty(filter) => filter.window = window,
-        Filter::FrequencyPenalty(filter) => filter.window = window,
-        Filter::PresencePenalty(filter) => filter.window = window,
-        Filter::NoRepeatNgram(filter) => filter.window = window,
-        Filter::Dry(filter) => filter.window = window,
-        _ => {}
+    if let Some(own) = filter.window_mut() {
+        *own = window;
     }
     filter
 }

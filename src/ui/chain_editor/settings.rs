@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::decoding::filters::{LogitBias, Window};
+use crate::decoding::filters::LogitBias;
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{Filter, Selector};
 
@@ -211,18 +211,6 @@ pub(super) fn neutralize(filter: &mut Filter) {
         if let Some(neutral) = setting.neutral {
             setting.set(neutral);
         }
-    }
-}
-
-/// Where a filter looks back, if it does.
-pub(super) const fn window_of(filter: &mut Filter) -> Option<&mut Window> {
-    match filter {
-        Filter::RepetitionPenalty(filter) => Some(&mut filter.window),
-        Filter::FrequencyPenalty(filter) => Some(&mut filter.window),
-        Filter::PresencePenalty(filter) => Some(&mut filter.window),
-        Filter::NoRepeatNgram(filter) => Some(&mut filter.window),
-        Filter::Dry(filter) => Some(&mut filter.window),
-        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use super::Shown;
 use super::bias::bias_ui;
 use super::breakers::breakers_ui;
 use super::number_line::{INDENT, NumberWords, number_line_ui};
-use super::settings::{settings_of, window_of};
+use super::settings::settings_of;
 use crate::decoding::Filter;
 use crate::decoding::filters::Window;
 use crate::state::PaneId;
@@ -57,7 +57,7 @@ pub(super) fn details_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &mut Filter) ->
         };
         changed |= number_line_ui(ui, &mut setting, words);
     }
-    if let Some(window) = window_of(filter) {
+    if let Some(window) = filter.window_mut() {
         changed |= window_ui(ui, name, window);
     }
     let list = Id::unique(("list of tokens", shown.pane, name));

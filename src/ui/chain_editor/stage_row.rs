@@ -5,7 +5,7 @@ use egui::{
 };
 
 use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, number_ui};
-use super::settings::{neutralize, settings_of, window_of};
+use super::settings::{neutralize, settings_of};
 use super::stage_details::{details_id, details_ui, has_details};
 use super::words::{long_words, short_words};
 use super::{Edit, Shown};
@@ -127,7 +127,7 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
             fold_ui(ui, shown, &stage.filter);
         }
     });
-    let window = window_of(&mut stage.filter).and_then(|window| window.last_n);
+    let window = stage.filter.window().and_then(|window| window.last_n);
     let below = match (stage.enabled, place.effect, window) {
         (false, _, Some(n)) => format!("Muted, last {n} tokens"),
         (false, _, None) => "Muted".to_owned(),

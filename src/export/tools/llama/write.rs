@@ -5,7 +5,7 @@ use super::{ADAPTIVE, PENALTIES, SAMPLERS, Words};
 use crate::decoding::filters::{Dry, Window};
 use crate::decoding::{Filter, Selector};
 use crate::export::tools::breakers::{self, Texts};
-use crate::export::tools::plan::{Plan, Slot, selector_name, window};
+use crate::export::tools::plan::{Plan, Slot, selector_name};
 use crate::export::tools::value::{Said, Value};
 use crate::export::tools::{biases, modelfile};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
@@ -181,7 +181,7 @@ fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
     fields.extend(others);
     let mut windows = PENALTIES
         .iter()
-        .filter_map(|slot| window(plan.find(*slot)?));
+        .filter_map(|slot| plan.find(*slot)?.window());
     if let Some(first) = windows.next() {
         let last_n = plan_window(words, PENALTIES, first, plan);
         fields.push(("repeat_last_n", last_n));

@@ -60,7 +60,7 @@ impl<'a> Side<'a> {
     fn of(chain: &'a ChainConfig) -> Self {
         let greedy = chain.is_greedy();
         let active = chain.active();
-        let active = active.filter(|filter| !greedy || !keeps_the_best(filter));
+        let active = active.filter(|filter| !greedy || !filter.keeps_the_best());
         Self {
             chain,
             active: active.collect(),
@@ -86,19 +86,4 @@ fn shared<'a>([one, other]: &'a [Side<'a>; 2]) -> impl Iterator<Item = (&'a Filt
 
 fn same_numbers(one: &Filter, other: &Filter) -> bool {
     numbers_of(one) == numbers_of(other)
-}
-
-/// Whether the most likely token is the same after the filter as before it.
-const fn keeps_the_best(filter: &Filter) -> bool {
-    !matches!(
-        filter,
-        Filter::LogitBias(_)
-            | Filter::RepetitionPenalty(_)
-            | Filter::FrequencyPenalty(_)
-            | Filter::PresencePenalty(_)
-            | Filter::NoRepeatNgram(_)
-            | Filter::Dry(_)
-            | Filter::TypicalP(_)
-            | Filter::Xtc(_)
-    )
 }

@@ -4,7 +4,6 @@ use super::{Names, Side, shared};
 use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
 use crate::decoding::{Filter, Rules};
-use crate::generation::dialects::stage::window_of;
 
 /// A sentence for each rule that differs and that a stage in use asks for.
 pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
@@ -30,7 +29,7 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], names: &Names) -> Vec<String> {
 }
 
 fn window_words(one: &Filter, other: &Filter, [first, second]: &Names) -> Option<String> {
-    let (here, there) = (window_of(one)?, window_of(other)?);
+    let (here, there) = (one.window()?, other.window()?);
     (here != there).then(|| {
         let name = one.name();
         format!(
