@@ -11,8 +11,8 @@ use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::hub::{
-    DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, RECOMMENDED, Repository,
-    Stage, Wanted, size_words,
+    DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, RECOMMENDED,
+    Repository, Stage, Wanted, size_words,
 };
 
 /// Into a file or another program, progress is told no more often than this.
@@ -146,7 +146,11 @@ fn recommendations() -> String {
 fn entry(repository: &Repository) -> String {
     let mut line = repository.name.clone();
     let mut add = |fact: &str| {
-        line.push_str(if line.len() == repository.name.len() { "  " } else { " · " });
+        line.push_str(if line.len() == repository.name.len() {
+            "  "
+        } else {
+            " · "
+        });
         line.push_str(fact);
     };
     add(&format!("{} downloads", repository.n_downloads));

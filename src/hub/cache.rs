@@ -43,7 +43,8 @@ impl Hub {
             let mut seen = BTreeSet::new();
             for revision in &repository.revisions {
                 let files = revision.files.iter();
-                let files = files.map(|file| (file.file_name.replace('\\', "/"), file.size_on_disk));
+                let files =
+                    files.map(|file| (file.file_name.replace('\\', "/"), file.size_on_disk));
                 let files: Vec<(String, u64)> = files.collect();
                 let files = files.iter().map(|(path, n)| (path.as_str(), Some(*n)));
                 for model in ModelFiles::among(files) {

@@ -125,6 +125,10 @@ impl Hub {
     }
 
     fn plan(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<Plan, Halt> {
+        match journey.stage(Stage::Asking) {
+            Order::GoOn => {}
+            order => return Err(Halt::Ordered(order)),
+        }
         let mut tell = |sign: &Sign<'_>| match sign {
             Sign::Bytes(_) => journey.stage(Stage::Asking),
             Sign::Pause(error, left) => journey.stage(Stage::Waiting {
@@ -198,7 +202,10 @@ impl Plan {
     }
 
     fn n_bytes_here(&self) -> u64 {
-        self.files.iter().map(|file| self.n_bytes_here_of(file)).sum()
+        self.files
+            .iter()
+            .map(|file| self.n_bytes_here_of(file))
+            .sum()
     }
 
     /// Deletes what has not become a whole file.

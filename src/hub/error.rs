@@ -31,7 +31,9 @@ pub enum HubError {
     #[error("{repository} is gated: accept its licence at {page} and set HF_TOKEN")]
     Gated { repository: String, page: String },
 
-    #[error("there is no repository {repository} on the Hub, or it is private and HF_TOKEN does not open it")]
+    #[error(
+        "there is no repository {repository} on the Hub, or it is private and HF_TOKEN does not open it"
+    )]
     RepositoryMissing { repository: String },
 
     #[error("there is no file {file} in {repository}")]
@@ -256,7 +258,12 @@ impl Subject {
     fn host(&self) -> String {
         let rest = self.endpoint.split("://").last().unwrap_or_default();
         let host = rest.split('/').next().unwrap_or_default();
-        host.to_owned()
+        // As it stands in the errors of the transport, without the port.
+        let is_port = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
+        match host.rsplit_once(':') {
+            Some((name, end)) if is_port(end) => name.to_owned(),
+            _ => host.to_owned(),
+        }
     }
 }
 
@@ -313,7 +320,12 @@ mod tests {
     #[test]
     fn every_refusal_has_its_own_sentence() {
         let rows = [
-            (401, None, "", "the Hub wants a valid token (401): set HF_TOKEN"),
+            (
+                401,
+                None,
+                "",
+                "the Hub wants a valid token (401): set HF_TOKEN",
+            ),
             (
                 401,
                 Some("GatedRepo"),
@@ -333,8 +345,18 @@ mod tests {
                 "this token may not do that on the Hub (403): HF_TOKEN needs the right to read",
             ),
             (404, None, "a.gguf", "there is no file a.gguf in owner/name"),
-            (429, None, "", "the Hub has been asked too often (429): try again in a few minutes"),
-            (502, None, "", "hub.example has a fault of its own (502): try again later"),
+            (
+                429,
+                None,
+                "",
+                "the Hub has been asked too often (429): try again in a few minutes",
+            ),
+            (
+                502,
+                None,
+                "",
+                "hub.example has a fault of its own (502): try again later",
+            ),
             (418, None, "", "hub.example refused the request (418)"),
         ];
         for (status, code, file, sentence) in rows {
@@ -347,9 +369,17 @@ mod tests {
     fn a_connection_that_fails_says_how() {
         let host = || "hub.example".to_owned();
         let rows = [
-            ("invalid peer certificate: Expired", true, "is not safe: invalid peer certificate: Expired"),
+            (
+                "invalid peer certificate: Expired",
+                true,
+                "is not safe: invalid peer certificate: Expired",
+            ),
             ("dns error", true, "could not be resolved"),
-            ("Connection refused (os error 111)", true, "could not be reached"),
+            (
+                "Connection refused (os error 111)",
+                true,
+                "could not be reached",
+            ),
             ("connection reset by peer", false, "broke off"),
         ];
         for (words, while_connecting, end) in rows {
@@ -364,6 +394,12 @@ mod tests {
         let host = || "hub.example".to_owned();
         assert!(HubError::ConnectionLost { host: host() }.passes());
         assert!(!HubError::Forbidden.passes());
-        assert!(!HubError::Untrusted { host: host(), reason: String::new() }.passes());
+        assert!(
+            !HubError::Untrusted {
+                host: host(),
+                reason: String::new()
+            }
+            .passes()
+        );
     }
 }

@@ -259,7 +259,12 @@ mod tests {
 
     #[test]
     fn a_folder_is_offered_when_it_is_whole() {
-        let single = ["config.json", "tokenizer.json", "model.safetensors", "README.md"];
+        let single = [
+            "config.json",
+            "tokenizer.json",
+            "model.safetensors",
+            "README.md",
+        ];
         let models = among(&single);
         assert_eq!(models[0].format, ModelFormat::Safetensors);
         assert_eq!(models[0].paths.len(), 3);

@@ -155,7 +155,11 @@ impl Hub {
             .into_iter()
             .filter_map(|entry| {
                 let RepoTreeEntry::File {
-                    path, size, oid, lfs, ..
+                    path,
+                    size,
+                    oid,
+                    lfs,
+                    ..
                 } = entry
                 else {
                     return None;
@@ -199,11 +203,12 @@ impl From<&ModelInfo> for Repository {
             name: info.id.clone(),
             n_downloads: info.downloads.unwrap_or(0),
             n_likes: info.likes.unwrap_or(0),
-            license: license_of_card
-                .or_else(license_of_tags)
-                .map(str::to_owned),
+            license: license_of_card.or_else(license_of_tags).map(str::to_owned),
             // Written as `false`, "auto" or "manual".
-            is_gated: info.gated.as_ref().is_some_and(serde_json::Value::is_string),
+            is_gated: info
+                .gated
+                .as_ref()
+                .is_some_and(serde_json::Value::is_string),
             changed_at: info.last_modified.clone(),
             models,
         }
@@ -231,11 +236,7 @@ fn check_name(name: &str) -> Result<(), HubError> {
 
 fn stopping(go_on: &mut dyn FnMut() -> bool) -> impl FnMut(&Sign<'_>) -> Order {
     move |_| {
-        if go_on() {
-            Order::GoOn
-        } else {
-            Order::Cancel
-        }
+        if go_on() { Order::GoOn } else { Order::Cancel }
     }
 }
 
@@ -256,7 +257,16 @@ mod tests {
         for name in ["gpt2", "Qwen/Qwen3-0.6B-GGUF", "a_b/c.d-e"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["", "a/b/c", "a/..", "a/b?x", "a b", "/a", "a/", "https://a/b"] {
+        for name in [
+            "",
+            "a/b/c",
+            "a/..",
+            "a/b?x",
+            "a b",
+            "/a",
+            "a/",
+            "https://a/b",
+        ] {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

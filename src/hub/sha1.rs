@@ -56,7 +56,11 @@ impl Sha1 {
 fn compress(state: &mut [u32; 5], block: &[u8]) {
     let mut words: Vec<u32> = block
         .chunks_exact(4)
-        .map(|bytes| bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)))
+        .map(|bytes| {
+            bytes
+                .iter()
+                .fold(0, |word, byte| word << 8 | u32::from(*byte))
+        })
         .collect();
     while let [.., w16, _, w14, _, _, _, _, _, w8, _, _, _, _, w3, _, _] = words.as_slice() {
         words.push((w16 ^ w14 ^ w8 ^ w3).rotate_left(1));
@@ -102,7 +106,10 @@ mod tests {
     fn the_examples_of_the_standard_come_out() {
         let two_blocks: &[u8] = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
         for (pieces, hash) in [
-            (&[&b"abc"[..]][..], "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (
+                &[&b"abc"[..]][..],
+                "a9993e364706816aba3e25717850c26c9cd0d89d",
+            ),
             (&[two_blocks], "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
             (&[], "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
         ] {

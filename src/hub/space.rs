@@ -7,7 +7,9 @@ use sysinfo::Disks;
 /// How many bytes can still be written into this folder, or into the one that it will be made in;
 /// nothing where the system does not say.
 pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
-    let there = folder.ancestors().find_map(|path| path.canonicalize().ok())?;
+    let there = folder
+        .ancestors()
+        .find_map(|path| path.canonicalize().ok())?;
     let disks = Disks::new_with_refreshed_list();
     disks
         .list()
