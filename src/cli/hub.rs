@@ -37,7 +37,7 @@ pub(super) struct DownloadArguments {
     #[arg(value_name = "OWNER/NAME")]
     repository: String,
 
-    /// Which of its models: a file's name, or a quantisation such as Q4_K_M
+    /// Which of its models: a file's name, or its quantisation
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
@@ -109,10 +109,6 @@ fn open() -> Result<Hub, Failure> {
     Hub::open(HubConfig::default()).map_err(fail)
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it stands where an error is mapped"
-)]
 fn fail(error: HubError) -> Failure {
     match error {
         HubError::NameMalformed { .. } | HubError::ChoiceNeeded { .. } => {
@@ -171,7 +167,7 @@ fn entry(repository: &Repository) -> String {
     line
 }
 
-/// "Q8_0 · 639 MB"
+/// How the weights are rounded, and the size.
 fn facts(model: &ModelFiles) -> String {
     let format = match model.file() {
         Some(_) => "GGUF",
@@ -242,8 +238,8 @@ fn sentence(progress: &DownloadProgress) -> String {
 /// "about 16 s", "about 3 min"
 fn time_words(seconds: u64) -> String {
     match seconds {
-        ..120 => format!("about {seconds} s"),
-        ..7_200 => format!("about {} min", seconds.div_ceil(60)),
+        0..120 => format!("about {seconds} s"),
+        120..7_200 => format!("about {} min", seconds.div_ceil(60)),
         _ => format!("about {} h", seconds.div_ceil(3_600)),
     }
 }

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub(super) enum Attempt<T> {
     /// It came to its end.
     Ended(HFResult<T>),
-    /// More bytes came than had been asked for, and it was left.
+    /// More came, or was announced, than had been asked for, and it was left.
     TooMuch,
     /// Nothing was heard for too long, and it was left.
     Silent,
@@ -30,28 +30,43 @@ pub(super) enum Attempt<T> {
     Broken,
 }
 
+/// How much a call may bring.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limits {
+    /// How many bytes may come.
+    pub n_bytes: u64,
+    /// How many bytes the answer may announce. hf-hub makes room for them at once, and some servers
+    /// announce the whole file when they send a part.
+    pub n_bytes_announced: u64,
+}
+
 /// Where hf-hub tells how far a call has come, and learns that nobody waits for it any more.
 #[derive(Debug)]
 pub(super) struct Ear {
     n_bytes: AtomicU64,
-    n_bytes_max: u64,
+    is_overfull: AtomicBool,
+    limits: Limits,
     left: AtomicBool,
-}
-
-impl Ear {
-    fn is_overfull(&self) -> bool {
-        self.n_bytes.load(Ordering::Relaxed) > self.n_bytes_max
-    }
 }
 
 impl ProgressHandler for Ear {
     fn on_progress(&self, event: &ProgressEvent) {
-        if let ProgressEvent::Download(DownloadEvent::Progress { files }) = event {
-            let n_bytes = files.iter().map(|file| file.bytes_completed).max();
-            self.n_bytes
-                .fetch_max(n_bytes.unwrap_or(0), Ordering::Relaxed);
+        let is_overfull = match event {
+            ProgressEvent::Download(DownloadEvent::Start { total_bytes, .. }) => {
+                *total_bytes > self.limits.n_bytes_announced
+            }
+            ProgressEvent::Download(DownloadEvent::Progress { files }) => {
+                let counts = files.iter().map(|file| file.bytes_completed);
+                let n_bytes = counts.max().unwrap_or(0);
+                self.n_bytes.fetch_max(n_bytes, Ordering::Relaxed);
+                n_bytes > self.limits.n_bytes
+            }
+            _ => false,
+        };
+        if is_overfull {
+            self.is_overfull.store(true, Ordering::Relaxed);
         }
-        if self.left.load(Ordering::Relaxed) || self.is_overfull() {
+        if is_overfull || self.left.load(Ordering::Relaxed) {
             // The only way out of the middle of a transfer; dropped on the way, it closes its
             // connection. `attempt` catches it.
             resume_unwind(Box::new("nobody waits for this transfer"));
@@ -59,17 +74,17 @@ impl ProgressHandler for Ear {
     }
 }
 
-/// Makes a call that may bring `n_bytes_max` bytes at most and be silent for `silence` at most. `tell`
-/// hears again and again how many bytes have come, and says whether to go on.
+/// Makes a call that may be silent for `silence` at most. `tell` hears again and again how many bytes have come, and says whether to go on.
 pub(super) fn attempt<T: Send + 'static>(
-    n_bytes_max: u64,
+    limits: Limits,
     silence: Duration,
     tell: &mut dyn FnMut(u64) -> Order,
     call: impl FnOnce(Arc<Ear>) -> HFResult<T> + Send + 'static,
 ) -> Attempt<T> {
     let ear = Arc::new(Ear {
         n_bytes: AtomicU64::new(0),
-        n_bytes_max,
+        is_overfull: AtomicBool::new(false),
+        limits,
         left: AtomicBool::new(false),
     });
     let (sender, ended) = sync_channel(1);
@@ -87,7 +102,9 @@ pub(super) fn attempt<T: Send + 'static>(
     let attempt = loop {
         match ended.recv_timeout(TICK) {
             Ok(result) => break Attempt::Ended(result),
-            Err(RecvTimeoutError::Disconnected) if ear.is_overfull() => break Attempt::TooMuch,
+            Err(RecvTimeoutError::Disconnected) if ear.is_overfull.load(Ordering::Relaxed) => {
+                break Attempt::TooMuch;
+            }
             Err(RecvTimeoutError::Disconnected) => break Attempt::Broken,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -110,13 +127,13 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::time::Duration;
 
-    use super::{Attempt, Order, attempt};
+    use super::{Attempt, Limits, Order, attempt};
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn an_answer_comes_through() {
-        let attempt = attempt(0, LONG, &mut |_| Order::GoOn, |_| Ok(7));
+        let attempt = attempt(Limits::default(), LONG, &mut |_| Order::GoOn, |_| Ok(7));
         assert!(matches!(attempt, Attempt::Ended(Ok(7))));
     }
 
@@ -127,7 +144,7 @@ mod tests {
             wait.recv().ok();
             Ok(())
         };
-        let left = attempt(0, LONG, &mut |_| Order::Cancel, hanging);
+        let left = attempt(Limits::default(), LONG, &mut |_| Order::Cancel, hanging);
         assert!(matches!(left, Attempt::Left(Order::Cancel)));
         drop(keep);
 
@@ -136,7 +153,12 @@ mod tests {
             wait.recv().ok();
             Ok(())
         };
-        let silent = attempt(0, Duration::ZERO, &mut |_| Order::GoOn, hanging);
+        let silent = attempt(
+            Limits::default(),
+            Duration::ZERO,
+            &mut |_| Order::GoOn,
+            hanging,
+        );
         assert!(matches!(silent, Attempt::Silent));
         drop(keep);
     }

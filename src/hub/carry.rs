@@ -7,9 +7,10 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::attempt::Limits;
 use super::cache::Shelf;
-use super::journey::{Journey, Order, Stage};
-use super::patience::{Halt, Persistence, Sign};
+use super::journey::{Journey, Order, Stage, whole_seconds};
+use super::patience::{Halt, Persistence, Question, Sign};
 use super::repository::RemoteFile;
 use super::{Hub, HubError};
 
@@ -60,10 +61,13 @@ impl Hub {
             output.set_len(0).map_err(writing)?;
             n_here = 0;
         }
-        let subject = self.subject(repository, &file.path);
+        let mut question = Question {
+            subject: self.subject(repository, &file.path),
+            limits: Limits::default(),
+            persistence: Persistence::Again,
+        };
         let handle = self.model(repository);
         let mut piece = *self.config.piece.start();
-        let mut persistence = Persistence::Again;
         while n_here < file.n_bytes {
             let range = n_here..file.n_bytes.min(n_here + piece);
             let n_asked = range.end - range.start;
@@ -83,13 +87,20 @@ impl Hub {
             };
             let asked_at = Instant::now();
             let mut tell = |sign: &Sign<'_>| tell(journey, n_here, sign);
-            let bytes = self.ask(&subject, n_asked, persistence, &mut tell, call)?;
+            question.limits = Limits {
+                n_bytes: n_asked,
+                n_bytes_announced: file.n_bytes,
+            };
+            let bytes = self.ask(&question, &mut tell, call)?;
             output.write_all(&bytes).map_err(writing)?;
             n_here += n_asked;
             piece = next_piece(n_asked, asked_at.elapsed(), &self.config.piece);
-            persistence = Persistence::AgainWithoutNetwork;
+            question.persistence = Persistence::AgainWithoutNetwork;
+            match journey.received(n_here) {
+                Order::GoOn => {}
+                order => return Err(Halt::Ordered(order)),
+            }
         }
-        journey.arrived(n_here);
         // A name given to bytes that a power cut could still take would be a lie.
         Ok(output.sync_all().map_err(writing)?)
     }
@@ -100,18 +111,17 @@ fn tell(journey: &mut Journey<'_>, n_here: u64, sign: &Sign<'_>) -> Order {
         Sign::Bytes(n_bytes) => journey.received(n_here + n_bytes),
         Sign::Pause(error, left) => journey.stage(Stage::Waiting {
             reason: error.to_string(),
-            seconds: left.as_secs_f64().ceil() as u64,
+            seconds: whole_seconds(*left),
         }),
     }
 }
 
 /// How many bytes to ask for next, after so many took so long. It grows no faster than by doubling.
 fn next_piece(n_bytes: u64, took: Duration, limits: &RangeInclusive<u64>) -> u64 {
-    let rate = n_bytes as f64 / took.as_secs_f64().max(1e-3);
-    let wanted = (rate * PIECE_TIME.as_secs_f64()) as u64;
-    wanted
-        .min(n_bytes.saturating_mul(2))
-        .clamp(*limits.start(), *limits.end())
+    let took = took.as_millis().max(1);
+    let wanted = u128::from(n_bytes) * PIECE_TIME.as_millis() / took;
+    let wanted = wanted.min(2 * u128::from(n_bytes)) as u64;
+    wanted.clamp(*limits.start(), *limits.end())
 }
 
 /// Whether the content is what it must be.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use hf_hub::{HFClient, HFClientSync, HFRepositorySync, RepoTypeModel};
 
 use super::HubError;
+use super::attempt::Limits;
 use super::error::Subject;
+use super::patience::{Persistence, Question};
 use super::space::free_bytes;
 
 /// How to reach the Hub. What is not set comes from the environment, as for other tools: `HF_ENDPOINT`,
@@ -99,6 +101,15 @@ impl Hub {
             endpoint: self.endpoint.clone(),
             repository: repository.to_owned(),
             file: file.to_owned(),
+        }
+    }
+
+    /// A question that the Hub answers without sending a file.
+    pub(super) fn question(&self, repository: &str, persistence: Persistence) -> Question {
+        Question {
+            subject: self.subject(repository, ""),
+            limits: Limits::default(),
+            persistence,
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::cache::Shelf;
-use super::journey::{DownloadProgress, Journey, Order, Stage};
+use super::journey::{DownloadProgress, Journey, Order, Stage, whole_seconds};
 use super::model_files::ModelFiles;
 use super::patience::{Halt, Persistence, Sign};
 use super::repository::{Listing, RemoteFile};
@@ -133,7 +133,7 @@ impl Hub {
             Sign::Bytes(_) => journey.stage(Stage::Asking),
             Sign::Pause(error, left) => journey.stage(Stage::Waiting {
                 reason: error.to_string(),
-                seconds: left.as_secs() + 1,
+                seconds: whole_seconds(*left),
             }),
         };
         let listing = self.list(&wanted.repository, Persistence::Again, &mut tell)?;
@@ -228,9 +228,16 @@ fn choose<'a>(listing: &'a Listing, file: Option<&str>) -> Result<&'a ModelFiles
     let repository = listing.repository.name.clone();
     let models = &listing.repository.models;
     if let Some(file) = file {
-        let missing = || HubError::FileMissing {
-            repository,
-            file: file.to_owned(),
+        let file_name = file.to_owned();
+        let missing = || {
+            if listing.has_large_file(file) {
+                HubError::FileUnopenable { file: file_name }
+            } else {
+                HubError::FileMissing {
+                    repository,
+                    file: file_name,
+                }
+            }
         };
         return models
             .iter()

@@ -22,6 +22,9 @@ pub enum HubError {
         needed: &'static str,
     },
 
+    #[error("Quartet can't open {file}")]
+    FileUnopenable { file: String },
+
     #[error("{repository} has several models; choose one of these files: {}", .files.join(", "))]
     ChoiceNeeded {
         repository: String,
@@ -57,7 +60,7 @@ pub enum HubError {
     #[error("{host} refused the request ({status})")]
     Refused { host: String, status: u16 },
 
-    #[error("{host} said nothing for {seconds} seconds")]
+    #[error("{host} said nothing for {}", seconds_words(*.seconds))]
     TimedOut { host: String, seconds: u64 },
 
     #[error("no network: the name {host} could not be resolved")]
@@ -110,8 +113,15 @@ pub enum HubError {
 fn in_seconds(seconds: Option<u64>) -> String {
     seconds.map_or_else(
         || "in a few minutes".to_owned(),
-        |seconds| format!("in {seconds} seconds"),
+        |seconds| format!("in {}", seconds_words(seconds)),
     )
+}
+
+fn seconds_words(seconds: u64) -> String {
+    match seconds {
+        1 => "1 second".to_owned(),
+        _ => format!("{seconds} seconds"),
+    }
 }
 
 impl HubError {

@@ -57,7 +57,13 @@ pub(super) struct Journey<'a> {
     /// The bytes of the files before the present one.
     n_bytes_before: u64,
     speed: Speed,
-    measured_at: Instant,
+    /// When the speed was last measured, and how many bytes there were; nothing while none come.
+    measured: Option<(Instant, u64)>,
+}
+
+/// As a countdown tells it: the last second is "1".
+pub(super) const fn whole_seconds(time: Duration) -> u64 {
+    time.as_millis().div_ceil(1_000) as u64
 }
 
 /// The speed is measured over no less than this.
@@ -77,7 +83,7 @@ impl<'a> Journey<'a> {
             },
             n_bytes_before: 0,
             speed: Speed::default(),
-            measured_at: Instant::now(),
+            measured: None,
         }
     }
 
@@ -92,37 +98,32 @@ impl<'a> Journey<'a> {
         file.clone_into(&mut self.progress.file);
         self.n_bytes_before = n_bytes_before;
         self.progress.n_bytes = n_bytes_before + n_bytes_here;
-        self.measured_at = Instant::now();
+        self.measured = None;
     }
 
     /// Tells a stage in which no bytes come.
     pub fn stage(&mut self, stage: Stage) -> Order {
         self.progress.stage = stage;
-        self.measured_at = Instant::now();
+        self.measured = None;
         (self.watch)(&self.progress)
     }
 
     /// Tells that so many bytes of the present file are here.
     pub fn received(&mut self, n_bytes_here: u64) -> Order {
         let n_bytes = self.n_bytes_before + n_bytes_here;
+        let (measured_at, n_before) = *self.measured.get_or_insert((Instant::now(), n_bytes));
+        let span = measured_at.elapsed();
         let progress = &mut self.progress;
-        let span = self.measured_at.elapsed();
         if span >= SPAN {
             // After a break, bytes of a lost piece come a second time.
-            let n_new = n_bytes.saturating_sub(progress.n_bytes);
-            self.speed.add(n_new, span);
-            self.measured_at = Instant::now();
-            progress.n_bytes = n_bytes;
-            progress.bytes_per_second = self.speed.bytes_per_second();
+            self.speed.add(n_bytes.saturating_sub(n_before), span);
+            self.measured = Some((Instant::now(), n_bytes));
             let n_left = progress.n_bytes_total.saturating_sub(n_bytes);
+            progress.bytes_per_second = self.speed.bytes_per_second();
             progress.seconds_left = self.speed.seconds_for(n_left);
         }
+        progress.n_bytes = n_bytes;
         progress.stage = Stage::Receiving;
         (self.watch)(progress)
-    }
-
-    /// Tells that the present file is all here.
-    pub fn arrived(&mut self, n_bytes_here: u64) {
-        self.progress.n_bytes = self.n_bytes_before + n_bytes_here;
     }
 }

@@ -17,13 +17,16 @@ pub enum ModelFormat {
 pub struct ModelFiles {
     /// How the weights are stored.
     pub format: ModelFormat,
-    /// How they are rounded, as the file's name says: "Q4_K_M".
+    /// How they are rounded, as the file's name says: `Q4_K_M`.
     pub quantization: Option<String>,
     /// How many bytes all its files have, where that is known.
     pub n_bytes: Option<u64>,
     /// All its files, by their paths in the repository; the last ones are the weights, in order.
     pub paths: Vec<String>,
 }
+
+/// What claims to be larger is not believed, so that no sum of sizes overflows.
+pub(super) const LARGEST_FILE: u64 = 1 << 50;
 
 /// What a folder with safetensors can't be opened without.
 const NEEDED: &[&str] = &["config.json", "tokenizer.json"];
@@ -60,6 +63,7 @@ impl ModelFiles {
         let files: BTreeMap<&str, Option<u64>> = files
             .into_iter()
             .filter(|(path, _)| is_plain(path))
+            .map(|(path, n_bytes)| (path, n_bytes.filter(|n| *n <= LARGEST_FILE)))
             .collect();
         let mut models: Vec<Self> = ggufs(&files);
         models.extend(safetensors(&files));

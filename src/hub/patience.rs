@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hf_hub::HFResult;
 
 use super::HubError;
-use super::attempt::{Attempt, Ear, attempt};
+use super::attempt::{Attempt, Ear, Limits, attempt};
 use super::client::Hub;
 use super::error::Subject;
 use super::journey::Order;
@@ -15,7 +15,7 @@ use super::journey::Order;
 const TICK: Duration = Duration::from_millis(50);
 
 /// A server that wants to be left alone for longer than this is not waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
 
 /// Why a download stops before its end.
 #[derive(Debug)]
@@ -51,22 +51,31 @@ pub(super) enum Persistence {
     AgainWithoutNetwork,
 }
 
+/// What is asked, and how.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// What it is about.
+    pub subject: Subject,
+    /// How much the answer may bring, beside the JSON of the Hub itself.
+    pub limits: Limits,
+    /// How often it is asked again.
+    pub persistence: Persistence,
+}
+
 impl Hub {
-    /// Makes a call that brings `n_bytes_max` bytes of content at most, until it succeeds, can't
-    /// succeed, or is no longer wanted.
+    /// Makes a call until it succeeds, can't succeed, or is no longer wanted.
     pub(super) fn ask<T: Send + 'static>(
         &self,
-        subject: &Subject,
-        n_bytes_max: u64,
-        persistence: Persistence,
+        question: &Question,
         tell: &mut dyn FnMut(&Sign<'_>) -> Order,
         call: impl Fn(Arc<Ear>) -> HFResult<T> + Clone + Send + 'static,
     ) -> Result<T, Halt> {
+        let subject = &question.subject;
         let mut n_failed = 0;
         loop {
             let mut tell_bytes = |n_bytes| tell(&Sign::Bytes(n_bytes));
             let error = match attempt(
-                n_bytes_max,
+                question.limits,
                 self.config.patience,
                 &mut tell_bytes,
                 call.clone(),
@@ -79,7 +88,7 @@ impl Hub {
                 Attempt::Broken => subject.broken(),
             };
             let pause = self
-                .pause_after(&error, n_failed, persistence)
+                .pause_after(&error, n_failed, question.persistence)
                 .filter(|_| n_failed < self.config.n_retries);
             let Some(pause) = pause else {
                 return Err(Halt::Failed(error));

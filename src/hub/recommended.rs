@@ -114,7 +114,7 @@ mod tests {
         assert!(RECOMMENDED.is_sorted_by_key(|model| model.n_weights_millions));
         for model in RECOMMENDED {
             assert!((100..=4_000).contains(&model.n_weights_millions));
-            assert!(model.file.ends_with(".gguf"));
+            assert_eq!(model.file.rsplit('.').next(), Some("gguf"));
             assert_eq!(model.repository.split('/').count(), 2);
         }
     }

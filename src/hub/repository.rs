@@ -6,7 +6,7 @@ use hf_hub::repository::{ModelInfo, RepoTreeEntry};
 
 use super::checksum::Checksum;
 use super::journey::Order;
-use super::model_files::{ModelFiles, ModelFormat, is_plain};
+use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_plain};
 use super::patience::{Halt, Persistence, Sign};
 use super::{Hub, HubError};
 
@@ -51,6 +51,13 @@ pub(super) struct Listing {
     sha256: BTreeMap<String, String>,
 }
 
+impl Listing {
+    /// Whether there is a large file with this path.
+    pub fn has_large_file(&self, path: &str) -> bool {
+        self.sha256.contains_key(path)
+    }
+}
+
 /// Repositories with these tags hold weights that only their own library reads.
 const FOREIGN_TAGS: &[&str] = &["awq", "bitsandbytes", "compressed-tensors", "gptq", "mlx"];
 
@@ -78,9 +85,9 @@ impl Hub {
                     .limit(n_max)
                     .send()
             };
-            let subject = self.subject("", "");
+            let question = self.question("", Persistence::Once);
             let mut tell = stopping(go_on);
-            let infos = self.ask(&subject, 0, Persistence::Once, &mut tell, call);
+            let infos = self.ask(&question, &mut tell, call);
             let Some(infos) = unless_stopped(infos)? else {
                 return Ok(None);
             };
@@ -111,12 +118,17 @@ impl Hub {
         persistence: Persistence,
         tell: &mut dyn FnMut(&Sign<'_>) -> Order,
     ) -> Result<Listing, Halt> {
-        check_name(name)?;
-        // hf-hub has no parameter for the files' sizes and checksums, and its tree listing leaves the
-        // checksums out; it builds the address from the name, which can say so.
-        let model = self.model(&format!("{name}?blobs=true"));
-        let subject = self.subject(name, "");
-        let info = self.ask(&subject, 0, persistence, tell, move |_| model.info().send())?;
+        let mut info = self.info(name, persistence, tell)?;
+        if info
+            .siblings
+            .iter()
+            .flatten()
+            .all(|file| file.size.is_none())
+        {
+            // Sent on to the repository's present name, we were not asked for sizes there.
+            let present_name = info.id.clone();
+            info = self.info(&present_name, persistence, tell)?;
+        }
         let commit = info.sha.clone().unwrap_or_default();
         if !matches!(Checksum::parse(&commit), Some(Checksum::GitBlob(_))) {
             return Err(self.nonsense(name, "it names no commit").into());
@@ -135,6 +147,20 @@ impl Hub {
         })
     }
 
+    fn info(
+        &self,
+        name: &str,
+        persistence: Persistence,
+        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
+    ) -> Result<ModelInfo, Halt> {
+        check_name(name)?;
+        // hf-hub has no parameter for the files' sizes and checksums, and its tree listing leaves the
+        // checksums out; it builds the address from the name, which can say so.
+        let model = self.model(&format!("{name}?blobs=true"));
+        let question = self.question(name, persistence);
+        self.ask(&question, tell, move |_| model.info().send())
+    }
+
     /// The files of one model with their checksums.
     pub(super) fn remote_files(
         &self,
@@ -145,12 +171,12 @@ impl Hub {
         let name = &listing.repository.name;
         let (handle, paths) = (self.model(name), model.paths.clone());
         let commit = listing.commit.clone();
-        let subject = self.subject(name, "");
+        let question = self.question(name, Persistence::Again);
         let call = move |_| {
             let asked = handle.get_paths_info().paths(paths.clone());
             asked.revision(commit.clone()).send()
         };
-        let entries = self.ask(&subject, 0, Persistence::Again, tell, call)?;
+        let entries = self.ask(&question, tell, call)?;
         let mut found: BTreeMap<String, RemoteFile> = entries
             .into_iter()
             .filter_map(|entry| {
@@ -167,6 +193,9 @@ impl Hub {
                 // A large file's git name is that of a pointer to it.
                 let sha256 = listing.sha256.get(&path);
                 let name = sha256.or(lfs.is_none().then_some(&oid))?;
+                if size > LARGEST_FILE {
+                    return None;
+                }
                 let file = RemoteFile {
                     checksum: Checksum::parse(name)?,
                     n_bytes: size,
@@ -176,7 +205,7 @@ impl Hub {
             })
             .collect();
         let take = |path: &String| {
-            let missing = || self.nonsense(name, &format!("{path} has no checksum"));
+            let missing = || self.nonsense(name, &format!("{path} has no checksum or no size"));
             found.remove(path).ok_or_else(missing)
         };
         Ok(model.paths.iter().map(take).collect::<Result<_, _>>()?)

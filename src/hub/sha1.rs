@@ -53,6 +53,10 @@ impl Sha1 {
     }
 }
 
+#[expect(
+    clippy::many_single_char_names,
+    reason = "the letters are those of the standard"
+)]
 fn compress(state: &mut [u32; 5], block: &[u8]) {
     let mut words: Vec<u32> = block
         .chunks_exact(4)
@@ -71,9 +75,9 @@ fn compress(state: &mut [u32; 5], block: &[u8]) {
     let [mut a, mut b, mut c, mut d, mut e] = *state;
     for (index, word) in words.into_iter().enumerate() {
         let (mix, constant) = match index {
-            ..20 => ((b & c) | (!b & d), 0x5a82_7999),
-            ..40 => (b ^ c ^ d, 0x6ed9_eba1),
-            ..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
+            0..20 => ((b & c) | (!b & d), 0x5a82_7999),
+            20..40 => (b ^ c ^ d, 0x6ed9_eba1),
+            40..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc),
             _ => (b ^ c ^ d, 0xca62_c1d6_u32),
         };
         let next = a

@@ -3,10 +3,10 @@
 /// A number of bytes: "484 MB", "1.92 GB".
 pub fn size_words(n_bytes: u64) -> String {
     let n = n_bytes as f64;
-    match n_bytes {
-        ..1_000 => format!("{n_bytes} bytes"),
-        ..1_000_000 => format!("{:.0} KB", n / 1e3),
-        ..1_000_000_000 => format!("{:.0} MB", n / 1e6),
+    match n {
+        ..1e3 => format!("{n_bytes} bytes"),
+        ..1e6 => format!("{:.0} KB", n / 1e3),
+        ..1e9 => format!("{:.0} MB", n / 1e6),
         _ => format!("{:.2} GB", n / 1e9),
     }
 }

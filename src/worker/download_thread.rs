@@ -202,16 +202,14 @@ impl Desk {
     fn take(&mut self, request: DownloadRequest, under_way: Option<&Wanted>) -> Order {
         let is_under_way = |wanted: &Wanted| under_way == Some(wanted);
         match request {
-            DownloadRequest::Download(wanted) | DownloadRequest::Resume(wanted) => {
-                if !is_under_way(&wanted) && !self.waiting.contains(&wanted) {
-                    self.waiting.push_back(wanted);
-                }
+            DownloadRequest::Download(wanted) | DownloadRequest::Resume(wanted)
+                if !is_under_way(&wanted) && !self.waiting.contains(&wanted) =>
+            {
+                self.waiting.push_back(wanted);
             }
             DownloadRequest::Pause(wanted) if is_under_way(&wanted) => return Order::Pause,
-            DownloadRequest::Pause(wanted) => {
-                if self.withdraw(&wanted) {
-                    self.called_off.push(CalledOff::Paused(wanted));
-                }
+            DownloadRequest::Pause(wanted) if self.withdraw(&wanted) => {
+                self.called_off.push(CalledOff::Paused(wanted));
             }
             DownloadRequest::Cancel(wanted) if is_under_way(&wanted) => return Order::Cancel,
             DownloadRequest::Cancel(wanted) => {
@@ -272,12 +270,11 @@ impl Carrier {
         let mailbox = self.mailbox.clone();
         mailbox.guard(|| {
             loop {
-                match self.desk.waiting.pop_front() {
-                    Some(wanted) => self.bring(wanted)?,
-                    None => {
-                        let request = self.desk.requests.recv().map_err(|_closed| Gone)?;
-                        self.desk.take(request, None);
-                    }
+                if let Some(wanted) = self.desk.waiting.pop_front() {
+                    self.bring(wanted)?;
+                } else {
+                    let request = self.desk.requests.recv().map_err(|_closed| Gone)?;
+                    self.desk.take(request, None);
                 }
                 if let Ok(hub) = self.access.hub() {
                     self.desk.settle(&hub, &self.mailbox)?;

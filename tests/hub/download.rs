@@ -23,7 +23,7 @@ fn a_download_ends_in_the_cache_as_other_tools_lay_it_out() {
     let folder = bench.repository_folder(GGUF);
     assert_eq!(path, folder.join("snapshots").join(COMMIT).join(LARGE));
     assert_eq!(fs::read(&path).unwrap(), bytes(N_LARGE, 2));
-    assert_eq!(bench.blobs(GGUF), [bench.checksum.clone()]);
+    assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
     assert_eq!(
         fs::read_to_string(folder.join("refs/main")).unwrap(),
         COMMIT
@@ -155,7 +155,7 @@ fn a_paused_download_goes_on_after_the_program_has_ended() {
     let path = path_of(bench.download().unwrap());
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
     assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 2));
-    assert_eq!(bench.blobs(GGUF), [bench.checksum.clone()]);
+    assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
 }
 
 #[test]

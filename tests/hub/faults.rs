@@ -36,7 +36,7 @@ fn assert_whole(bench: &Bench, outcome: Result<Outcome, DownloadFailure>) {
         panic!("it did not end");
     };
     assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 2));
-    assert_eq!(bench.blobs(GGUF), [bench.checksum.clone()]);
+    assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_server_that_asks_for_time_gets_it() {
     let (outcome, waits) = download_with(&bench, |_| ());
     assert_eq!(
         waits,
-        ["the Hub has been asked too often (429): try again in 1 seconds"]
+        ["the Hub has been asked too often (429): try again in 1 second"]
     );
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_whole(&bench, outcome);
@@ -226,7 +226,7 @@ fn a_late_answer_is_waited_for_and_silence_is_not() {
     let (outcome, waits) = download_with(&bench, |config| {
         config.patience = Duration::from_secs(1);
     });
-    assert_eq!(waits, ["127.0.0.1 said nothing for 1 seconds"]);
+    assert_eq!(waits, ["127.0.0.1 said nothing for 1 second"]);
     assert_whole(&bench, outcome);
 }
 
@@ -280,7 +280,7 @@ fn a_cache_that_can_not_be_written_is_named() {
     let file = bench.cache.path().join("file");
     fs::write(&file, "").unwrap();
     let (outcome, _) = download_with(&bench, |config| {
-        config.cache_folder = Some(file.join("hub"))
+        config.cache_folder = Some(file.join("hub"));
     });
     let failure = outcome.unwrap_err().to_string();
     assert!(

@@ -2,6 +2,7 @@
 //! Hub's API and can be told to fail. No network, and nothing outside temporary folders.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails the test that called it"
 )]
