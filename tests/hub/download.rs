@@ -207,7 +207,9 @@ fn two_programs_do_not_bring_the_same_file_at_once() {
 
 fn pause_after_two_pieces(bench: &Bench) -> Outcome {
     third_piece_hangs(bench);
-    bench.download_until(2 * PIECE, Order::Pause)
+    let outcome = bench.download_until(2 * PIECE, Order::Pause);
+    bench.server.heal();
+    outcome
 }
 
 /// So that a user has time to think after the second piece.

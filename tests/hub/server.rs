@@ -140,6 +140,11 @@ impl Server {
         faults.push((request.to_owned(), fault));
     }
 
+    /// Nothing fails any more.
+    pub fn heal(&self) {
+        self.shared.faults.lock().unwrap().clear();
+    }
+
     /// What was asked so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()

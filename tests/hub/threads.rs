@@ -97,6 +97,7 @@ fn a_download_is_paused_resumed_and_done() {
         n_bytes_kept: PIECE as u64,
     };
     assert_eq!(next(&mut downloads), paused);
+    bench.server.heal();
     downloads.send(DownloadRequest::Resume(large()));
     let event = next(&mut downloads);
     let DownloadEvent::Done { wanted, path } = event else {
