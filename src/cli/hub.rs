@@ -18,8 +18,13 @@ use crate::hub::{
 /// Into a file or another program, progress is told no more often than this.
 const LOG_PAUSE: Duration = Duration::from_secs(5);
 
+/// How the Hub is reached.
+const ENVIRONMENT: &str = "Models lie in the cache folder that other tools share. HF_TOKEN, HF_HOME \
+                           and HF_ENDPOINT hold here too.";
+
 /// What `quartet search` is given.
 #[derive(Debug, Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(super) struct SearchArguments {
     /// Words of the model's name; without them a few models are recommended, and nobody is asked
     #[arg(value_name = "WORDS")]
@@ -32,6 +37,7 @@ pub(super) struct SearchArguments {
 
 /// What `quartet download` is given.
 #[derive(Debug, Args)]
+#[command(after_help = ENVIRONMENT)]
 pub(super) struct DownloadArguments {
     /// The repository on the Hub, written OWNER/NAME
     #[arg(value_name = "OWNER/NAME")]

@@ -2,8 +2,8 @@
 //! its name. A content has a name only when it is right.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::ops::RangeInclusive;
+use std::io::{ErrorKind, Read, Write};
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,18 +20,26 @@ const PIECE_TIME: Duration = Duration::from_secs(4);
 /// How many bytes are hashed between two looks at the user.
 const HASHED_AT_ONCE: usize = 1 << 20;
 
+/// A file of a commit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub repository: &'a str,
+    pub commit: &'a str,
+    pub file: &'a RemoteFile,
+}
+
 impl Hub {
     /// Brings a content that is not there yet, from what is there of it.
     pub(super) fn carry(
         &self,
-        (repository, commit): (&str, &str),
-        file: &RemoteFile,
+        source: Source<'_>,
         shelf: &Shelf,
         journey: &mut Journey<'_>,
     ) -> Result<(), Halt> {
+        let file = source.file;
         let _lock = shelf.lock(&file.checksum, &file.path)?;
         let incomplete = shelf.incomplete(&file.checksum);
-        self.fetch((repository, commit), file, &incomplete, journey)?;
+        self.fetch(source, &incomplete, journey)?;
         if !verify(file, &incomplete, journey)? {
             // Nothing of a wrong content is worth going on from.
             fs::remove_file(&incomplete).map_err(|error| HubError::writing(&incomplete, error))?;
@@ -45,8 +53,7 @@ impl Hub {
 
     fn fetch(
         &self,
-        (repository, commit): (&str, &str),
-        file: &RemoteFile,
+        source: Source<'_>,
         incomplete: &Path,
         journey: &mut Journey<'_>,
     ) -> Result<(), Halt> {
@@ -56,46 +63,24 @@ impl Hub {
             .append(true)
             .open(incomplete)
             .map_err(writing)?;
+        let n_bytes = source.file.n_bytes;
         let mut n_here = output.metadata().map_err(writing)?.len();
-        if n_here > file.n_bytes {
+        if n_here > n_bytes {
             output.set_len(0).map_err(writing)?;
             n_here = 0;
         }
-        let mut question = Question {
-            subject: self.subject(repository, &file.path),
-            limits: Limits::default(),
-            persistence: Persistence::Again,
-        };
-        let handle = self.model(repository);
         let mut piece = *self.config.piece.start();
-        while n_here < file.n_bytes {
-            let range = n_here..file.n_bytes.min(n_here + piece);
-            let n_asked = range.end - range.start;
-            let (handle, path) = (handle.clone(), file.path.clone());
-            let commit = commit.to_owned();
-            let call = move |ear| {
-                let asked = handle.download_file_to_bytes().filename(path.clone());
-                let asked = asked.revision(commit.clone()).range(range.clone());
-                let bytes = asked.progress(ear).send()?;
-                if bytes.len() as u64 == n_asked {
-                    Ok(bytes)
-                } else {
-                    // Asked again, as after a break.
-                    let cut_off = std::io::ErrorKind::UnexpectedEof;
-                    Err(std::io::Error::from(cut_off).into())
-                }
-            };
+        let mut persistence = Persistence::Again;
+        while n_here < n_bytes {
+            let range = n_here..n_bytes.min(n_here + piece);
             let asked_at = Instant::now();
             let mut tell = |sign: &Sign<'_>| tell(journey, n_here, sign);
-            question.limits = Limits {
-                n_bytes: n_asked,
-                n_bytes_announced: file.n_bytes,
-            };
-            let bytes = self.ask(&question, &mut tell, call)?;
-            output.write_all(&bytes).map_err(writing)?;
-            n_here += n_asked;
-            piece = next_piece(n_asked, asked_at.elapsed(), &self.config.piece);
-            question.persistence = Persistence::AgainWithoutNetwork;
+            let bytes = self.fetch_range(source, range, persistence, &mut tell)?;
+            let bytes = bytes.as_ref();
+            output.write_all(bytes).map_err(writing)?;
+            n_here += bytes.len() as u64;
+            piece = next_piece(bytes.len() as u64, asked_at.elapsed(), &self.config.piece);
+            persistence = Persistence::AgainWithoutNetwork;
             match journey.received(n_here) {
                 Order::GoOn => {}
                 order => return Err(Halt::Ordered(order)),
@@ -103,6 +88,39 @@ impl Hub {
         }
         // A name given to bytes that a power cut could still take would be a lie.
         Ok(output.sync_all().map_err(writing)?)
+    }
+
+    /// Brings these bytes of a file, all of them.
+    fn fetch_range(
+        &self,
+        source: Source<'_>,
+        range: Range<u64>,
+        persistence: Persistence,
+        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
+    ) -> Result<impl AsRef<[u8]> + use<>, Halt> {
+        let n_asked = range.end - range.start;
+        let question = Question {
+            subject: self.subject(source.repository, &source.file.path),
+            limits: Limits {
+                n_bytes: n_asked,
+                n_bytes_announced: source.file.n_bytes,
+            },
+            persistence,
+        };
+        let handle = self.model(source.repository);
+        let (path, commit) = (source.file.path.clone(), source.commit.to_owned());
+        let call = move |ear| {
+            let asked = handle.download_file_to_bytes().filename(path.clone());
+            let asked = asked.revision(commit.clone()).range(range.clone());
+            let bytes = asked.progress(ear).send()?;
+            if bytes.len() as u64 == n_asked {
+                Ok(bytes)
+            } else {
+                // Asked again, as after a break.
+                Err(std::io::Error::from(ErrorKind::UnexpectedEof).into())
+            }
+        };
+        self.ask(&question, tell, call)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::cache::Shelf;
+use super::carry::Source;
 use super::journey::{DownloadProgress, Journey, Order, Stage, whole_seconds};
 use super::model_files::ModelFiles;
 use super::patience::{Halt, Persistence, Sign};
@@ -148,7 +149,7 @@ impl Hub {
     }
 
     fn follow(&self, plan: &Plan, journey: &mut Journey<'_>) -> Result<(), Halt> {
-        let (name, commit) = (&plan.listing.repository.name, &plan.listing.commit);
+        let commit = &plan.listing.commit;
         let n_bytes_total = plan.files.iter().map(|file| file.n_bytes).sum();
         journey.plan(plan.n_bytes_here(), n_bytes_total);
         plan.shelf.prepare()?;
@@ -157,7 +158,12 @@ impl Hub {
             if !plan.is_here(file) {
                 let n_bytes_elsewhere = plan.n_bytes_here() - plan.n_bytes_here_of(file);
                 journey.begin(&file.path, n_bytes_elsewhere, plan.n_bytes_here_of(file));
-                self.carry((name, commit), file, &plan.shelf, journey)?;
+                let source = Source {
+                    repository: &plan.listing.repository.name,
+                    commit,
+                    file,
+                };
+                self.carry(source, &plan.shelf, journey)?;
             }
             plan.shelf.publish(commit, &file.path, &file.checksum)?;
         }

@@ -11,7 +11,7 @@ mod thread;
 
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
-    CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, Outcome, RECOMMENDED,
+    CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
     RecommendedModel, Repository, Stage, Wanted,
 };
 pub use download::Downloads;

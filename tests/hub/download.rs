@@ -83,6 +83,18 @@ fn a_quantisation_or_the_last_part_of_a_path_chooses_a_file() {
 }
 
 #[test]
+fn a_repository_that_was_renamed_is_found_under_its_old_name() {
+    let bench = Bench::new();
+    bench.server.rename("wolf/tiny-GGUF", GGUF);
+    let wanted = wanted("wolf/tiny-GGUF", Some(LARGE));
+    let outcome = bench.hub().download(&wanted, &mut |_| Order::GoOn);
+    assert_eq!(
+        fs::read(path_of(outcome.unwrap())).unwrap(),
+        bytes(N_LARGE, 2)
+    );
+}
+
+#[test]
 fn of_several_models_one_must_be_chosen_and_it_must_be_there() {
     let bench = Bench::new();
     let failure = bench

@@ -60,6 +60,7 @@ impl Stored {
 struct Shared {
     repositories: Mutex<BTreeMap<String, BTreeMap<String, Stored>>>,
     faults: Mutex<Vec<(String, Fault)>>,
+    renamed: Mutex<BTreeMap<String, String>>,
     asked: Mutex<Vec<Asked>>,
 }
 
@@ -126,6 +127,12 @@ impl Server {
         let content = &mut stored.get_mut(path).unwrap().content;
         let middle = content.len() / 2;
         content[middle] ^= 1;
+    }
+
+    /// Whoever asks for the old name is sent on to the new one.
+    pub fn rename(&self, old: &str, new: &str) {
+        let mut renamed = self.shared.renamed.lock().unwrap();
+        renamed.insert(format!("/{old}"), format!("/{new}"));
     }
 
     fn store(&self, repository: &str, path: &str, content: Vec<u8>, checksum: String) {
@@ -201,6 +208,13 @@ impl Server {
     fn answer(&self, asked: &Asked, whole: bool) -> Answer {
         let repositories = self.shared.repositories.lock().unwrap();
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+        for (old, new) in self.shared.renamed.lock().unwrap().iter() {
+            if path.contains(old) {
+                // What was asked beside the path is lost on the way.
+                let headers = format!("Location: {}\r\n", path.replace(old, new));
+                return Answer::new(307, &headers, Vec::new());
+            }
+        }
         if path == "/api/models" {
             let found = repositories
                 .iter()
