@@ -1,21 +1,28 @@
 //! The commands, as a shell sees them.
 
-use std::process::{Command, Output};
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use crate::bench::{Bench, GGUF, LARGE};
-use crate::server::COMMIT;
+use crate::bench::{Bench, GGUF, LARGE, bytes};
+use crate::server::{COMMIT, Fault};
 
 fn quartet(bench: &Bench, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_quartet"))
+    command(bench, arguments).output().unwrap()
+}
+
+fn command(bench: &Bench, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
+    command
         .args(arguments)
         .env("HF_ENDPOINT", bench.server.endpoint())
         .env("HF_HOME", bench.cache.path())
         .env("HF_TOKEN", "hf_from_the_shell")
         .env("NO_PROXY", "127.0.0.1")
         .env_remove("HF_HUB_CACHE")
-        .env_remove("HUGGINGFACE_HUB_CACHE")
-        .output()
-        .unwrap()
+        .env_remove("HUGGINGFACE_HUB_CACHE");
+    command
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -51,6 +58,39 @@ fn a_model_is_found_downloaded_and_listed() {
 
     let listed = text(&quartet(&bench, &["models"]).stdout);
     assert_eq!(listed, format!("{GGUF}  Q8_0 · 1 MB\n    {path}\n"));
+}
+
+#[test]
+fn a_download_goes_on_after_the_program_was_killed() {
+    const FIRST_PIECE: usize = 1 << 20;
+    let bench = Bench::new();
+    let content = bytes(3 * FIRST_PIECE, 4);
+    let checksum = bench
+        .server
+        .put_large("fox/big", "big-Q8_0.gguf", content.clone());
+    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Silence);
+    let mut killed = command(&bench, &["download", "fox/big"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let blobs = bench.cache.path().join("hub/models--fox--big/blobs");
+    let part = blobs.join(format!("{checksum}.incomplete"));
+    let n_here = || fs::metadata(&part).map_or(0, |part| part.len());
+    while n_here() < FIRST_PIECE as u64 && killed.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    bench.server.heal();
+
+    let n_before = bench.server.ranges().len();
+    let brought = quartet(&bench, &["download", "fox/big"]);
+    assert!(brought.status.success(), "{}", text(&brought.stderr));
+    let resumed_at = bench.server.ranges()[n_before].start;
+    assert_eq!(resumed_at, FIRST_PIECE);
+    let path = text(&brought.stdout);
+    assert_eq!(fs::read(path.trim_end()).unwrap(), content);
 }
 
 #[test]
