@@ -12,6 +12,9 @@ pub mod generation;
 /// Tokens and tensors.
 pub mod engine;
 
+/// Models from the Hugging Face Hub: found, downloaded and listed.
+pub mod hub;
+
 /// The engine's thread, and what is said across its border.
 pub mod worker;
 

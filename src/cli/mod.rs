@@ -7,6 +7,7 @@ mod bench;
 mod console;
 mod failure;
 mod generate;
+mod hub;
 mod inspect;
 mod keep;
 mod progress;
@@ -51,6 +52,12 @@ enum Command {
     Sample(sample::Arguments),
     /// Say a pane's settings in the words of another tool, or read them from there
     Settings(settings::Arguments),
+    /// Find models on the Hugging Face Hub
+    Search(hub::SearchArguments),
+    /// Download a model from the Hugging Face Hub, or go on with a download
+    Download(hub::DownloadArguments),
+    /// List the downloaded models
+    Models,
 }
 
 /// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
@@ -63,6 +70,9 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
+        Some(Command::Search(arguments)) => hub::search(&arguments),
+        Some(Command::Download(arguments)) => hub::download(&arguments),
+        Some(Command::Models) => hub::models(),
         None => open_window(arguments.model),
     };
     match outcome {

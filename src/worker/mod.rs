@@ -1,12 +1,21 @@
-//! The engine's thread: requests in, events out.
+//! The engine's thread, and those that speak with the Hub: requests in, events out.
 //!
 //! The window and the command line know the engine only through this border.
 
+mod download;
+mod download_protocol;
+mod download_thread;
 mod handle;
 mod protocol;
 mod thread;
 
 pub use crate::generation::GenerationId;
+pub use crate::hub::{
+    CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
+    RecommendedModel, Repository, Stage, Wanted,
+};
+pub use download::Downloads;
+pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use protocol::{Event, ModelSource, PaneRequest, Request};
 

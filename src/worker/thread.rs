@@ -230,7 +230,7 @@ impl From<Progress> for Event {
 }
 
 /// What a panic said.
-fn message_of(panic: &(dyn Any + Send)) -> String {
+pub(super) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("it did not say why")

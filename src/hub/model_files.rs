@@ -1,0 +1,301 @@
+//! Which of a repository's files make a model that Quartet can open: a GGUF file, a GGUF in several
+//! parts, or a folder with safetensors.
+
+use std::collections::BTreeMap;
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelFormat {
+    /// One file with everything in it, or several parts of one.
+    Gguf,
+    /// A folder with `config.json`, `tokenizer.json` and the weights.
+    Safetensors,
+}
+
+/// The files of one model that can be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFiles {
+    /// How the weights are stored.
+    pub format: ModelFormat,
+    /// How they are rounded, as the file's name says: `Q4_K_M`.
+    pub quantization: Option<String>,
+    /// How many bytes all its files have, where that is known.
+    pub n_bytes: Option<u64>,
+    /// All its files, by their paths in the repository; the last ones are the weights, in order.
+    pub paths: Vec<String>,
+}
+
+/// What claims to be larger is not believed, so that no sum of sizes overflows.
+pub(super) const LARGEST_FILE: u64 = 1 << 50;
+
+/// What a folder with safetensors can't be opened without.
+const NEEDED: &[&str] = &["config.json", "tokenizer.json"];
+
+/// What is taken along where it is there.
+const COMPANIONS: &[&str] = &[
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "generation_config.json",
+    "model.safetensors.index.json",
+    "special_tokens_map.json",
+    "tokenizer_config.json",
+];
+
+/// What the weights of a GGUF file can be in: what candle reads. Longer names first.
+const QUANTIZATIONS: &[&str] = &[
+    "Q3_K_XL", "Q2_K_L", "Q2_K_S", "Q2_K_XL", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q4_K_L", "Q4_K_M",
+    "Q4_K_S", "Q4_K_XL", "Q5_K_L", "Q5_K_M", "Q5_K_S", "Q5_K_XL", "Q6_K_L", "Q6_K_XL", "Q8_K_XL",
+    "Q2_K", "Q3_K", "Q4_0", "Q4_1", "Q4_K", "Q5_0", "Q5_1", "Q5_K", "Q6_K", "Q8_0", "Q8_1", "Q8_K",
+    "BF16", "FP16", "FP32", "F16", "F32", "Q4", "Q5", "Q8",
+];
+
+/// Signs in a file's name of what is no language model, or is stored in a way that candle does not
+/// read.
+const FOREIGN: &[&str] = &[
+    "IQ1", "IQ2", "IQ3", "IQ4", "TQ1", "TQ2", "MXFP4", "NVFP4", "MMPROJ", "IMATRIX", "Q4_0_4_4",
+    "Q4_0_4_8", "Q4_0_8_8",
+];
+
+impl ModelFiles {
+    /// The models among these files, each a path and a size, from small to large.
+    pub fn among<'a>(files: impl IntoIterator<Item = (&'a str, Option<u64>)>) -> Vec<Self> {
+        let files: BTreeMap<&str, Option<u64>> = files
+            .into_iter()
+            .filter(|(path, _)| is_plain(path))
+            .map(|(path, n_bytes)| (path, n_bytes.filter(|n| *n <= LARGEST_FILE)))
+            .collect();
+        let mut models: Vec<Self> = ggufs(&files);
+        models.extend(safetensors(&files));
+        models.sort_by(|one, other| {
+            let key = |model: &Self| (model.n_bytes, model.paths.first().cloned());
+            key(one).cmp(&key(other))
+        });
+        models
+    }
+
+    /// The path by which it is told from the others: the file, or the first part of several; nothing
+    /// for a folder.
+    pub fn file(&self) -> Option<&str> {
+        match self.format {
+            ModelFormat::Gguf => self.paths.first().map(String::as_str),
+            ModelFormat::Safetensors => None,
+        }
+    }
+
+    /// Whether this is meant by a path, the last part of one, or a quantisation.
+    pub fn is_meant_by(&self, name: &str) -> bool {
+        let is_quantization = self
+            .quantization
+            .as_ref()
+            .is_some_and(|quantization| quantization.eq_ignore_ascii_case(name));
+        let is_file = self.file().is_some_and(|file| {
+            file == name || file.rsplit('/').next().is_some_and(|last| last == name)
+        });
+        is_file || is_quantization
+    }
+}
+
+/// Whether a path stays inside the folder that it is joined to, on every system.
+pub(super) fn is_plain(path: &str) -> bool {
+    let is_plain_part = |part: &str| {
+        !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
+    };
+    path.split('/').all(is_plain_part)
+}
+
+fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
+    let mut models = Vec::new();
+    for path in files.keys() {
+        let Some(stem) = path.strip_suffix(".gguf") else {
+            continue;
+        };
+        let name = stem.rsplit('/').next().unwrap_or(stem).to_ascii_uppercase();
+        if FOREIGN.iter().any(|sign| name.contains(sign)) {
+            continue;
+        }
+        let paths = match part(stem) {
+            None => vec![(*path).to_owned()],
+            Some((base, 1, n_parts)) => (1..=n_parts)
+                .map(|index| format!("{base}-{index:05}-of-{n_parts:05}.gguf"))
+                .collect(),
+            Some(_) => continue,
+        };
+        models.extend(whole(files, ModelFormat::Gguf, quantization(&name), paths));
+    }
+    models
+}
+
+fn safetensors(files: &BTreeMap<&str, Option<u64>>) -> Option<ModelFiles> {
+    let weights = if files.contains_key("model.safetensors") {
+        vec!["model.safetensors".to_owned()]
+    } else {
+        let first = files.keys().find_map(|path| {
+            let (base, index, n_parts) = part(path.strip_suffix(".safetensors")?)?;
+            (base == "model" && index == 1).then_some(n_parts)
+        })?;
+        (1..=first)
+            .map(|index| format!("model-{index:05}-of-{first:05}.safetensors"))
+            .collect()
+    };
+    let is_split = weights.len() > 1;
+    if is_split && !files.contains_key("model.safetensors.index.json") {
+        return None;
+    }
+    let companions = COMPANIONS
+        .iter()
+        .filter(|path| files.contains_key(**path))
+        .filter(|path| is_split || !path.ends_with(".index.json"));
+    let paths = NEEDED
+        .iter()
+        .chain(companions)
+        .map(|path| (*path).to_owned())
+        .chain(weights)
+        .collect();
+    whole(files, ModelFormat::Safetensors, None, paths)
+}
+
+/// A model, if all its files are there.
+fn whole(
+    files: &BTreeMap<&str, Option<u64>>,
+    format: ModelFormat,
+    quantization: Option<String>,
+    paths: Vec<String>,
+) -> Option<ModelFiles> {
+    let sizes: Vec<Option<u64>> = paths
+        .iter()
+        .map(|path| files.get(path.as_str()).copied())
+        .collect::<Option<_>>()?;
+    Some(ModelFiles {
+        format,
+        quantization,
+        n_bytes: sizes.into_iter().sum(),
+        paths,
+    })
+}
+
+/// Takes "name-00001-of-00003" apart. More parts than there are digits to count them, or more than a
+/// repository would have, are no parts.
+fn part(stem: &str) -> Option<(&str, u32, u32)> {
+    let (rest, n_parts) = stem.rsplit_once("-of-")?;
+    let (base, index) = rest.rsplit_once('-')?;
+    let count = |digits: &str| {
+        let is_count = digits.len() == 5 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|n: &u32| is_count && *n > 0)
+    };
+    Some((base, count(index)?, count(n_parts)?)).filter(|(_, index, n)| index <= n && *n <= 1_000)
+}
+
+/// The quantisation in a file's name in capitals: a word of its own, the last one that is one.
+fn quantization(name: &str) -> Option<String> {
+    let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
+    QUANTIZATIONS
+        .iter()
+        .filter_map(|known| {
+            let start = name.rfind(known)?;
+            let (before, after) = (name.get(..start)?, name.get(start + known.len()..)?);
+            let stands_alone =
+                is_border(before.chars().next_back()) && is_border(after.chars().next());
+            stands_alone.then_some((start, known.len(), *known))
+        })
+        .max()
+        .map(|(_, _, known)| known.replace("FP", "F"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModelFiles, ModelFormat, is_plain};
+
+    fn among(paths: &[&str]) -> Vec<ModelFiles> {
+        ModelFiles::among(paths.iter().map(|path| (*path, Some(10))))
+    }
+
+    #[test]
+    fn a_file_says_its_quantisation() {
+        for (path, quantization) in [
+            ("Qwen3-0.6B-Q8_0.gguf", Some("Q8_0")),
+            ("smollm2-1.7b-instruct-q4_k_m.gguf", Some("Q4_K_M")),
+            ("tinyllama-1.1b-chat-v1.0.Q4_K_S.gguf", Some("Q4_K_S")),
+            ("Phi-3-mini-4k-instruct-q4.gguf", Some("Q4")),
+            ("Phi-3-mini-4k-instruct-fp16.gguf", Some("F16")),
+            ("model-bf16.gguf", Some("BF16")),
+            ("model-UD-Q4_K_XL.gguf", Some("Q4_K_XL")),
+            ("BF16/model-BF16-00001-of-00001.gguf", Some("BF16")),
+            ("model.gguf", None),
+            ("AQ4_0B.gguf", None),
+        ] {
+            let models = among(&[path]);
+            assert_eq!(models.len(), 1, "{path}");
+            assert_eq!(models[0].quantization.as_deref(), quantization, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_opened_is_not_offered() {
+        for path in [
+            "model-IQ4_XS.gguf",
+            "mmproj-model-f16.gguf",
+            "model.bin",
+            "../model.gguf",
+            "/model.gguf",
+            "model-00002-of-00002.gguf",
+            "model-00001-of-00002.gguf",
+            "model.safetensors",
+        ] {
+            assert_eq!(among(&[path]), [], "{path}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_split_file_are_one() {
+        let models = among(&[
+            "Q8_0/big-Q8_0-00002-of-00002.gguf",
+            "Q8_0/big-Q8_0-00001-of-00002.gguf",
+        ]);
+        assert_eq!(models.len(), 1);
+        assert_eq!(models[0].n_bytes, Some(20));
+        assert_eq!(models[0].file(), Some("Q8_0/big-Q8_0-00001-of-00002.gguf"));
+        for name in ["q8_0", "big-Q8_0-00001-of-00002.gguf"] {
+            assert!(models[0].is_meant_by(name), "{name}");
+        }
+        assert!(!models[0].is_meant_by("Q4_0"));
+    }
+
+    #[test]
+    fn a_folder_is_offered_when_it_is_whole() {
+        let single = [
+            "config.json",
+            "tokenizer.json",
+            "model.safetensors",
+            "README.md",
+        ];
+        let models = among(&single);
+        assert_eq!(models[0].format, ModelFormat::Safetensors);
+        assert_eq!(models[0].paths.len(), 3);
+        assert_eq!(models[0].n_bytes, Some(30));
+
+        let split = [
+            "config.json",
+            "model-00001-of-00002.safetensors",
+            "model-00002-of-00002.safetensors",
+            "model.safetensors.index.json",
+            "tokenizer.json",
+        ];
+        assert_eq!(among(&split)[0].paths.len(), 5);
+        for missing in 0..split.len() {
+            let mut rest = split.to_vec();
+            rest.remove(missing);
+            assert_eq!(among(&rest), [], "without {}", split[missing]);
+        }
+    }
+
+    #[test]
+    fn a_path_from_outside_stays_inside() {
+        for path in ["a", "a/b.gguf", "..a/b"] {
+            assert!(is_plain(path), "{path}");
+        }
+        for path in ["", "/a", "a//b", "../a", "a/../b", "a/.", "c:a", "a\\b"] {
+            assert!(!is_plain(path), "{path}");
+        }
+    }
+}

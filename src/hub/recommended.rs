@@ -1,0 +1,121 @@
+//! A few small models to begin with.
+
+/// A model that we would give to a friend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecommendedModel {
+    /// What people call it.
+    pub name: &'static str,
+    /// How many weights it has, in millions.
+    pub n_weights_millions: u32,
+    /// The repository on the Hub.
+    pub repository: &'static str,
+    /// The file in it.
+    pub file: &'static str,
+    /// How its weights are rounded.
+    pub quantization: &'static str,
+    /// The file's size in megabytes (10^6 bytes).
+    pub megabytes: u32,
+    /// The licence.
+    pub license: &'static str,
+    /// Why one would want it.
+    pub why: &'static str,
+}
+
+/// From small to large.
+pub const RECOMMENDED: &[RecommendedModel] = &[
+    RecommendedModel {
+        name: "SmolLM2 135M Instruct",
+        n_weights_millions: 135,
+        repository: "bartowski/SmolLM2-135M-Instruct-GGUF",
+        file: "SmolLM2-135M-Instruct-Q8_0.gguf",
+        quantization: "Q8_0",
+        megabytes: 145,
+        license: "Apache 2.0",
+        why: "The smallest that holds a conversation; its slips are easy to see in the plots",
+    },
+    RecommendedModel {
+        name: "SmolLM2 360M Instruct",
+        n_weights_millions: 360,
+        repository: "HuggingFaceTB/SmolLM2-360M-Instruct-GGUF",
+        file: "smollm2-360m-instruct-q8_0.gguf",
+        quantization: "Q8_0",
+        megabytes: 386,
+        license: "Apache 2.0",
+        why: "A step up from 135M; the file comes from the makers of the model",
+    },
+    RecommendedModel {
+        name: "Qwen3 0.6B",
+        n_weights_millions: 600,
+        repository: "Qwen/Qwen3-0.6B-GGUF",
+        file: "Qwen3-0.6B-Q8_0.gguf",
+        quantization: "Q8_0",
+        megabytes: 639,
+        license: "Apache 2.0",
+        why: "Many languages, and it can think before it answers",
+    },
+    RecommendedModel {
+        name: "Gemma 3 1B",
+        n_weights_millions: 1_000,
+        repository: "ggml-org/gemma-3-1b-it-GGUF",
+        file: "gemma-3-1b-it-Q4_K_M.gguf",
+        quantization: "Q4_K_M",
+        megabytes: 806,
+        license: "Gemma",
+        why: "A vocabulary of 262,144 tokens: other words are single tokens here",
+    },
+    RecommendedModel {
+        name: "Llama 3.2 1B Instruct",
+        n_weights_millions: 1_240,
+        repository: "bartowski/Llama-3.2-1B-Instruct-GGUF",
+        file: "Llama-3.2-1B-Instruct-Q4_K_M.gguf",
+        quantization: "Q4_K_M",
+        megabytes: 808,
+        license: "Llama 3.2",
+        why: "The smallest of the Llama 3 family, on which many others are built",
+    },
+    RecommendedModel {
+        name: "SmolLM2 1.7B Instruct",
+        n_weights_millions: 1_700,
+        repository: "HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF",
+        file: "smollm2-1.7b-instruct-q4_k_m.gguf",
+        quantization: "Q4_K_M",
+        megabytes: 1_056,
+        license: "Apache 2.0",
+        why: "The largest of its family: the same training as the two above, more weights",
+    },
+    RecommendedModel {
+        name: "SmolLM3 3B",
+        n_weights_millions: 3_080,
+        repository: "ggml-org/SmolLM3-3B-GGUF",
+        file: "SmolLM3-Q4_K_M.gguf",
+        quantization: "Q4_K_M",
+        megabytes: 1_915,
+        license: "Apache 2.0",
+        why: "Its weights, data and recipe are all public",
+    },
+    RecommendedModel {
+        name: "Phi-3 Mini 4K Instruct",
+        n_weights_millions: 3_820,
+        repository: "microsoft/Phi-3-mini-4k-instruct-gguf",
+        file: "Phi-3-mini-4k-instruct-q4.gguf",
+        quantization: "Q4",
+        megabytes: 2_393,
+        license: "MIT",
+        why: "The largest of this list, trained on texts in the manner of textbooks",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::RECOMMENDED;
+
+    #[test]
+    fn they_grow_and_none_is_large() {
+        assert!(RECOMMENDED.is_sorted_by_key(|model| model.n_weights_millions));
+        for model in RECOMMENDED {
+            assert!((100..=4_000).contains(&model.n_weights_millions));
+            assert_eq!(model.file.rsplit('.').next(), Some("gguf"));
+            assert_eq!(model.repository.split('/').count(), 2);
+        }
+    }
+}

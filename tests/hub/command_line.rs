@@ -1,0 +1,120 @@
+//! The commands, as a shell sees them.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::bench::{Bench, GGUF, LARGE, bytes};
+use crate::server::{COMMIT, Fault};
+
+fn quartet(bench: &Bench, arguments: &[&str]) -> Output {
+    command(bench, arguments).output().unwrap()
+}
+
+fn command(bench: &Bench, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
+    command
+        .args(arguments)
+        .env("HF_ENDPOINT", bench.server.endpoint())
+        .env("HF_HOME", bench.cache.path())
+        .env("HF_TOKEN", "hf_from_the_shell")
+        .env("NO_PROXY", "127.0.0.1")
+        .env_remove("HF_HUB_CACHE")
+        .env_remove("HUGGINGFACE_HUB_CACHE");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_model_is_found_downloaded_and_listed() {
+    let bench = Bench::new();
+    let found = quartet(&bench, &["search", "tiny"]);
+    assert_eq!(
+        text(&found.stdout),
+        "fox/tiny-GGUF  1300 downloads · 7 likes · apache-2.0 · changed 2025-05-09\n    \
+         tiny-Q4_0.gguf  Q4_0 · 300 KB\n    tiny-Q8_0.gguf  Q8_0 · 1 MB\n"
+    );
+    let token = bench.server.asked()[0].headers["authorization"].clone();
+    assert_eq!(token, "Bearer hf_from_the_shell");
+
+    let brought = quartet(&bench, &["download", GGUF, "--file", LARGE]);
+    assert!(brought.status.success(), "{}", text(&brought.stderr));
+    let path = bench
+        .cache
+        .path()
+        .join("hub/models--fox--tiny-GGUF/snapshots");
+    let path = path.join(COMMIT).join(LARGE).display().to_string();
+    assert_eq!(text(&brought.stdout), format!("{path}\n"));
+    let told = text(&brought.stderr);
+    assert!(
+        told.lines()
+            .any(|line| line.starts_with("Checking tiny-Q8_0.gguf")),
+        "{told}"
+    );
+
+    let listed = text(&quartet(&bench, &["models"]).stdout);
+    assert_eq!(listed, format!("{GGUF}  Q8_0 · 1 MB\n    {path}\n"));
+}
+
+#[test]
+fn a_download_goes_on_after_the_program_was_killed() {
+    const FIRST_PIECE: usize = 1 << 20;
+    let bench = Bench::new();
+    let content = bytes(3 * FIRST_PIECE, 4);
+    let checksum = bench
+        .server
+        .put_large("fox/big", "big-Q8_0.gguf", content.clone());
+    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Silence);
+    let mut killed = command(&bench, &["download", "fox/big"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let blobs = bench.cache.path().join("hub/models--fox--big/blobs");
+    let part = blobs.join(format!("{checksum}.incomplete"));
+    let n_here = || fs::metadata(&part).map_or(0, |part| part.len());
+    while n_here() < FIRST_PIECE as u64 && killed.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    bench.server.heal();
+
+    let n_before = bench.server.ranges().len();
+    let brought = quartet(&bench, &["download", "fox/big"]);
+    assert!(brought.status.success(), "{}", text(&brought.stderr));
+    let resumed_at = bench.server.ranges()[n_before].start;
+    assert_eq!(resumed_at, FIRST_PIECE);
+    let path = text(&brought.stdout);
+    assert_eq!(fs::read(path.trim_end()).unwrap(), content);
+}
+
+#[test]
+fn a_choice_that_is_missing_is_a_matter_of_the_arguments() {
+    let bench = Bench::new();
+    let output = quartet(&bench, &["download", GGUF]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("choose one of these files: tiny-Q4_0.gguf, tiny-Q8_0.gguf")
+    );
+    let output = quartet(&bench, &["download", "fox/missing"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).ends_with(
+        "error: there is no repository fox/missing on the Hub, or it is private and HF_TOKEN does not open it\n"
+    ));
+}
+
+#[test]
+fn recommendations_and_the_cache_need_no_network() {
+    let bench = Bench::new();
+    let recommended = quartet(&bench, &["search"]);
+    assert!(text(&recommended.stdout).contains("quartet download Qwen/Qwen3-0.6B-GGUF --file"));
+    let listed = quartet(&bench, &["models"]);
+    assert!(listed.status.success() && listed.stdout.is_empty());
+    assert!(text(&listed.stderr).starts_with("no models in "));
+    assert!(bench.server.asked().is_empty());
+}

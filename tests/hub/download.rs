@@ -1,0 +1,233 @@
+//! Downloads that go well, with pauses in between.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use quartet::hub::{HubError, ModelFormat, Order, Outcome, Stage};
+
+use crate::bench::{Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted};
+use crate::server::{COMMIT, Fault};
+
+fn path_of(outcome: Outcome) -> PathBuf {
+    match outcome {
+        Outcome::Done { path } => path,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_download_ends_in_the_cache_as_other_tools_lay_it_out() {
+    let bench = Bench::new();
+    let path = path_of(bench.download().unwrap());
+    let folder = bench.repository_folder(GGUF);
+    assert_eq!(path, folder.join("snapshots").join(COMMIT).join(LARGE));
+    assert_eq!(fs::read(&path).unwrap(), bytes(N_LARGE, 2));
+    assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
+    assert_eq!(
+        fs::read_to_string(folder.join("refs/main")).unwrap(),
+        COMMIT
+    );
+    #[cfg(unix)]
+    assert_eq!(
+        fs::read_link(&path).unwrap(),
+        PathBuf::from("../../blobs").join(&bench.checksum)
+    );
+    assert_eq!(bench.offered(), [path]);
+    let starts: Vec<usize> = bench
+        .server
+        .ranges()
+        .iter()
+        .map(|range| range.start)
+        .collect();
+    assert_eq!(starts, (0..N_LARGE).step_by(PIECE).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_folder_is_brought_whole_and_checked_file_by_file() {
+    let bench = Bench::new();
+    let outcome = bench
+        .hub()
+        .download(&wanted(FOLDER, None), &mut |_| Order::GoOn);
+    let path = path_of(outcome.unwrap());
+    assert_eq!(fs::read(path.join("config.json")).unwrap(), b"{}\n");
+    assert_eq!(
+        fs::read(path.join("model.safetensors")).unwrap(),
+        bytes(5_000, 3)
+    );
+    let cached = bench.hub().cached_models().unwrap();
+    assert_eq!(cached.len(), 1);
+    assert_eq!(cached[0].model.format, ModelFormat::Safetensors);
+    assert_eq!(
+        (&cached[0].path, cached[0].repository.as_str()),
+        (&path, FOLDER)
+    );
+}
+
+#[test]
+fn what_is_there_is_not_brought_again() {
+    let bench = Bench::new();
+    let first = bench.download().unwrap();
+    let n_ranges = bench.server.ranges().len();
+    assert_eq!(bench.download().unwrap(), first);
+    assert_eq!(bench.server.ranges().len(), n_ranges);
+}
+
+#[test]
+fn a_quantisation_or_the_last_part_of_a_path_chooses_a_file() {
+    let bench = Bench::new();
+    let outcome = bench
+        .hub()
+        .download(&wanted(GGUF, Some("q4_0")), &mut |_| Order::GoOn);
+    assert!(path_of(outcome.unwrap()).ends_with("tiny-Q4_0.gguf"));
+}
+
+#[test]
+fn a_repository_that_was_renamed_is_found_under_its_old_name() {
+    let bench = Bench::new();
+    bench.server.rename("wolf/tiny-GGUF", GGUF);
+    let wanted = wanted("wolf/tiny-GGUF", Some(LARGE));
+    let outcome = bench.hub().download(&wanted, &mut |_| Order::GoOn);
+    assert_eq!(
+        fs::read(path_of(outcome.unwrap())).unwrap(),
+        bytes(N_LARGE, 2)
+    );
+}
+
+#[test]
+fn of_several_models_one_must_be_chosen_and_it_must_be_there() {
+    let bench = Bench::new();
+    let failure = bench
+        .hub()
+        .download(&wanted(GGUF, None), &mut |_| Order::GoOn)
+        .unwrap_err();
+    assert_eq!(
+        failure.to_string(),
+        format!("{GGUF} has several models; choose one of these files: tiny-Q4_0.gguf, {LARGE}")
+    );
+    let missing = wanted(GGUF, Some("tiny-Q6_K.gguf"));
+    let failure = bench
+        .hub()
+        .download(&missing, &mut |_| Order::GoOn)
+        .unwrap_err();
+    assert!(matches!(failure.error, HubError::FileMissing { .. }));
+    bench
+        .server
+        .put("fox/empty", "README.md", "{}\n", CONFIG_SHA1);
+    let empty = wanted("fox/empty", None);
+    let failure = bench
+        .hub()
+        .download(&empty, &mut |_| Order::GoOn)
+        .unwrap_err();
+    assert!(matches!(failure.error, HubError::NothingToOpen { .. }));
+}
+
+#[test]
+fn progress_only_grows_and_ends_with_the_checksum() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        let late = Fault::Late(Duration::from_millis(150));
+        bench.server.fail("GET /cdn", late);
+    }
+    let mut told = Vec::new();
+    let outcome = bench.hub().download(&large(), &mut |progress| {
+        told.push(progress.clone());
+        Order::GoOn
+    });
+    path_of(outcome.unwrap());
+    assert!(told.is_sorted_by_key(|progress| progress.n_bytes));
+    assert_eq!(told.first().unwrap().stage, Stage::Asking);
+    assert_eq!(told.last().unwrap().stage, Stage::Verifying);
+    assert_eq!(told.last().unwrap().n_bytes, N_LARGE as u64);
+    let receiving = told
+        .iter()
+        .filter(|progress| progress.stage == Stage::Receiving);
+    let with_speed = receiving.filter(|progress| progress.bytes_per_second.is_some());
+    assert!(with_speed.count() > 0);
+}
+
+#[test]
+fn a_paused_download_goes_on_after_the_program_has_ended() {
+    let bench = Bench::new();
+    let paused = pause_after_two_pieces(&bench);
+    assert_eq!(
+        paused,
+        Outcome::Paused {
+            n_bytes_kept: 2 * PIECE as u64
+        }
+    );
+    assert_eq!(
+        bench.blobs(GGUF),
+        [format!("{}.incomplete", bench.checksum)]
+    );
+    assert_eq!(bench.hub().n_bytes_kept(GGUF), 2 * PIECE as u64);
+    assert_eq!(bench.offered(), [] as [PathBuf; 0]);
+
+    let n_before = bench.server.ranges().len();
+    let path = path_of(bench.download().unwrap());
+    assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
+    assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 2));
+    assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
+}
+
+#[test]
+fn a_part_that_other_tools_have_left_is_gone_on_with() {
+    let bench = Bench::new();
+    let blobs = bench.repository_folder(GGUF).join("blobs");
+    fs::create_dir_all(&blobs).unwrap();
+    let part = blobs.join(format!("{}.incomplete", bench.checksum));
+    fs::write(part, &bytes(N_LARGE, 2)[..123_456]).unwrap();
+    path_of(bench.download().unwrap());
+    assert_eq!(bench.server.ranges()[0].start, 123_456);
+}
+
+#[test]
+fn a_cancelled_download_leaves_no_part_behind() {
+    let bench = Bench::new();
+    third_piece_hangs(&bench);
+    let outcome = bench.download_until(2 * PIECE, Order::Cancel);
+    assert_eq!(outcome, Outcome::Cancelled);
+    assert_eq!(bench.blobs(GGUF), [] as [String; 0]);
+}
+
+#[test]
+fn what_is_kept_can_be_thrown_away_without_the_hub() {
+    let bench = Bench::new();
+    pause_after_two_pieces(&bench);
+    let n_asked = bench.server.asked().len();
+    bench.hub().discard(GGUF).unwrap();
+    assert_eq!(bench.hub().n_bytes_kept(GGUF), 0);
+    assert_eq!(bench.server.asked().len(), n_asked);
+}
+
+#[test]
+fn two_programs_do_not_bring_the_same_file_at_once() {
+    let bench = Bench::new();
+    third_piece_hangs(&bench);
+    let mut second = None;
+    let hub = bench.hub();
+    let outcome = hub.download(&large(), &mut |progress| {
+        if progress.n_bytes < 2 * PIECE as u64 {
+            return Order::GoOn;
+        }
+        second = Some(bench.download().unwrap_err());
+        Order::Pause
+    });
+    assert!(matches!(outcome.unwrap(), Outcome::Paused { .. }));
+    assert!(matches!(second.unwrap().error, HubError::Locked { .. }));
+}
+
+fn pause_after_two_pieces(bench: &Bench) -> Outcome {
+    third_piece_hangs(bench);
+    let outcome = bench.download_until(2 * PIECE, Order::Pause);
+    bench.server.heal();
+    outcome
+}
+
+/// So that a user has time to think after the second piece.
+fn third_piece_hangs(bench: &Bench) {
+    let on_time = Fault::Late(Duration::ZERO);
+    bench.server.fail("GET /cdn", on_time.clone());
+    bench.server.fail("GET /cdn", on_time);
+    bench.server.fail("GET /cdn", Fault::Silence);
+}

@@ -1,0 +1,413 @@
+//! The Hub on loopback: what it serves, what it was asked, and how it fails when it is told to.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// The commit of all repositories.
+pub const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// What goes wrong with one request.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// It is refused: status, further header lines.
+    Refused(u16, &'static str),
+    /// The connection is closed after so many bytes of the body.
+    Dropped(usize),
+    /// The body has so many bytes, and says so itself.
+    CutShort(usize),
+    /// The answer begins late.
+    Late(Duration),
+    /// No answer comes.
+    Silence,
+    /// The range is not heeded.
+    WholeFile,
+}
+
+/// A request that was made.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub method: String,
+    pub path: String,
+    pub range: Option<Range<usize>>,
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+/// A file in a repository; a large one lies on another address, under its SHA-256.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    pub content: Vec<u8>,
+    /// What the Hub says of it: git's SHA-1, or SHA-256 for a large one.
+    pub checksum: String,
+}
+
+impl Stored {
+    fn is_large(&self) -> bool {
+        self.checksum.len() == 64
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    repositories: Mutex<BTreeMap<String, BTreeMap<String, Stored>>>,
+    faults: Mutex<Vec<(String, Fault)>>,
+    renamed: Mutex<BTreeMap<String, String>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// The Hub on loopback. It ends with the tests.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub address: String,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let server = Self {
+            address,
+            shared: Arc::default(),
+        };
+        let serving = server.clone();
+        thread::Builder::new()
+            .spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let server = serving.clone();
+                    thread::Builder::new()
+                        // A client may leave at any time.
+                        .spawn(move || server.serve(stream).unwrap_or_default())
+                        .unwrap();
+                }
+            })
+            .unwrap();
+        server
+    }
+
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Puts a small file into a repository, with git's name of its content.
+    pub fn put(&self, repository: &str, path: &str, content: &str, sha1: &str) {
+        self.store(
+            repository,
+            path,
+            content.as_bytes().to_vec(),
+            sha1.to_owned(),
+        );
+    }
+
+    /// Puts a large file into a repository.
+    pub fn put_large(&self, repository: &str, path: &str, content: Vec<u8>) -> String {
+        let checksum = Sha256::digest(&content)
+            .iter()
+            .fold(String::new(), |mut hex, byte| {
+                write!(hex, "{byte:02x}").unwrap();
+                hex
+            });
+        self.store(repository, path, content, checksum.clone());
+        checksum
+    }
+
+    /// Changes a file's content, but not what the Hub says of it.
+    pub fn damage(&self, repository: &str, path: &str) {
+        let mut repositories = self.shared.repositories.lock().unwrap();
+        let stored = repositories.get_mut(repository).unwrap();
+        let content = &mut stored.get_mut(path).unwrap().content;
+        let middle = content.len() / 2;
+        content[middle] ^= 1;
+    }
+
+    /// Whoever asks for the old name is sent on to the new one.
+    pub fn rename(&self, old: &str, new: &str) {
+        let mut renamed = self.shared.renamed.lock().unwrap();
+        renamed.insert(format!("/{old}"), format!("/{new}"));
+    }
+
+    fn store(&self, repository: &str, path: &str, content: Vec<u8>, checksum: String) {
+        let mut repositories = self.shared.repositories.lock().unwrap();
+        let files = repositories.entry(repository.to_owned()).or_default();
+        files.insert(path.to_owned(), Stored { content, checksum });
+    }
+
+    /// The next request whose method and path contain this text fails; several such in this order.
+    pub fn fail(&self, request: &str, fault: Fault) {
+        let mut faults = self.shared.faults.lock().unwrap();
+        faults.push((request.to_owned(), fault));
+    }
+
+    /// Nothing fails any more.
+    pub fn heal(&self) {
+        self.shared.faults.lock().unwrap().clear();
+    }
+
+    /// What was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.shared.asked.lock().unwrap().clone()
+    }
+
+    /// The ranges of contents that were asked for, in order.
+    pub fn ranges(&self) -> Vec<Range<usize>> {
+        let asked = self.asked().into_iter();
+        let contents =
+            asked.filter(|asked| asked.method == "GET" && asked.path.starts_with("/cdn"));
+        contents.filter_map(|asked| asked.range).collect()
+    }
+
+    fn fault(&self, asked: &Asked) -> Option<Fault> {
+        let request = format!("{} {}", asked.method, asked.path);
+        let mut faults = self.shared.faults.lock().unwrap();
+        let index = faults.iter().position(|(part, _)| request.contains(part))?;
+        Some(faults.remove(index).1)
+    }
+
+    fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let Some(asked) = read_request(&stream)? else {
+            return Ok(());
+        };
+        self.shared.asked.lock().unwrap().push(asked.clone());
+        let fault = self.fault(&asked);
+        let mut answer = self.answer(&asked, matches!(fault, Some(Fault::WholeFile)));
+        let mut n_sent = usize::MAX;
+        match fault {
+            Some(Fault::Refused(status, headers)) => {
+                answer = Answer::new(status, headers, b"{\"error\":\"as told\"}".to_vec());
+            }
+            Some(Fault::Dropped(n)) => n_sent = n,
+            Some(Fault::CutShort(n)) => answer.body.truncate(n),
+            Some(Fault::Late(time)) => thread::sleep(time),
+            Some(Fault::Silence) => {
+                // Until the client has had enough.
+                return stream.read_exact(&mut [0]);
+            }
+            Some(Fault::WholeFile) | None => {}
+        }
+        let n_body = answer.body.len();
+        let head = format!(
+            "HTTP/1.1 {} Told\r\nConnection: close\r\nContent-Length: {n_body}\r\n{}\r\n",
+            answer.status, answer.headers,
+        );
+        stream.write_all(head.as_bytes())?;
+        if asked.method != "HEAD" {
+            stream.write_all(&answer.body[..n_body.min(n_sent)])?;
+        }
+        stream.flush()
+    }
+
+    fn answer(&self, asked: &Asked, whole: bool) -> Answer {
+        let repositories = self.shared.repositories.lock().unwrap();
+        let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+        for (old, new) in self.shared.renamed.lock().unwrap().iter() {
+            if path.contains(old) {
+                // What was asked beside the path is lost on the way.
+                let headers = format!("Location: {}\r\n", path.replace(old, new));
+                return Answer::new(307, &headers, Vec::new());
+            }
+        }
+        if path == "/api/models" {
+            let found = repositories
+                .iter()
+                .filter(|(name, files)| is_found(name, files, query))
+                .map(|(name, files)| info(name, files, false))
+                .collect();
+            return Answer::json(&Value::Array(found));
+        }
+        if let Some(sha256) = path.strip_prefix("/cdn/") {
+            let all = repositories.values().flat_map(BTreeMap::values);
+            let stored = all.into_iter().find(|file| file.checksum == sha256);
+            return content(&stored.unwrap().content, asked, whole, "");
+        }
+        for (name, files) in repositories.iter() {
+            if path == format!("/api/models/{name}") {
+                return Answer::json(&info(name, files, query.contains("blobs=true")));
+            }
+            if path == format!("/api/models/{name}/paths-info/{COMMIT}") {
+                return Answer::json(&paths_info(files, &asked.body));
+            }
+            if let Some(path) = path.strip_prefix(&format!("/{name}/resolve/{COMMIT}/")) {
+                return match files.get(path) {
+                    Some(file) => self.resolve(file, asked),
+                    None => Answer::new(404, "x-error-code: EntryNotFound\r\n", Vec::new()),
+                };
+            }
+        }
+        Answer::new(404, "x-error-code: RepoNotFound\r\n", Vec::new())
+    }
+
+    /// A large file lies elsewhere.
+    fn resolve(&self, file: &Stored, asked: &Asked) -> Answer {
+        let (checksum, n_bytes) = (&file.checksum, file.content.len());
+        let commit = format!("x-repo-commit: {COMMIT}\r\n");
+        if file.is_large() {
+            let headers = format!(
+                "{commit}Location: http://{}/cdn/{checksum}\r\nx-linked-etag: \"{checksum}\"\r\n\
+                 x-linked-size: {n_bytes}\r\n",
+                self.address,
+            );
+            Answer::new(302, &headers, Vec::new())
+        } else {
+            let headers = format!("{commit}ETag: \"{checksum}\"\r\n");
+            content(&file.content, asked, false, &headers)
+        }
+    }
+}
+
+struct Answer {
+    status: u16,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn new(status: u16, headers: &str, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers: headers.to_owned(),
+            body,
+        }
+    }
+
+    fn json(value: &Value) -> Self {
+        let headers = "Content-Type: application/json\r\n";
+        Self::new(200, headers, value.to_string().into_bytes())
+    }
+}
+
+fn content(bytes: &[u8], asked: &Asked, whole: bool, headers: &str) -> Answer {
+    match &asked.range {
+        Some(range) if !whole => {
+            let end = range.end.min(bytes.len());
+            let headers = format!(
+                "{headers}Content-Range: bytes {}-{}/{}\r\n",
+                range.start,
+                end - 1,
+                bytes.len()
+            );
+            Answer::new(206, &headers, bytes[range.start..end].to_vec())
+        }
+        _ => Answer::new(200, headers, bytes.to_vec()),
+    }
+}
+
+fn is_found(name: &str, files: &BTreeMap<String, Stored>, query: &str) -> bool {
+    let value = |key: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs
+            .find(|(known, _)| *known == key)
+            .map(|(_, value)| value)
+    };
+    let words = value("search").unwrap_or_default().to_lowercase();
+    let tag = value("filter").unwrap_or_default();
+    name.to_lowercase().contains(&words) && files.keys().any(|path| path.ends_with(tag))
+}
+
+/// With sizes and checksums only where they are asked for, as the Hub does.
+fn info(name: &str, files: &BTreeMap<String, Stored>, with_blobs: bool) -> Value {
+    let sibling = |(path, file): (&String, &Stored)| {
+        let mut sibling = json!({ "rfilename": path });
+        if with_blobs {
+            sibling["size"] = json!(file.content.len());
+            sibling["blobId"] = json!(git_name(file));
+            if file.is_large() {
+                sibling["lfs"] = json!({
+                    "sha256": file.checksum,
+                    "size": file.content.len(),
+                    "pointerSize": 134,
+                });
+            }
+        }
+        sibling
+    };
+    let is_gated = name.contains("gated");
+    json!({
+        "id": name,
+        "sha": COMMIT,
+        "downloads": name.len() * 100,
+        "likes": 7,
+        "gated": if is_gated { json!("manual") } else { json!(false) },
+        "lastModified": "2025-05-09T12:00:00.000Z",
+        "pipeline_tag": "text-generation",
+        "tags": ["text-generation", "license:apache-2.0"],
+        "siblings": files.iter().map(sibling).collect::<Vec<_>>(),
+    })
+}
+
+fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {
+    let asked: Value = serde_json::from_slice(body).unwrap();
+    let paths = asked["paths"].as_array().unwrap().iter();
+    let entry = |path: &Value| {
+        let path = path.as_str().unwrap();
+        let file = files.get(path)?;
+        let mut entry = json!({
+            "type": "file",
+            "oid": git_name(file),
+            "size": file.content.len(),
+            "path": path,
+        });
+        if file.is_large() {
+            entry["lfs"] = json!({
+                "oid": file.checksum,
+                "size": file.content.len(),
+                "pointerSize": 134,
+            });
+        }
+        Some(entry)
+    };
+    paths.filter_map(entry).collect()
+}
+
+/// git's name of a file; of a large one that of the pointer to it, which nothing needs.
+fn git_name(file: &Stored) -> &str {
+    &file.checksum[..40]
+}
+
+fn read_request(stream: &TcpStream) -> std::io::Result<Option<Asked>> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let mut words = line.split(' ');
+    let (Some(method), Some(path)) = (words.next(), words.next()) else {
+        return Ok(None);
+    };
+    let (method, path) = (method.to_owned(), path.to_owned());
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        headers.insert(name.to_lowercase(), value.to_owned());
+    }
+    let n_body = headers
+        .get("content-length")
+        .map_or(0, |n| n.parse().unwrap());
+    let mut body = vec![0; n_body];
+    reader.read_exact(&mut body)?;
+    let range = headers.get("range").map(|range| {
+        let (start, last) = range
+            .strip_prefix("bytes=")
+            .unwrap()
+            .split_once('-')
+            .unwrap();
+        start.parse().unwrap()..last.parse::<usize>().unwrap() + 1
+    });
+    Ok(Some(Asked {
+        method,
+        path,
+        range,
+        headers,
+        body,
+    }))
+}

@@ -1,0 +1,151 @@
+//! The threads that the window speaks with.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use quartet::worker::{DownloadEvent, DownloadRequest, Downloads};
+
+use crate::bench::{Bench, GGUF, N_LARGE, PIECE, large};
+use crate::server::Fault;
+
+fn start(bench: &Bench) -> Downloads {
+    Downloads::start(bench.config(), || ())
+}
+
+/// The next event that is no progress.
+fn next(downloads: &mut Downloads) -> DownloadEvent {
+    loop {
+        match downloads.wait().unwrap() {
+            DownloadEvent::Progress { .. } => {}
+            event => return event,
+        }
+    }
+}
+
+/// Waits until so many bytes are here.
+fn wait_for(downloads: &mut Downloads, n_bytes: usize) {
+    loop {
+        if let DownloadEvent::Progress { progress, .. } = downloads.wait().unwrap()
+            && progress.n_bytes >= n_bytes as u64
+        {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_search_and_a_listing_are_answered_and_wake_the_window() {
+    let bench = Bench::new();
+    let n_woken = Arc::new(AtomicUsize::new(0));
+    let counted = n_woken.clone();
+    let mut downloads = Downloads::start(bench.config(), move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    let query = "tiny".to_owned();
+    downloads.send(DownloadRequest::Search { query, n_max: 5 });
+    let DownloadEvent::Found {
+        query,
+        repositories,
+    } = next(&mut downloads)
+    else {
+        panic!("not found");
+    };
+    assert_eq!(query, "tiny");
+    assert_eq!(repositories.unwrap()[0].name, GGUF);
+
+    let repository = GGUF.to_owned();
+    downloads.send(DownloadRequest::Files { repository });
+    let DownloadEvent::FilesListed { found, .. } = next(&mut downloads) else {
+        panic!("not listed");
+    };
+    assert_eq!(found.unwrap().models[1].n_bytes, Some(N_LARGE as u64));
+    // The second event has come, so the first one has woken the window.
+    assert!(n_woken.load(Ordering::SeqCst) >= 1);
+}
+
+#[test]
+fn a_newer_search_ends_an_older_one() {
+    let bench = Bench::new();
+    bench
+        .server
+        .fail("GET /api/models?search=slow", Fault::Silence);
+    let mut downloads = start(&bench);
+    for query in ["slow", "tiny"] {
+        let query = query.to_owned();
+        downloads.send(DownloadRequest::Search { query, n_max: 5 });
+    }
+    let event = next(&mut downloads);
+    assert!(
+        matches!(&event, DownloadEvent::Found { query, .. } if query == "tiny"),
+        "{event:?}"
+    );
+}
+
+#[test]
+fn a_download_is_paused_resumed_and_done() {
+    let bench = Bench::new();
+    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
+        bench.server.fail("GET /cdn", fault);
+    }
+    let mut downloads = start(&bench);
+    downloads.send(DownloadRequest::Download(large()));
+    wait_for(&mut downloads, PIECE);
+    downloads.send(DownloadRequest::Pause(large()));
+    let paused = DownloadEvent::Paused {
+        wanted: large(),
+        n_bytes_kept: PIECE as u64,
+    };
+    assert_eq!(next(&mut downloads), paused);
+    bench.server.heal();
+    downloads.send(DownloadRequest::Resume(large()));
+    let event = next(&mut downloads);
+    let DownloadEvent::Done { wanted, path } = event else {
+        panic!("{event:?}");
+    };
+    assert_eq!((wanted, path.exists()), (large(), true));
+
+    downloads.send(DownloadRequest::Cached);
+    let DownloadEvent::CachedListed { models } = next(&mut downloads) else {
+        panic!("not listed");
+    };
+    assert_eq!(models.unwrap()[0].path, path);
+}
+
+#[test]
+fn a_search_is_answered_while_a_download_hangs_and_the_end_of_the_window_keeps_its_part() {
+    let bench = Bench::new();
+    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
+        bench.server.fail("GET /cdn", fault);
+    }
+    let mut downloads = start(&bench);
+    downloads.send(DownloadRequest::Download(large()));
+    wait_for(&mut downloads, PIECE);
+    let query = "tiny".to_owned();
+    downloads.send(DownloadRequest::Search { query, n_max: 5 });
+    assert!(matches!(next(&mut downloads), DownloadEvent::Found { .. }));
+    drop(downloads);
+    assert_eq!(bench.hub().n_bytes_kept(GGUF), PIECE as u64);
+}
+
+#[test]
+fn a_paused_download_can_be_cancelled_and_a_failed_one_says_what_is_kept() {
+    let bench = Bench::new();
+    let mut downloads = start(&bench);
+    bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
+    bench.server.fail("GET /cdn", Fault::Refused(403, ""));
+    downloads.send(DownloadRequest::Download(large()));
+    let failed = DownloadEvent::Failed {
+        wanted: large(),
+        reason: "this token may not do that on the Hub (403): HF_TOKEN needs the right to read"
+            .into(),
+        n_bytes_kept: PIECE as u64,
+    };
+    assert_eq!(next(&mut downloads), failed);
+    downloads.send(DownloadRequest::Cancel(large()));
+    assert_eq!(
+        next(&mut downloads),
+        DownloadEvent::Cancelled { wanted: large() }
+    );
+    assert_eq!(bench.hub().n_bytes_kept(GGUF), 0);
+}
