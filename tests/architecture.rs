@@ -57,6 +57,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("pollster", &["app"]),
     ("resvg", &["ui"]),
     ("rfd", &["app"]),
+    ("sha1", &["hub"]),
     ("sha2", &["engine", "hub"]),
     ("shlex", &["export"]),
     ("sysinfo", &["engine", "hub"]),

@@ -3,9 +3,8 @@
 
 use std::fmt::Write;
 
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
-
-use super::sha1::Sha1;
 
 /// What a file's content must come to, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,15 +76,19 @@ impl Check<'_> {
     /// Whether the content is what it must be.
     pub fn holds(self) -> bool {
         let found = match self.hasher {
-            Hasher::Sha256(hash) => hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-                // Writing to a string does not fail.
-                write!(hex, "{byte:02x}").ok();
-                hex
-            }),
-            Hasher::Sha1(hash) => hash.finish(),
+            Hasher::Sha256(hash) => hex(&hash.finalize()),
+            Hasher::Sha1(hash) => hex(&hash.finalize()),
         };
         found == self.expected
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string does not fail.
+        write!(hex, "{byte:02x}").ok();
+        hex
+    })
 }
 
 #[cfg(test)]

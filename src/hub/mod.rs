@@ -21,7 +21,6 @@ mod model_files;
 mod patience;
 mod recommended;
 mod repository;
-mod sha1;
 mod space;
 mod speed;
 mod words;
