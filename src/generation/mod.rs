@@ -36,7 +36,7 @@ pub use model::ModelInfo;
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
 pub use piece::{Piece, PieceKind};
-pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText};
+pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use vocabulary::Vocabulary;
 pub use what_if::{WhatIfReader, what_if_steps};

@@ -1,4 +1,7 @@
-//! A prompt as the user gives it: a text to continue, or a message to answer.
+//! A prompt as the user gives it: a text to continue, or a message to answer; and its tokens.
+
+use super::Piece;
+use crate::decoding::TokenId;
 
 /// A prompt as the user gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,6 +55,15 @@ impl From<&str> for PromptText {
     fn from(text: &str) -> Self {
         Self::raw(text)
     }
+}
+
+/// One token of a prompt as a model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptToken {
+    /// Its place in the vocabulary.
+    pub id: TokenId,
+    /// What it stands for.
+    pub piece: Piece,
 }
 
 /// How a message was put before a model.

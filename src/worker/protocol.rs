@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{
-    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, Piece, PromptRecord,
-    PromptText, Step, Vocabulary,
+    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
+    PromptToken, Step, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -79,9 +79,9 @@ pub enum Event {
     Tokenized {
         /// The prompt, so that a late answer is told from the newest.
         prompt: PromptText,
-        /// What each of its tokens stands for, with those that the model puts in front and those of
-        /// the chat template; or why it has none.
-        pieces: Result<Vec<Piece>, String>,
+        /// Its tokens, with those that the model puts in front and those of the chat template; or why
+        /// it has none.
+        tokens: Result<Vec<PromptToken>, String>,
     },
     /// The prompt is being read.
     Reading {

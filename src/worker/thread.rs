@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::{Event, ModelSource, PaneRequest, Request};
 use crate::engine::{EngineError, LoadedModel, Progress, Session};
-use crate::generation::{FinishReason, GenerationId, PromptText};
+use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
 /// A request, and when it was made.
 #[derive(Debug)]
@@ -145,17 +145,20 @@ where
     }
 
     fn tokenize(&self, prompt: PromptText) -> Result<(), Gone> {
-        let pieces = match self.session.as_ref().map(Session::model) {
+        let tokens = match self.session.as_ref().map(Session::model) {
             Some(model) => match model.read(&prompt) {
                 Ok(read) => {
-                    let tokens = read.tokens.into_iter();
-                    Ok(tokens.map(|token| model.vocabulary.piece(token)).collect())
+                    let known = |id| PromptToken {
+                        id,
+                        piece: model.vocabulary.piece(id),
+                    };
+                    Ok(read.tokens.into_iter().map(known).collect())
                 }
                 Err(error) => Err(error.to_string()),
             },
             None => Err(NO_MODEL.to_owned()),
         };
-        self.outbox.send(Event::Tokenized { prompt, pieces })
+        self.outbox.send(Event::Tokenized { prompt, tokens })
     }
 
     fn generate(

@@ -19,7 +19,9 @@ use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::scripted::ScriptedLm;
 use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{EndOfText, FinishReason, GenerationConfig, Limits, Piece, PieceKind};
+use quartet::generation::{
+    EndOfText, FinishReason, GenerationConfig, Limits, PieceKind, PromptToken,
+};
 use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Request, Worker};
 
 const TALE: &str = "Once upon a time there was a fox.";
@@ -95,8 +97,8 @@ fn words(event: &Event) -> String {
         Event::ModelLoading { fraction } => format!("loading {fraction}"),
         Event::ModelLoaded { info, .. } => format!("loaded {}", info.n_context),
         Event::ModelFailed { error } => format!("no model: {error}"),
-        Event::Tokenized { prompt, pieces } => {
-            let pieces = pieces.as_ref().map(|pieces| listed(pieces));
+        Event::Tokenized { prompt, tokens } => {
+            let pieces = tokens.as_ref().map(|tokens| listed(tokens));
             format!("{:?} is {pieces:?}", prompt.text)
         }
         Event::Reading {
@@ -114,12 +116,12 @@ fn words(event: &Event) -> String {
 }
 
 /// The pieces side by side, signs in brackets.
-fn listed(pieces: &[Piece]) -> String {
-    let piece = |piece: &Piece| match piece.kind {
+fn listed(tokens: &[PromptToken]) -> String {
+    let piece = |PromptToken { piece, .. }: &PromptToken| match piece.kind {
         PieceKind::Text => piece.to_string(),
         PieceKind::Special => format!("[{piece}]"),
     };
-    let pieces: Vec<String> = pieces.iter().map(piece).collect();
+    let pieces: Vec<String> = tokens.iter().map(piece).collect();
     pieces.join("|")
 }
 
