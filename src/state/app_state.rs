@@ -4,7 +4,7 @@ use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
     ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, Paste, PathPurpose,
-    Pin, PromptCount, Settings, ViewChoices,
+    Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
@@ -16,10 +16,14 @@ use crate::worker::{ModelSource, Request};
 /// [`AppState::on_event`] alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppState {
-    /// The text to continue.
+    /// The text to continue, or the message to answer.
     pub prompt: String,
-    /// What the model makes of it.
-    pub prompt_count: PromptCount,
+    /// Which of the two it is.
+    pub prompt_mode: PromptMode,
+    /// How the model is to behave when it answers; empty for nothing.
+    pub system: String,
+    /// What the model makes of the prompt; nothing until it was asked.
+    pub prompt_reading: Option<PromptReading>,
     /// When all texts end.
     pub limits: Limits,
     /// The seed of the panes that have none of their own.
@@ -59,7 +63,9 @@ impl AppState {
     pub fn new(settings: Settings, model_source: ModelSource) -> (Self, Vec<Effect>) {
         let mut state = Self {
             prompt: settings.prompt,
-            prompt_count: PromptCount::Unknown,
+            prompt_mode: settings.prompt_mode,
+            system: settings.system,
+            prompt_reading: None,
             limits: settings.limits,
             seed: settings.seed,
             panes: Vec::new(),
@@ -95,6 +101,8 @@ impl AppState {
     pub fn settings(&self) -> Settings {
         Settings {
             prompt: self.prompt.clone(),
+            prompt_mode: self.prompt_mode,
+            system: self.system.clone(),
             panes: self
                 .panes
                 .iter()
@@ -165,13 +173,9 @@ impl AppState {
         if let Some(complaint) = self.model.complaint() {
             return Some(complaint.to_owned());
         }
-        if self.prompt.is_empty() {
-            return Some("Write a beginning first".to_owned());
-        }
-        if let PromptCount::Refused { reason } = &self.prompt_count {
-            return Some(reason.clone());
-        }
-        (self.limits.max_new_tokens == 0).then(|| "The limit is at least 1 token".to_owned())
+        let no_room = self.limits.max_new_tokens == 0;
+        let limit_complaint = || no_room.then(|| "The limit is at least 1 token".to_owned());
+        self.prompt_complaint().or_else(limit_complaint)
     }
 
     /// Whether to generate now would give something that is not there yet.
@@ -179,7 +183,7 @@ impl AppState {
         let model = self.model.ready().map(|model| &model.info);
         self.panes.iter().any(|pane| {
             pane.generation().is_none_or(|generation| {
-                generation.prompt.text != self.prompt
+                !self.is_prompt_of(&generation.prompt)
                     || generation.config != self.config_of(pane)
                     || Some(&generation.model) != model
             })

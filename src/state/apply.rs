@@ -6,7 +6,7 @@ use super::pane::Asked;
 use super::solo::Solo;
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, Notice, Pane, PaneId, PaneStatus, PathPurpose,
-    Pin, PinMove, PromptCount, chain_words,
+    Pin, PinMove, chain_words,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::PaneSettings;
@@ -30,7 +30,8 @@ impl AppState {
             Command::Generate(id) => self.generate_again(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
-            Command::PromptEdited => self.count_prompt(),
+            Command::PromptEdited => self.read_prompt(),
+            Command::CopyPrompt => self.copy_prompt(),
 
             Command::SetChain(id, chain) => self.set_chain(id, chain),
             Command::Solo(id, index) => self.solo(id, index),
@@ -123,7 +124,7 @@ impl AppState {
             }
         }
         vec![Effect::Send(Request::Generate {
-            prompt: self.prompt.as_str().into(),
+            prompt: self.prompt_text(),
             panes: requests,
         })]
     }
@@ -142,20 +143,6 @@ impl AppState {
             .map(|id| Effect::Send(Request::Stop(id)))
             .into_iter()
             .collect()
-    }
-
-    /// Asks how many tokens the prompt has.
-    pub(super) fn count_prompt(&mut self) -> Vec<Effect> {
-        // The last answer stays until the new one comes, so that the count does not flicker while
-        // one types; only what was refused must not be held against the new text.
-        if self.prompt.is_empty() || matches!(self.prompt_count, PromptCount::Refused { .. }) {
-            self.prompt_count = PromptCount::Unknown;
-        }
-        if self.prompt.is_empty() || self.model.ready().is_none() {
-            return Vec::new();
-        }
-        let prompt = self.prompt.as_str().into();
-        vec![Effect::Send(Request::Tokenize { prompt })]
     }
 
     /// The name follows the chain for as long as it is the one that the chain gave it.

@@ -19,8 +19,10 @@ pub enum Command {
     StopAll,
     /// End the writing of one pane.
     Stop(PaneId),
-    /// The prompt was edited.
+    /// The prompt was edited, or what the model is to make of it.
     PromptEdited,
+    /// Put the prompt on the clipboard as the model reads it.
+    CopyPrompt,
 
     /// Choose in another way.
     SetChain(PaneId, ChainConfig),

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, PromptCount, ReadyModel,
-};
+use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
 use crate::generation::{FinishReason, Generation, PromptRecord, Step};
 use crate::worker::{Event, GenerationId};
 
@@ -19,18 +17,17 @@ impl AppState {
                 info,
                 vocabulary,
                 advice,
-                ..
+                chat,
             } => {
                 return self.on_loaded(ReadyModel {
                     info,
                     vocabulary,
                     advice,
+                    chat,
                 });
             }
             Event::ModelFailed { error } => self.on_load_failed(error),
-            Event::Tokenized { prompt, pieces } => {
-                self.on_tokenized(&prompt.text, pieces.map(|pieces| pieces.len()));
-            }
+            Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
             Event::Reading {
                 ids,
                 n_read,
@@ -65,8 +62,8 @@ impl AppState {
             self.model_source = source;
         }
         self.model = ModelStatus::Ready(model);
-        self.prompt_count = PromptCount::Unknown;
-        self.count_prompt()
+        self.prompt_reading = None;
+        self.read_prompt()
     }
 
     fn on_load_failed(&mut self, error: String) {
@@ -82,13 +79,6 @@ impl AppState {
         );
         self.notify(notice);
         self.model = before.map_or(ModelStatus::Failed { error }, ModelStatus::Ready);
-    }
-
-    fn on_tokenized(&mut self, text: &str, answer: Result<usize, String>) {
-        if text == self.prompt {
-            let n_context = self.model.ready().map(|model| model.info.n_context);
-            self.prompt_count = PromptCount::of(answer, n_context);
-        }
     }
 
     fn on_reading(&mut self, ids: &[GenerationId], read: usize, total: usize) {

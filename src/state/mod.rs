@@ -42,7 +42,7 @@ pub use notice::{Notice, NoticeAction, NoticeKind, capital};
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
 pub use presets::PresetCommand;
-pub use prompt::PromptCount;
+pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Settings};
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
 pub use what_if::{Fate, Imagined, WhatIfWords, WhatIfs};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::generation::preset::ModelAdvice;
-use crate::generation::{ModelInfo, Vocabulary};
+use crate::generation::{ChatSupport, ModelInfo, Vocabulary};
 
 /// A model that can write.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,8 @@ pub struct ReadyModel {
     pub vocabulary: Arc<Vocabulary>,
     /// How its author would choose its tokens, where the files say so.
     pub advice: Option<Arc<ModelAdvice>>,
+    /// Whether it can be talked to.
+    pub chat: ChatSupport,
 }
 
 /// Which model there is, or why there is none.

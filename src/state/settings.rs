@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByHand, ViewChoices};
+use super::{ByHand, PromptMode, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
 
@@ -14,8 +14,12 @@ pub const MAX_PANES: usize = 8;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// The text to continue.
+    /// The text to continue, or the message to answer.
     pub prompt: String,
+    /// Which of the two it is.
+    pub prompt_mode: PromptMode,
+    /// How the model is to behave when it answers; empty for nothing.
+    pub system: String,
     /// How each pane chooses, from left to right.
     pub panes: Vec<PaneSettings>,
     /// When all of them end.
@@ -34,6 +38,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             prompt: "Once upon a time there was a little fox who".to_owned(),
+            prompt_mode: PromptMode::Raw,
+            system: String::new(),
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),
             seed: 42,
@@ -66,13 +72,15 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_PANES, OwnPreset, Settings};
+    use super::{MAX_PANES, OwnPreset, PromptMode, Settings};
     use crate::decoding::dialect::Dialect;
 
     #[test]
     fn settings_survive_being_written_and_read() {
         let mut settings = Settings {
             prompt: "A “quoted”\nprompt".to_owned(),
+            prompt_mode: PromptMode::Chat,
+            system: "Be brief".to_owned(),
             ..Settings::default()
         };
         settings.limits.stop_strings = vec!["\n\n".to_owned()];
@@ -98,6 +106,7 @@ mod tests {
         let settings = Settings::from_json(r#"{"seed": 5}"#);
         assert_eq!(settings.seed, 5);
         assert_eq!(settings.prompt, Settings::default().prompt);
+        assert_eq!(settings.prompt_mode, PromptMode::Raw);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::part::part;
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
-use super::prompt_card::{prompt_ui, text_height};
+use super::prompt_card::{PromptCard, content_height};
 use super::run_column::run_column_ui;
 use super::theme::Theme;
 use super::toast::toast_ui;
@@ -30,6 +30,7 @@ const REVIEW: Duration = Duration::from_millis(6);
 /// What drawing remembers from frame to frame, and nobody else needs.
 #[derive(Debug, Default)]
 pub struct WindowUi {
+    prompt_card: PromptCard,
     token_views: BTreeMap<PaneId, TokenView>,
     was_drawn: bool,
     /// The step that was pointed at in a plot in the frame before.
@@ -55,7 +56,8 @@ impl WindowUi {
         top_bar_ui(&mut top, layout.room, state, &mut commands);
         let first = !std::mem::replace(&mut self.was_drawn, true);
         let mut prompt = part(ui, layout.prompt, "prompt");
-        prompt_ui(&mut prompt, layout.prompt, state, first, &mut commands);
+        let card = &mut self.prompt_card;
+        card.ui(&mut prompt, layout.prompt, state, first, &mut commands);
         let mut run = part(ui, layout.run_column, "run");
         run_column_ui(&mut run, layout.room, state, &mut commands);
 
@@ -140,7 +142,7 @@ fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
     let card_width = window.width() - 3.0 * EDGE - room.run_column();
     Wishes {
         n_panes: state.panes.len(),
-        prompt_height: text_height(ui, &state.prompt, card_width),
+        prompt_height: content_height(ui, state, card_width),
         dock_open: state.view.dock_open,
         dock_height: state.view.dock_height.or_else(|| table_height(room, state)),
     }

@@ -37,6 +37,19 @@ pub const fn mark(white: char) -> char {
     }
 }
 
+/// Whether a character leaves no trace on the screen, or none of its own. A line break and a tab do.
+pub fn is_invisible(c: char) -> bool {
+    let control = c.is_control() && c != '\n' && c != '\t';
+    control
+        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200C}' | '\u{200E}'
+            | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+}
+
+/// The code of a character that can't be seen: "U+200B".
+pub fn code_point(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
+}
+
 /// A whole number in groups of three: "6,144".
 pub fn grouped(n: f64) -> String {
     let digits = format!("{n:.0}");

@@ -5,6 +5,7 @@ mod outside;
 mod panes;
 mod paste;
 mod presets;
+mod prompt;
 mod undo;
 mod what_if;
 mod writing;
@@ -12,8 +13,9 @@ mod writing;
 use std::sync::Arc;
 
 use super::{AppState, Command, Effect, Settings};
+use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{ChatSupport, FinishReason, Generation, Piece};
+use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 use crate::worker::{Event, GenerationId, ModelSource, Request};
 
 /// A window whose model is there.
@@ -24,20 +26,29 @@ pub(crate) fn ready() -> AppState {
 }
 
 pub(super) fn loaded() -> Event {
+    loaded_with(ChatSupport::Missing)
+}
+
+/// A model is ready that can be talked to, or can't.
+pub(super) fn loaded_with(chat: ChatSupport) -> Event {
     let generation = generation(&[]);
     Event::ModelLoaded {
         info: generation.model,
         vocabulary: generation.vocabulary,
-        chat: ChatSupport::Missing,
+        chat,
         advice: None,
     }
 }
 
 /// The engine's answer that a text has so many tokens.
-pub(super) fn tokenized(text: &str, n_tokens: usize) -> Event {
+pub(super) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event {
+    let token = PromptToken {
+        id: TokenId(7),
+        piece: Piece::text("a"),
+    };
     Event::Tokenized {
-        prompt: text.into(),
-        pieces: Ok(vec![Piece::text("a"); n_tokens]),
+        prompt: prompt.into(),
+        tokens: Ok(vec![token; n_tokens]),
     }
 }
 

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use super::{asked, loaded, ready, text, tokenized, write, written};
 use crate::export::ExportFormat;
-use crate::state::{
-    AppState, Command, Document, Effect, ModelStatus, PathPurpose, PromptCount, Settings,
-};
+use crate::state::{AppState, Command, Document, Effect, ModelStatus, PathPurpose, Settings};
 use crate::worker::{Event, ModelSource, Request};
 
 #[test]
@@ -21,18 +19,9 @@ fn a_new_window_loads_its_model_and_then_counts_the_prompt() {
     let effects = state.on_event(loaded());
     let prompt = text.as_str().into();
     assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
-    state.on_event(tokenized(&text, 10));
-    assert_eq!(state.prompt_count, PromptCount::Fits { n_tokens: 10 });
+    state.on_event(tokenized(text.as_str(), 10));
+    assert_eq!(state.prompt_length().unwrap().to_string(), "10 tokens");
     assert_eq!(state.complaint(), None);
-}
-
-#[test]
-fn an_answer_about_an_older_prompt_is_passed_over() {
-    let mut state = ready();
-    state.prompt = "A new one".to_owned();
-    state.apply(Command::PromptEdited);
-    state.on_event(tokenized("An old one", 3));
-    assert_eq!(state.prompt_count, PromptCount::Unknown);
 }
 
 #[test]

@@ -133,7 +133,7 @@ type Spoil<'a> = &'a dyn Fn(&mut AppState);
 #[test]
 fn generate_says_why_it_cannot() {
     let too_long = |state: &mut AppState| {
-        state.on_event(tokenized(&state.prompt.clone(), 600));
+        state.on_event(tokenized(state.prompt.as_str(), 600));
     };
     let out_of_range = |state: &mut AppState| {
         let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.5 })]);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
+use crate::ui::words::{code_point, is_invisible};
 
 /// How a run of characters looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +113,10 @@ impl Script {
 
     fn is_beginning_of(&self, generation: &Generation) -> bool {
         let at = |step: usize| generation.steps.get(step).map(fingerprint);
-        let same_prompt = Arc::ptr_eq(&self.prompt, &generation.prompt)
-            || self.prompt.text == generation.prompt.text;
+        let (known, prompt) = (&self.prompt, &generation.prompt);
+        let same_words =
+            || known.text == prompt.text && known.chat.is_some() == prompt.chat.is_some();
+        let same_prompt = Arc::ptr_eq(known, prompt) || same_words();
         let same_steps = match self.n_steps() {
             0 => true,
             n => at(0) == self.first && at(n - 1) == self.last,
@@ -133,6 +136,10 @@ impl Script {
             blank: false,
         };
         script.push_characters(start, &prompt.text);
+        if prompt.chat.is_some() {
+            // The answer to a message begins a paragraph of its own.
+            script.push_characters(start, "\n\n");
+        }
         // An empty prompt has its run too, so that there always is one.
         script.push_run(start, "");
         script
@@ -201,8 +208,7 @@ impl Script {
                 };
                 self.push_run(newline, "\n");
             } else if special(first) {
-                let code = format!("U+{:04X}", u32::from(first));
-                self.push_chip(run, Look::Special, &code);
+                self.push_chip(run, Look::Special, &code_point(first));
             } else {
                 let end = rest.find(special).unwrap_or(rest.len());
                 let (seen, after) = rest.split_at(end);
@@ -250,12 +256,4 @@ fn unfinished(bytes: &[u8]) -> &[u8] {
 /// Characters that only join or colour their neighbours.
 const fn joins(c: char) -> bool {
     matches!(c, '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
-}
-
-/// Characters that leave no trace on the screen, or none of their own.
-fn is_invisible(c: char) -> bool {
-    let control = c.is_control() && c != '\n' && c != '\t';
-    control
-        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200C}' | '\u{200E}'
-            | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }

@@ -15,6 +15,7 @@ mod menu_item;
 mod notice;
 mod number;
 mod slider;
+mod switch;
 
 pub use badge::{BADGE, SMALL_BADGE, badge, letter, paint_badge};
 pub use button::Button;
@@ -28,3 +29,4 @@ pub use menu_item::menu_item;
 pub use notice::{Notice, NoticeKind};
 pub use number::Number;
 pub use slider::key_steps;
+pub use switch::switch_part;

@@ -1,0 +1,184 @@
+//! The prompt: its text, what the model is to make of it, and what it does make of it.
+
+mod head;
+mod lines;
+mod refusal;
+mod tokens;
+
+use egui::text::LayoutJob;
+use egui::{FontId, Rect, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2};
+
+use self::head::head_ui;
+use self::refusal::{refusal_height, refusal_ui};
+use self::tokens::TokensView;
+use super::fonts::Face;
+use super::part::part;
+use super::theme::Theme;
+use crate::state::{AppState, Command, PromptMode};
+
+/// As many rows of the prompt are seen at once, and of the system prompt.
+const MOST_ROWS: usize = 4;
+const MOST_SYSTEM_ROWS: usize = 3;
+
+/// The card's padding from side to side.
+const SIDE: f32 = 14.0;
+
+/// What the word "System" takes before its text.
+const SYSTEM_LABEL: f32 = 52.0;
+
+/// What the line below the system prompt takes.
+const SYSTEM_GAP: f32 = 9.0;
+
+/// The height that all but the card's own padding takes on a card of this width.
+pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
+    let text = text_height(ui, &state.prompt, Face::Prompt, card_width, MOST_ROWS);
+    text + system_height(ui, state, card_width) + refusal_height(ui, state, card_width)
+}
+
+fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
+    if state.prompt_mode == PromptMode::Raw {
+        return 0.0;
+    }
+    let width = card_width - SYSTEM_LABEL;
+    text_height(ui, &state.system, Face::Body, width, MOST_SYSTEM_ROWS) + SYSTEM_GAP
+}
+
+fn text_height(ui: &Ui, text: &str, face: Face, card_width: f32, most_rows: usize) -> f32 {
+    let text = if text.is_empty() { " " } else { text };
+    let width = card_width - 2.0 * SIDE - 2.0;
+    let color = Theme::of(ui).text_1;
+    let mut job = LayoutJob::simple(text.to_owned(), face.font(), color, width);
+    for section in &mut job.sections {
+        section.format.line_height = Some(face.row());
+    }
+    let rows = ui.fonts_mut(|fonts| fonts.layout_job(job)).rows.len();
+    rows.clamp(1, most_rows) as f32 * face.row()
+}
+
+/// What the card remembers from frame to frame.
+#[derive(Debug, Default)]
+pub(super) struct PromptCard {
+    tokens: TokensView,
+}
+
+impl PromptCard {
+    /// Draws the card, and below it why the model makes nothing of the prompt. `focus` puts the caret
+    /// at the end of the text.
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        state: &mut AppState,
+        focus: bool,
+        commands: &mut Vec<Command>,
+    ) {
+        let theme = Theme::of(ui);
+        let refused = state.prompt_refusal().is_some();
+        let refusal = refusal_height(ui, state, rect.width());
+        let (card, below) = rect.split_top_bottom_at_y(rect.bottom() - refusal);
+        ui.painter().rect_filled(card, 8, theme.surface_1);
+        let head = Rect::from_min_max(
+            card.min + vec2(SIDE, 9.0),
+            pos2(card.right() - SIDE + 6.0, card.top() + 28.0),
+        );
+        let system = system_height(ui, state, rect.width());
+        let body = Rect::from_min_max(
+            pos2(card.left() + SIDE, head.bottom() + system),
+            card.max - vec2(SIDE, 8.0),
+        );
+
+        let text = text_ui(&mut part(ui, body, "prompt text"), state);
+        if focus {
+            focus_at_end(ui, text.id, &state.prompt);
+        }
+        let mut changed = text.changed();
+        let mut has_focus = text.has_focus();
+        if state.prompt_mode == PromptMode::Chat {
+            let place = Rect::from_min_max(
+                pos2(body.left(), head.bottom()),
+                pos2(body.right(), body.top()),
+            );
+            let system = system_ui(ui, place, &mut state.system);
+            changed |= system.changed();
+            has_focus |= system.has_focus();
+        }
+        let mut head = part(ui, head, "prompt head");
+        changed |= head_ui(&mut head, card, state, &mut self.tokens, commands);
+        changed |= refusal_ui(ui, below, state);
+        if changed {
+            commands.push(Command::PromptEdited);
+        }
+
+        let refused = refused || state.prompt_length().is_some_and(|length| !length.fits());
+        let edge = match (has_focus, refused) {
+            (true, _) => Stroke::new(2.0, theme.focus),
+            (false, true) => Stroke::new(1.0, theme.error),
+            (false, false) => Stroke::new(1.0, theme.stroke_1),
+        };
+        ui.painter().rect_stroke(card, 8, edge, StrokeKind::Inside);
+    }
+}
+
+fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
+    let (name, hint) = match state.prompt_mode {
+        PromptMode::Raw => ("Prompt", "Write a beginning"),
+        PromptMode::Chat => ("Message", "Write a message"),
+    };
+    let hint = Face::Prompt.text(hint).color(Theme::of(ui).text_3);
+    let color = Theme::of(ui).text_1;
+    egui::ScrollArea::vertical()
+        .id_salt("prompt")
+        .show(ui, |ui| {
+            let edit = bare_edit(&mut state.prompt, Face::Prompt.font());
+            let edit = edit.text_color(color).hint_text(hint);
+            ui.add(edit).accessible_name(name)
+        })
+        .inner
+}
+
+/// The field of the system prompt, and the line below it.
+fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
+    let theme = Theme::of(ui);
+    let line = Stroke::new(1.0, theme.stroke_1);
+    ui.painter()
+        .hline(rect.x_range(), rect.bottom() - 5.0, line);
+    let (label, field) = rect
+        .with_max_y(rect.bottom() - SYSTEM_GAP)
+        .split_left_right_at_x(rect.left() + SYSTEM_LABEL);
+    ui.painter().text(
+        pos2(label.left(), label.top() + Face::Body.row() / 2.0),
+        egui::Align2::LEFT_CENTER,
+        "System",
+        Face::Micro.font(),
+        theme.text_3,
+    );
+    let hint = "How the model is to behave; may stay empty";
+    let hint = Face::Body.text(hint).color(theme.text_3);
+    egui::ScrollArea::vertical()
+        .id_salt("system")
+        .show(&mut part(ui, field, "system prompt"), |ui| {
+            let edit = bare_edit(system, Face::Body.font());
+            let edit = edit.text_color(theme.text_2).hint_text(hint);
+            ui.add(edit).accessible_name("System prompt")
+        })
+        .inner
+}
+
+/// A field without a frame of its own, whose card is its frame.
+fn bare_edit(text: &mut String, font: FontId) -> TextEdit<'_> {
+    TextEdit::multiline(text)
+        .font(font)
+        .frame(egui::Frame::NONE)
+        .margin(egui::Margin::ZERO)
+        .desired_rows(1)
+        .desired_width(f32::INFINITY)
+}
+
+fn focus_at_end(ui: &Ui, id: egui::Id, prompt: &str) {
+    let end = egui::text::CCursor::new(prompt.chars().count());
+    let mut edit = TextEdit::load_state(ui, id).unwrap_or_default();
+    edit.cursor
+        .set_char_range(Some(egui::text::CCursorRange::one(end)));
+    TextEdit::store_state(ui, id, edit);
+    ui.memory_mut(|memory| memory.request_focus(id));
+}

@@ -1,0 +1,259 @@
+//! The prompt as the model reads it, token by token. It opens from the count of the tokens.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Align, EventFilter, Key, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense, Stroke,
+    StrokeKind, Tooltip, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
+use crate::generation::PromptToken;
+use crate::state::{AppState, Command};
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Button, focus_ring};
+use crate::ui::words::{mark, token_word};
+
+/// From one line to the next, in points.
+const ROW: f32 = 23.0;
+
+/// A token is so high in its line.
+const HEIGHT: f32 = 18.0;
+
+/// Around the lines, for the ring of the first and the last token.
+const SIDE: f32 = 2.0;
+
+/// The lines of the prompt that was shown last.
+#[derive(Debug, Default)]
+pub(super) struct TokensView {
+    tokens: Arc<[PromptToken]>,
+    /// The width in points and the pixels of a point for which the lines are set.
+    key: Option<(f32, f32)>,
+    lines: Vec<Line>,
+    /// The token that the arrow keys have come to.
+    reached: usize,
+}
+
+impl TokensView {
+    /// Shows all that the popup holds, `width` points wide, its tokens at most `max_height` high.
+    pub(super) fn popup_ui(
+        &mut self,
+        ui: &mut Ui,
+        (width, max_height): (f32, f32),
+        state: &AppState,
+        commands: &mut Vec<Command>,
+    ) {
+        let Some(tokens) = state.prompt_tokens() else {
+            return;
+        };
+        ui.set_width(width);
+        ui.spacing_mut().item_spacing.y = 8.0;
+        self.title_ui(ui, state, commands);
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            self.tokens_ui(ui, tokens, max_height);
+        });
+        let hint = "A line runs under each token. Point at one for its id.";
+        ui.label(Face::Micro.text(hint).color(Theme::of(ui).text_3));
+    }
+
+    fn title_ui(&self, ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+        let theme = Theme::of(ui);
+        ui.horizontal(|ui| {
+            let title = Face::Strong.text("As the model reads it");
+            ui.label(title.color(theme.text_1));
+            if let Some(length) = state.prompt_length() {
+                let color = if length.fits() {
+                    theme.text_3
+                } else {
+                    theme.error
+                };
+                ui.label(Face::Small.text(length.to_string()).color(color));
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let button = Button::new("Copy").name("Copy the prompt as the model reads it");
+                if ui.add(button.icon(Icon::Copy).quiet()).clicked() {
+                    commands.push(Command::CopyPrompt);
+                }
+            });
+        });
+    }
+
+    fn tokens_ui(&mut self, ui: &mut Ui, tokens: &Arc<[PromptToken]>, max_height: f32) {
+        let width = (ui.available_width() - 2.0 * SIDE - 6.0).floor();
+        self.set(ui, tokens, width);
+        ScrollArea::vertical()
+            .id_salt("prompt tokens")
+            .auto_shrink([false, true])
+            .max_height(max_height)
+            .show_rows(ui, ROW, self.lines.len(), |ui, rows| self.rows_ui(ui, rows));
+    }
+
+    /// Sets the tokens in lines, where they are others or the width is.
+    fn set(&mut self, ui: &Ui, tokens: &Arc<[PromptToken]>, width: f32) {
+        let key = Some((width, ui.pixels_per_point()));
+        if self.key == key && Arc::ptr_eq(&self.tokens, tokens) {
+            return;
+        }
+        self.key = key;
+        self.tokens = Arc::clone(tokens);
+        self.reached = 0;
+        let (text, chip) = (Face::Code.font(), Face::Special.font());
+        self.lines = ui.fonts_mut(|fonts| {
+            lines_of(tokens, width, |c, look| match look {
+                Look::Text => fonts.glyph_width(&text, shown(c)),
+                Look::Sign | Look::Bytes => fonts.glyph_width(&chip, c),
+            })
+        });
+    }
+
+    fn rows_ui(&mut self, ui: &mut Ui, rows: Range<usize>) {
+        let size = vec2(ui.available_width(), rows.len() as f32 * ROW);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.read_aloud()));
+        let moved = response.has_focus() && self.follow_keys(ui, &response);
+        let hovered = self.hovered(&response, rows.start);
+        let touched = hovered.or(response.has_focus().then_some(self.reached));
+
+        let mut place = None;
+        for (row, line) in (0..).zip(self.lines.get(rows.clone()).unwrap_or_default()) {
+            let top = rect.top() + row as f32 * ROW;
+            for fragment in line {
+                let rect = Rect::from_min_size(
+                    pos2(rect.left() + SIDE + fragment.x, top + 2.0),
+                    vec2(fragment.width, HEIGHT),
+                );
+                fragment_ui(ui, rect, fragment, touched == Some(fragment.token));
+                if touched == Some(fragment.token) {
+                    place = place.or(Some(rect));
+                }
+            }
+        }
+        focus_ring(
+            ui,
+            &response.clone().with_new_rect(ui.clip_rect().shrink(3.0)),
+            3,
+        );
+        if moved {
+            self.scroll_to_reached(ui, rect, rows.start);
+        }
+        let token = touched.and_then(|index| Some((index, self.tokens.get(index)?)));
+        if let Some(((index, token), place)) = token.zip(place) {
+            card_ui(ui, &response, place, (index, token));
+        }
+    }
+
+    /// The token under the pointer.
+    fn hovered(&self, response: &Response, first_row: usize) -> Option<usize> {
+        let at = response.hover_pos()? - response.rect.min;
+        let line = self.lines.get(first_row + (at.y / ROW).max(0.0) as usize)?;
+        let x = at.x - SIDE;
+        let is_here = |fragment: &&Fragment| (fragment.x..fragment.x + fragment.width).contains(&x);
+        line.iter().find(is_here).map(|fragment| fragment.token)
+    }
+
+    /// The arrows go from token to token. Gives whether they did.
+    fn follow_keys(&mut self, ui: &Ui, response: &Response) -> bool {
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        let before = self.reached;
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if pressed(Key::ArrowLeft) {
+            self.reached = self.reached.saturating_sub(1);
+        }
+        if pressed(Key::ArrowRight) && self.reached + 1 < self.tokens.len() {
+            self.reached += 1;
+        }
+        self.reached != before
+    }
+
+    fn scroll_to_reached(&self, ui: &Ui, rect: Rect, first_row: usize) {
+        let holds = |line: &Line| line.iter().any(|fragment| fragment.token == self.reached);
+        if let Some(row) = self.lines.iter().position(holds) {
+            let top = rect.top() + (row as f32 - first_row as f32) * ROW;
+            let row = Rect::from_min_size(pos2(rect.left(), top), vec2(1.0, ROW));
+            ui.scroll_to_rect(row, None);
+        }
+    }
+
+    fn read_aloud(&self) -> String {
+        let pieces = self.tokens.iter().map(|token| token.piece.to_string());
+        pieces.collect()
+    }
+}
+
+/// White space by its mark.
+fn shown(c: char) -> char {
+    if c.is_whitespace() { mark(c) } else { c }
+}
+
+fn fragment_ui(ui: &Ui, rect: Rect, fragment: &Fragment, touched: bool) {
+    let theme = Theme::of(ui);
+    let painter = ui.painter();
+    let chip = |fill, color| {
+        painter.rect_filled(rect, 3, fill);
+        let format = TextFormat::simple(Face::Special.font(), color);
+        (
+            LayoutJob::single_section(fragment.text.clone(), format),
+            CHIP_PADDING,
+        )
+    };
+    let (job, padding) = match fragment.look {
+        Look::Text => {
+            let line = Stroke::new(1.0, theme.stroke_3);
+            painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
+            (marked_job(&fragment.text, theme), 0.0)
+        }
+        Look::Sign => chip(theme.special_bg, theme.special_text),
+        Look::Bytes => chip(theme.byte_bg, theme.byte_text),
+    };
+    let galley = painter.layout_job(job);
+    let top = rect.center().y - galley.size().y / 2.0;
+    painter.galley(pos2(rect.left() + padding, top), galley, theme.token_text);
+    if touched {
+        let ring = Stroke::new(1.0, theme.text_2);
+        painter.rect_stroke(rect, 3, ring, StrokeKind::Outside);
+    }
+}
+
+/// Characters, and the marks of white space in a quieter colour.
+fn marked_job(text: &str, theme: &Theme) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    for run in text
+        .chars()
+        .collect::<Vec<_>>()
+        .chunk_by(|a, b| a.is_whitespace() == b.is_whitespace())
+    {
+        let white = run.first().is_some_and(|c| c.is_whitespace());
+        let color = if white {
+            theme.text_3
+        } else {
+            theme.token_text
+        };
+        let words: String = run.iter().copied().map(shown).collect();
+        job.append(&words, 0.0, TextFormat::simple(Face::Code.font(), color));
+    }
+    job
+}
+
+/// What a token is, beside it.
+fn card_ui(ui: &Ui, response: &Response, place: Rect, (index, token): (usize, &PromptToken)) {
+    let theme = Theme::of(ui);
+    let id = response.id.with("card");
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
+        .gap(4.0)
+        .show(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let word = format!("‘{}’", token_word(&token.piece));
+            ui.label(Face::Code.text(word).color(theme.text_1));
+            let facts = format!("token {} · id {}", index + 1, token.id);
+            ui.label(Face::Code.text(facts).color(theme.text_3));
+        });
+}
