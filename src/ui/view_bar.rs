@@ -32,7 +32,11 @@ pub(super) fn view_bar_ui(
 
 fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> bool {
     let theme = Theme::of(ui);
-    let complaint = state.complaint().filter(|_| !state.is_running());
+    // What is said below the prompt is not said again.
+    let refusal = state.prompt_refusal();
+    let is_news = |complaint: &String| Some(complaint) != refusal.as_ref();
+    let complaint = state.complaint().filter(is_news);
+    let complaint = complaint.filter(|_| !state.is_running());
     let sentence = if room >= Room::Normal {
         &words.long
     } else {

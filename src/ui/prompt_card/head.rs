@@ -32,7 +32,7 @@ const fn beginnings(mode: PromptMode) -> [&'static str; 3] {
 const MOST_POPUP: (f32, f32) = (720.0, 320.0);
 
 /// Around the words of the count, so that there is something to press.
-const COUNT_PADDING: f32 = 6.0;
+pub(super) const COUNT_PADDING: f32 = 6.0;
 
 /// Draws the line in `head`; `card` is what the popup of tokens opens below. Gives whether the
 /// prompt was changed.
@@ -111,6 +111,7 @@ fn length_ui(
     let below = ui.ctx().content_rect().bottom() - card.bottom() - 120.0;
     let size = (width.min(card.width() - 40.0), height.min(below).max(80.0));
     Popup::from_toggle_button_response(&response)
+        .anchor(card)
         .align(RectAlign::BOTTOM_END)
         .gap(8.0)
         .width(size.0)

@@ -6,9 +6,9 @@ mod refusal;
 mod tokens;
 
 use egui::text::LayoutJob;
-use egui::{FontId, Rect, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2};
+use egui::{FontId, Rect, RichText, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2};
 
-use self::head::head_ui;
+use self::head::{COUNT_PADDING, head_ui};
 use self::refusal::{refusal_height, refusal_ui};
 use self::tokens::TokensView;
 use super::fonts::Face;
@@ -23,15 +23,22 @@ const MOST_SYSTEM_ROWS: usize = 3;
 /// The card's padding from side to side.
 const SIDE: f32 = 14.0;
 
+/// From the card's edge to the first of its texts.
+const HEAD: f32 = 28.0;
+
 /// What the word "System" takes before its text.
 const SYSTEM_LABEL: f32 = 52.0;
 
-/// What the line below the system prompt takes.
-const SYSTEM_GAP: f32 = 9.0;
+/// What is above the system prompt, and below it with the line.
+const SYSTEM_TOP: f32 = 4.0;
+const SYSTEM_BOTTOM: f32 = 9.0;
+
+const SYSTEM_FACE: Face = Face::Body;
 
 /// The height that all but the card's own padding takes on a card of this width.
 pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    let text = text_height(ui, &state.prompt, Face::Prompt, card_width, MOST_ROWS);
+    let rows = n_rows(ui, &state.prompt, Face::Prompt, card_width - 2.0 * SIDE);
+    let text = rows.min(MOST_ROWS) as f32 * Face::Prompt.row();
     text + system_height(ui, state, card_width) + refusal_height(ui, state, card_width)
 }
 
@@ -39,20 +46,22 @@ fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
     if state.prompt_mode == PromptMode::Raw {
         return 0.0;
     }
-    let width = card_width - SYSTEM_LABEL;
-    text_height(ui, &state.system, Face::Body, width, MOST_SYSTEM_ROWS) + SYSTEM_GAP
+    let width = card_width - 2.0 * SIDE - SYSTEM_LABEL;
+    let rows = n_rows(ui, &state.system, SYSTEM_FACE, width).min(MOST_SYSTEM_ROWS);
+    SYSTEM_TOP + rows as f32 * system_row(ui) + SYSTEM_BOTTOM
 }
 
-fn text_height(ui: &Ui, text: &str, face: Face, card_width: f32, most_rows: usize) -> f32 {
-    let text = if text.is_empty() { " " } else { text };
-    let width = card_width - 2.0 * SIDE - 2.0;
+/// A field sets its rows as the face itself has it.
+fn system_row(ui: &Ui) -> f32 {
+    ui.fonts_mut(|fonts| fonts.row_height(&SYSTEM_FACE.font()))
+}
+
+fn n_rows(ui: &Ui, text: &str, face: Face, width: f32) -> usize {
     let color = Theme::of(ui).text_1;
-    let mut job = LayoutJob::simple(text.to_owned(), face.font(), color, width);
-    for section in &mut job.sections {
-        section.format.line_height = Some(face.row());
-    }
+    // The field keeps room for the caret.
+    let job = LayoutJob::simple(text.to_owned(), face.font(), color, width - 2.0);
     let rows = ui.fonts_mut(|fonts| fonts.layout_job(job)).rows.len();
-    rows.clamp(1, most_rows) as f32 * face.row()
+    rows.max(1)
 }
 
 /// What the card remembers from frame to frame.
@@ -78,12 +87,13 @@ impl PromptCard {
         let (card, below) = rect.split_top_bottom_at_y(rect.bottom() - refusal);
         ui.painter().rect_filled(card, 8, theme.surface_1);
         let head = Rect::from_min_max(
-            card.min + vec2(SIDE, 9.0),
-            pos2(card.right() - SIDE + 6.0, card.top() + 28.0),
+            card.min + vec2(SIDE, 7.0),
+            pos2(card.right() - SIDE + COUNT_PADDING, card.top() + 31.0),
         );
+        let top = card.top() + HEAD;
         let system = system_height(ui, state, rect.width());
         let body = Rect::from_min_max(
-            pos2(card.left() + SIDE, head.bottom() + system),
+            pos2(card.left() + SIDE, top + system),
             card.max - vec2(SIDE, 8.0),
         );
 
@@ -94,10 +104,7 @@ impl PromptCard {
         let mut changed = text.changed();
         let mut has_focus = text.has_focus();
         if state.prompt_mode == PromptMode::Chat {
-            let place = Rect::from_min_max(
-                pos2(body.left(), head.bottom()),
-                pos2(body.right(), body.top()),
-            );
+            let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
             let system = system_ui(ui, place, &mut state.system);
             changed |= system.changed();
             has_focus |= system.has_focus();
@@ -142,22 +149,25 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
     let line = Stroke::new(1.0, theme.stroke_1);
     ui.painter()
         .hline(rect.x_range(), rect.bottom() - 5.0, line);
-    let (label, field) = rect
-        .with_max_y(rect.bottom() - SYSTEM_GAP)
-        .split_left_right_at_x(rect.left() + SYSTEM_LABEL);
+    let texts = Rect::from_min_max(
+        pos2(rect.left(), rect.top() + SYSTEM_TOP),
+        pos2(rect.right(), rect.bottom() - SYSTEM_BOTTOM),
+    );
+    let (label, field) = texts.split_left_right_at_x(rect.left() + SYSTEM_LABEL);
     ui.painter().text(
-        pos2(label.left(), label.top() + Face::Body.row() / 2.0),
+        pos2(label.left(), label.top() + system_row(ui) / 2.0),
         egui::Align2::LEFT_CENTER,
         "System",
         Face::Micro.font(),
         theme.text_3,
     );
     let hint = "How the model is to behave; may stay empty";
-    let hint = Face::Body.text(hint).color(theme.text_3);
+    let hint = RichText::new(hint).font(SYSTEM_FACE.font());
+    let hint = hint.color(theme.text_3);
     egui::ScrollArea::vertical()
         .id_salt("system")
         .show(&mut part(ui, field, "system prompt"), |ui| {
-            let edit = bare_edit(system, Face::Body.font());
+            let edit = bare_edit(system, SYSTEM_FACE.font());
             let edit = edit.text_color(theme.text_2).hint_text(hint);
             ui.add(edit).accessible_name("System prompt")
         })

@@ -1,18 +1,20 @@
 //! The sentence below the card: why the model makes nothing of the prompt, and the way out.
 
 use egui::text::LayoutJob;
-use egui::{Color32, Rect, Ui, pos2, vec2};
+use egui::{Align, Color32, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2};
 
 use crate::state::{AppState, PromptMode};
 use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
 use crate::ui::part::part;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
-const WRITE_RAW: &str = "Write raw";
-
 /// What the button takes at the right.
 const BUTTON: f32 = 96.0;
+
+/// What the sign takes at the left.
+const SIGN: f32 = 30.0;
 
 /// Between the card and the sentence.
 const GAP: f32 = 4.0;
@@ -32,39 +34,36 @@ pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool 
     let Some(sentence) = state.prompt_refusal() else {
         return false;
     };
-    let theme = Theme::of(ui);
     let inner = rect.with_min_y(rect.top() + GAP);
-    let words = Rect::from_min_max(
-        inner.min + vec2(14.0, 0.0),
-        pos2(inner.right() - BUTTON, inner.bottom()),
-    );
-    let job = sentence_job(sentence.clone(), rect.width());
-    let galley = ui.painter().layout_job(job);
-    let top = (words.center().y - galley.size().y / 2.0).max(words.top());
-    ui.painter()
-        .galley(pos2(words.left(), top), galley, theme.error);
-    let name = |ui: &Ui| {
-        ui.interact(words, ui.scope_id().with("refusal"), egui::Sense::hover())
-            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &sentence));
-    };
-    name(ui);
+    let (words, button) = inner.split_left_right_at_x(inner.right() - BUTTON);
+    sentence_ui(ui, words, sentence, rect.width());
     if state.prompt_mode == PromptMode::Raw {
         return false;
     }
-    let button = Rect::from_min_max(pos2(words.right(), inner.top()), inner.max);
-    let layout = egui::Layout::right_to_left(egui::Align::Center);
-    let mut changed = false;
-    part(ui, button, "refusal").with_layout(layout, |ui| {
-        if ui.add(Chip::new(WRITE_RAW)).clicked() {
-            state.prompt_mode = PromptMode::Raw;
-            changed = true;
-        }
-    });
-    changed
+    let layout = Layout::right_to_left(Align::Center);
+    let pressed = part(ui, button, "refusal")
+        .with_layout(layout, |ui| ui.add(Chip::new("Write raw")).clicked())
+        .inner;
+    if pressed {
+        state.prompt_mode = PromptMode::Raw;
+    }
+    pressed
+}
+
+fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: String, card_width: f32) {
+    let color = Theme::of(ui).error;
+    let response = ui.interact(rect, ui.scope_id().with("refusal"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &sentence));
+    let galley = ui.painter().layout_job(sentence_job(sentence, card_width));
+    let top = rect.center().y - galley.size().y / 2.0;
+    let icon = Rect::from_center_size(pos2(rect.left() + 11.0, top + 8.0), Vec2::splat(14.0));
+    Icon::Warning.paint(ui.painter(), icon, color);
+    let at = pos2(rect.left() + SIGN, top);
+    ui.painter().galley(at, galley, color);
 }
 
 fn sentence_job(sentence: String, card_width: f32) -> LayoutJob {
-    let width = card_width - 14.0 - BUTTON;
+    let width = card_width - SIGN - BUTTON;
     let font = Face::Small.font();
     let mut job = LayoutJob::simple(sentence, font, Color32::PLACEHOLDER, width);
     for section in &mut job.sections {
