@@ -1,20 +1,18 @@
 //! The window as a user meets it, by the names of its controls: the real worker on a real thread,
 //! with a scripted model, and no display.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::app::{App, Dialogs};
 use quartet::decoding::{Filter, Selector};
 use quartet::engine::scripted::ScriptedLm;
-use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
+use quartet::engine::{EngineError, LoadedModel};
 use quartet::generation::{FinishReason, Limits, Step};
-use quartet::state::{AppState, PaneStatus, PromptMode, Settings};
+use quartet::state::{AppState, PaneStatus, Settings};
 use quartet::worker::{ModelSource, Worker};
 
 /// How long anything may take; far more than it does.
@@ -29,20 +27,6 @@ fn window() -> Window {
     window_with(settings(), |_| {
         ScriptedLm::reciting(512, STORY).into_loaded()
     })
-}
-
-/// Puts "!" before a system text and "?" before a message.
-const TEMPLATE: &str = "{% for message in messages %}\
-    {% if message.role == 'user' %}?{{ message.content }}{{ sign }}\
-    {% else %}!{{ message.content }}{% endif %}\
-    {% endfor %}:";
-
-/// A model with this chat template.
-fn talking(template: &str) -> Result<LoadedModel, EngineError> {
-    let signs = BTreeMap::from([("sign".to_owned(), "</s>".to_owned())]);
-    let mut model = ScriptedLm::reciting(512, STORY).into_loaded()?;
-    model.chat = Some(ChatTemplate::parse(template, signs));
-    Ok(model)
 }
 
 fn settings() -> Settings {
@@ -93,7 +77,7 @@ fn press(window: &mut Window, name: &str) {
 }
 
 fn prompt(window: &Window) -> egui_kittest::Node<'_> {
-    window.get_by_role_and_label(Role::MultilineTextInput, "Prompt")
+    window.get_by_role_and_label(egui::accesskit::Role::MultilineTextInput, "Prompt")
 }
 
 fn is_ready(state: &AppState) -> bool {
@@ -222,7 +206,7 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     press(&mut window, "How D chooses");
     press(&mut window, "Add Top-k");
     press(&mut window, "Mute Temperature");
-    let number = window.get_by_role_and_label(Role::SpinButton, "Top-p");
+    let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
     number.set_value_accesskit(0.5);
     window.run_steps(4);
     let state = window.state().state();
@@ -292,7 +276,7 @@ fn escape_closes_what_is_open_before_it_lets_go_of_a_token() {
 fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
     let mut window = written();
     press(&mut window, "How D chooses");
-    let number = window.get_by_role_and_label(Role::SpinButton, "Top-p");
+    let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
     number.set_value_accesskit(1.7);
     window.run_steps(4);
     window.get_by_label("Top-p lies between 0 and 1");
@@ -333,101 +317,6 @@ fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
 }
 
 #[test]
-fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_it() {
-    let mut window = window_with(settings(), |_| talking(TEMPLATE));
-    wait(&mut window, "the model", is_ready);
-    press(&mut window, "Chat");
-    let field = window.get_by_role_and_label(Role::MultilineTextInput, "System prompt");
-    field.focus();
-    window.step();
-    window
-        .get_by_role_and_label(Role::MultilineTextInput, "System prompt")
-        .type_text("Be kind");
-    let n_tokens = "!Be kind?A fox".len() + 2;
-    wait(&mut window, "the tokens", |state| {
-        state
-            .prompt_tokens()
-            .is_some_and(|tokens| tokens.len() == n_tokens)
-    });
-    press(&mut window, &format!("{n_tokens} tokens"));
-    window.get_by_label("!Be kind?A fox</s>:");
-    window.get_by_label("Copy the prompt as the model reads it");
-    window.key_press(egui::Key::Escape);
-    window.run_steps(3);
-
-    press(&mut window, "Generate");
-    wait(&mut window, "four texts", is_done);
-    let state = window.state().state();
-    let prompt = &state.panes[0].generation().unwrap().prompt;
-    assert_eq!(prompt.text, "A fox");
-    let chat = prompt.chat.as_ref().unwrap();
-    assert_eq!(chat.rendered, "!Be kind?A fox</s>:");
-    assert!(!state.generating_is_news());
-    let message = |label: String| label.starts_with("A fox\n\n");
-    window
-        .get_all_by(|node| node.value().is_some_and(message))
-        .next()
-        .expect("the pane repeats the message");
-    press(&mut window, "Raw");
-    assert!(window.state().state().generating_is_news());
-}
-
-#[test]
-fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() {
-    let cases: [(&str, &str, &str); 2] = [
-        (
-            "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
-            "Be kind",
-            "The model's chat template takes no system text; it says: none here",
-        ),
-        ("a\n{% endfor %}", "", "in line 2"),
-    ];
-    for (template, system, sentence) in cases {
-        let settings = Settings {
-            prompt_mode: PromptMode::Chat,
-            system: system.to_owned(),
-            ..settings()
-        };
-        let mut window = window_with(settings, move |_| talking(template));
-        wait(&mut window, "the complaint", |state| {
-            state.prompt_refusal().is_some()
-        });
-        assert_eq!(window.get_all_by_label_contains(sentence).count(), 1);
-        let generate = window.get_by_label("Generate");
-        assert!(generate.accesskit_node().is_disabled());
-        press(&mut window, "Write raw");
-        wait(&mut window, "the count", is_ready);
-        assert!(window.query_by_label_contains(sentence).is_none());
-    }
-}
-
-#[test]
-fn a_model_without_a_chat_template_keeps_to_raw() {
-    let window_in = |prompt_mode| {
-        let settings = Settings {
-            prompt_mode,
-            ..settings()
-        };
-        let reciting = |_: &ModelSource| ScriptedLm::reciting(512, STORY).into_loaded();
-        let mut window = window_with(settings, reciting);
-        wait(&mut window, "the model", |state| {
-            state.model.ready().is_some()
-        });
-        window
-    };
-    let window = window_in(PromptMode::Raw);
-    let chat = window.get_by_label("Chat");
-    assert!(chat.accesskit_node().is_disabled());
-
-    let mut window = window_in(PromptMode::Chat);
-    window.get_by_label("This model has no chat template, it only continues texts");
-    press(&mut window, "Write raw");
-    wait(&mut window, "the count", is_ready);
-    press(&mut window, "Generate");
-    wait(&mut window, "four texts", is_done);
-}
-
-#[test]
 fn a_run_and_a_picture_are_saved_to_the_path_that_is_typed() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = written();
@@ -450,11 +339,11 @@ fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, entry);
     wait(window, "the path field", |state| state.path_field.is_some());
     let label = "This system offers no file dialog. Write the whole path.";
-    let field = window.get_by_role_and_label(Role::TextInput, label);
+    let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
     field.focus();
     window.step();
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
-    let field = window.get_by_role_and_label(Role::TextInput, label);
+    let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
     field.type_text(&path.display().to_string());
     window.run_steps(3);
     press(window, "Save");

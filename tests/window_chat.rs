@@ -1,0 +1,165 @@
+//! Chat as a user meets it, by the names of the controls: the real worker on a real thread, with a
+//! scripted model that has a chat template, and no display.
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use quartet::app::{App, Dialogs};
+use quartet::engine::scripted::ScriptedLm;
+use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
+use quartet::generation::Limits;
+use quartet::state::{AppState, PromptMode, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+/// How long anything may take; far more than it does.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Puts "!" before a system text and "?" before a message.
+const TEMPLATE: &str = "{% for message in messages %}\
+    {% if message.role == 'user' %}?{{ message.content }}{{ sign }}\
+    {% else %}!{{ message.content }}{% endif %}\
+    {% endfor %}:";
+
+type Window = Harness<'static, App>;
+
+/// A window whose model has this chat template, or none.
+fn window(mode: PromptMode, system: &str, template: Option<&'static str>) -> Window {
+    let settings = Settings {
+        prompt: "A fox".to_owned(),
+        prompt_mode: mode,
+        system: system.to_owned(),
+        limits: Limits {
+            max_new_tokens: 8,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let mut window = Harness::builder()
+        .with_size(egui::vec2(1280.0, 800.0))
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let start = move |wake| Worker::with_loader(move |_, _| talking(template), wake);
+            let source = ModelSource::Embedded;
+            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
+        });
+    wait(&mut window, "the model", |state| {
+        state.model.ready().is_some()
+    });
+    window
+}
+
+fn talking(template: Option<&str>) -> Result<LoadedModel, EngineError> {
+    let signs = BTreeMap::from([("sign".to_owned(), "</s>".to_owned())]);
+    let mut model = ScriptedLm::babbling(512).into_loaded()?;
+    model.chat = template.map(|template| ChatTemplate::parse(template, signs));
+    Ok(model)
+}
+
+/// Lets the window draw until it has come to this.
+#[track_caller]
+fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
+    let began = Instant::now();
+    while !is_so(window.state().state()) {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        window.step();
+        sleep(Duration::from_millis(1));
+    }
+    window.run_steps(3);
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+/// Writes four texts.
+fn generate(window: &mut Window) {
+    wait(window, "the tokens", |state| state.complaint().is_none());
+    press(window, "Generate");
+    wait(window, "four texts", |state| {
+        let is_written = |pane: &quartet::state::Pane| pane.generation().is_some();
+        !state.is_running() && state.panes.iter().all(is_written)
+    });
+}
+
+#[test]
+fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_it() {
+    let mut window = window(PromptMode::Raw, "", Some(TEMPLATE));
+    press(&mut window, "Chat");
+    let field = window.get_by_role_and_label(Role::MultilineTextInput, "System prompt");
+    field.focus();
+    window.step();
+    window
+        .get_by_role_and_label(Role::MultilineTextInput, "System prompt")
+        .type_text("Be kind");
+    let n_tokens = "!Be kind?A fox".len() + 2;
+    wait(&mut window, "the tokens", |state| {
+        state
+            .prompt_tokens()
+            .is_some_and(|tokens| tokens.len() == n_tokens)
+    });
+    press(&mut window, &format!("{n_tokens} tokens"));
+    window.get_by_label("!Be kind?A fox</s>:");
+    window.get_by_label("Copy the prompt as the model reads it");
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+
+    generate(&mut window);
+    let state = window.state().state();
+    let prompt = &state.panes[0].generation().unwrap().prompt;
+    assert_eq!(prompt.text, "A fox");
+    let chat = prompt.chat.as_ref().unwrap();
+    assert_eq!(chat.rendered, "!Be kind?A fox</s>:");
+    assert!(!state.generating_is_news());
+    let message = |label: String| label.starts_with("A fox\n\n");
+    window
+        .get_all_by(|node| node.value().is_some_and(message))
+        .next()
+        .expect("the pane repeats the message");
+    press(&mut window, "Raw");
+    assert!(window.state().state().generating_is_news());
+}
+
+#[test]
+fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() {
+    let cases: [(&'static str, &str, &str); 2] = [
+        (
+            "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
+            "Be kind",
+            "The model's chat template takes no system text; it says: none here",
+        ),
+        ("a\n{% endfor %}", "", "in line 2"),
+    ];
+    for (template, system, sentence) in cases {
+        let mut window = window(PromptMode::Chat, system, Some(template));
+        wait(&mut window, "the complaint", |state| {
+            state.prompt_refusal().is_some()
+        });
+        assert_eq!(window.get_all_by_label_contains(sentence).count(), 1);
+        let generate = window.get_by_label("Generate");
+        assert!(generate.accesskit_node().is_disabled());
+        press(&mut window, "Write raw");
+        wait(&mut window, "the count", |state| {
+            state.complaint().is_none()
+        });
+        assert!(window.query_by_label_contains(sentence).is_none());
+    }
+}
+
+#[test]
+fn a_model_without_a_chat_template_keeps_to_raw() {
+    let raw = window(PromptMode::Raw, "", None);
+    let chat = raw.get_by_label("Chat");
+    assert!(chat.accesskit_node().is_disabled());
+
+    let mut window = window(PromptMode::Chat, "", None);
+    window.get_by_label("This model has no chat template, it only continues texts");
+    press(&mut window, "Write raw");
+    generate(&mut window);
+}
