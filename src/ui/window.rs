@@ -32,7 +32,6 @@ const REVIEW: Duration = Duration::from_millis(6);
 pub struct WindowUi {
     prompt_card: PromptCard,
     token_views: BTreeMap<PaneId, TokenView>,
-    was_drawn: bool,
     /// The step that was pointed at in a plot in the frame before.
     pointed: Option<StepAt>,
     /// Whether a text had the keyboard in the frame before.
@@ -54,10 +53,9 @@ impl WindowUi {
 
         let mut top = part(ui, layout.top_bar, "top bar");
         top_bar_ui(&mut top, layout.room, state, &mut commands);
-        let first = !std::mem::replace(&mut self.was_drawn, true);
         let mut prompt = part(ui, layout.prompt, "prompt");
         let card = &mut self.prompt_card;
-        card.ui(&mut prompt, layout.prompt, state, first, &mut commands);
+        card.ui(&mut prompt, layout.prompt, state, &mut commands);
         let mut run = part(ui, layout.run_column, "run");
         run_column_ui(&mut run, layout.room, state, &mut commands);
 

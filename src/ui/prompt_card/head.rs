@@ -50,8 +50,8 @@ pub(super) fn head_ui(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if state.prompt.is_empty() {
                 changed |= beginnings_ui(ui, state);
-            } else if let Some(length) = state.prompt_length() {
-                length_ui(ui, card, length, state, view, commands);
+            } else {
+                length_ui(ui, card, state, view, commands);
             }
         });
     });
@@ -101,11 +101,13 @@ fn beginnings_ui(ui: &mut Ui, state: &mut AppState) -> bool {
 fn length_ui(
     ui: &mut Ui,
     card: Rect,
-    length: PromptLength,
     state: &AppState,
     view: &mut TokensView,
     commands: &mut Vec<Command>,
 ) {
+    let Some(length) = state.prompt_length() else {
+        return;
+    };
     let response = count_ui(ui, length).on_hover_text("Show the prompt as the model reads it");
     let (width, height) = MOST_POPUP;
     let below = ui.ctx().content_rect().bottom() - card.bottom() - 120.0;

@@ -31,7 +31,7 @@ const SYSTEM_LABEL: f32 = 52.0;
 
 /// What is above the system prompt, and below it with the line.
 const SYSTEM_TOP: f32 = 4.0;
-const SYSTEM_BOTTOM: f32 = 9.0;
+const SYSTEM_BOTTOM: f32 = 11.0;
 
 const SYSTEM_FACE: Face = Face::Body;
 
@@ -68,17 +68,17 @@ fn n_rows(ui: &Ui, text: &str, face: Face, width: f32) -> usize {
 #[derive(Debug, Default)]
 pub(super) struct PromptCard {
     tokens: TokensView,
+    was_drawn: bool,
 }
 
 impl PromptCard {
-    /// Draws the card, and below it why the model makes nothing of the prompt. `focus` puts the caret
-    /// at the end of the text.
+    /// Draws the card, and below it why the model makes nothing of the prompt. In a new window the
+    /// text has the keyboard.
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         rect: Rect,
         state: &mut AppState,
-        focus: bool,
         commands: &mut Vec<Command>,
     ) {
         let theme = Theme::of(ui);
@@ -97,20 +97,23 @@ impl PromptCard {
             card.max - vec2(SIDE, 8.0),
         );
 
-        let text = text_ui(&mut part(ui, body, "prompt text"), state);
-        if focus {
-            focus_at_end(ui, text.id, &state.prompt);
-        }
-        let mut changed = text.changed();
-        let mut has_focus = text.has_focus();
-        if state.prompt_mode == PromptMode::Chat {
+        // In the order in which the tabulator goes through them.
+        let is_chat = state.prompt_mode == PromptMode::Chat;
+        let mut head = part(ui, head, "prompt head");
+        let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
+        let mut has_focus = false;
+        if is_chat {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
             let system = system_ui(ui, place, &mut state.system);
             changed |= system.changed();
             has_focus |= system.has_focus();
         }
-        let mut head = part(ui, head, "prompt head");
-        changed |= head_ui(&mut head, card, state, &mut self.tokens, commands);
+        let text = text_ui(&mut part(ui, body, "prompt text"), state);
+        if !std::mem::replace(&mut self.was_drawn, true) {
+            focus_at_end(ui, text.id, &state.prompt);
+        }
+        changed |= text.changed();
+        has_focus |= text.has_focus();
         changed |= refusal_ui(ui, below, state);
         if changed {
             commands.push(Command::PromptEdited);
@@ -148,7 +151,7 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
     let theme = Theme::of(ui);
     let line = Stroke::new(1.0, theme.stroke_1);
     ui.painter()
-        .hline(rect.x_range(), rect.bottom() - 5.0, line);
+        .hline(rect.x_range(), rect.bottom() - 6.0, line);
     let texts = Rect::from_min_max(
         pos2(rect.left(), rect.top() + SYSTEM_TOP),
         pos2(rect.right(), rect.bottom() - SYSTEM_BOTTOM),

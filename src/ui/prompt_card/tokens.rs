@@ -10,7 +10,7 @@ use egui::{
 };
 
 use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
-use crate::generation::PromptToken;
+use crate::generation::{Piece, PromptToken};
 use crate::state::{AppState, Command};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
@@ -52,35 +52,13 @@ impl TokensView {
         };
         ui.set_width(width);
         ui.spacing_mut().item_spacing.y = 8.0;
-        self.title_ui(ui, state, commands);
+        title_ui(ui, state, commands);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             self.tokens_ui(ui, tokens, max_height);
         });
         let hint = "A line runs under each token. Point at one for its id.";
         ui.label(Face::Micro.text(hint).color(Theme::of(ui).text_3));
-    }
-
-    fn title_ui(&self, ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-        let theme = Theme::of(ui);
-        ui.horizontal(|ui| {
-            let title = Face::Strong.text("As the model reads it");
-            ui.label(title.color(theme.text_1));
-            if let Some(length) = state.prompt_length() {
-                let color = if length.fits() {
-                    theme.text_3
-                } else {
-                    theme.error
-                };
-                ui.label(Face::Small.text(length.to_string()).color(color));
-            }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let button = Button::new("Copy").name("Copy the prompt as the model reads it");
-                if ui.add(button.icon(Icon::Copy).quiet()).clicked() {
-                    commands.push(Command::CopyPrompt);
-                }
-            });
-        });
     }
 
     fn tokens_ui(&mut self, ui: &mut Ui, tokens: &Arc<[PromptToken]>, max_height: f32) {
@@ -116,7 +94,7 @@ impl TokensView {
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.read_aloud()));
         let moved = response.has_focus() && self.follow_keys(ui, &response);
-        let hovered = self.hovered(&response, rows.start);
+        let hovered = self.hovered(&response, &rows);
         let touched = hovered.or(response.has_focus().then_some(self.reached));
 
         let mut place = None;
@@ -148,11 +126,12 @@ impl TokensView {
     }
 
     /// The token under the pointer.
-    fn hovered(&self, response: &Response, first_row: usize) -> Option<usize> {
-        let at = response.hover_pos()? - response.rect.min;
-        let line = self.lines.get(first_row + (at.y / ROW).max(0.0) as usize)?;
-        let x = at.x - SIDE;
-        let is_here = |fragment: &&Fragment| (fragment.x..fragment.x + fragment.width).contains(&x);
+    fn hovered(&self, response: &Response, rows: &Range<usize>) -> Option<usize> {
+        let at = response.hover_pos()? - response.rect.min - vec2(SIDE, 0.0);
+        let mut lines = (1..).zip(self.lines.get(rows.clone())?);
+        let (_, line) = lines.find(|(n_rows, _)| at.y < *n_rows as f32 * ROW)?;
+        let ends = |fragment: &Fragment| fragment.x + fragment.width;
+        let is_here = |fragment: &&Fragment| fragment.x <= at.x && at.x < ends(fragment);
         line.iter().find(is_here).map(|fragment| fragment.token)
     }
 
@@ -187,6 +166,28 @@ impl TokensView {
         let pieces = self.tokens.iter().map(|token| token.piece.to_string());
         pieces.collect()
     }
+}
+
+fn title_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    ui.horizontal(|ui| {
+        let title = Face::Strong.text("As the model reads it");
+        ui.label(title.color(theme.text_1));
+        if let Some(length) = state.prompt_length() {
+            let color = if length.fits() {
+                theme.text_3
+            } else {
+                theme.error
+            };
+            ui.label(Face::Small.text(length.to_string()).color(color));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let button = Button::new("Copy").name("Copy the prompt as the model reads it");
+            if ui.add(button.icon(Icon::Copy).quiet()).clicked() {
+                commands.push(Command::CopyPrompt);
+            }
+        });
+    });
 }
 
 /// White space by its mark.
@@ -251,9 +252,17 @@ fn card_ui(ui: &Ui, response: &Response, place: Rect, (index, token): (usize, &P
         .gap(4.0)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            let word = format!("‘{}’", token_word(&token.piece));
-            ui.label(Face::Code.text(word).color(theme.text_1));
+            ui.label(Face::Code.text(name_of(&token.piece)).color(theme.text_1));
             let facts = format!("token {} · id {}", index + 1, token.id);
             ui.label(Face::Code.text(facts).color(theme.text_3));
         });
+}
+
+/// A token in a word, or its bytes.
+fn name_of(piece: &Piece) -> String {
+    match (piece.as_str(), piece.bytes.len()) {
+        (Some(_), _) => format!("‘{}’", token_word(piece)),
+        (None, 1) => format!("byte {piece}"),
+        (None, _) => format!("bytes {piece}"),
+    }
 }
