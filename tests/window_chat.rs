@@ -78,6 +78,10 @@ fn press(window: &mut Window, name: &str) {
     window.run_steps(4);
 }
 
+fn state_of(window: &Window) -> &AppState {
+    window.state().state()
+}
+
 /// Writes four texts.
 fn generate(window: &mut Window) {
     wait(window, "the tokens", |state| state.complaint().is_none());
@@ -105,13 +109,17 @@ fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_
             .is_some_and(|tokens| tokens.len() == n_tokens)
     });
     press(&mut window, &format!("{n_tokens} tokens"));
-    window.get_by_label("!Be kind?A fox</s>:");
+    let text = window.get_by_label("!Be kind?A fox</s>:").rect();
+    window.hover_at(text.min + egui::vec2(6.0, 10.0));
+    window.run_steps(3);
+    let id = state_of(&window).prompt_tokens().unwrap()[0].id;
+    window.get_by_label(&format!("token 1 · id {id}"));
     window.get_by_label("Copy the prompt as the model reads it");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
 
     generate(&mut window);
-    let state = window.state().state();
+    let state = state_of(&window);
     let prompt = &state.panes[0].generation().unwrap().prompt;
     assert_eq!(prompt.text, "A fox");
     let chat = prompt.chat.as_ref().unwrap();
@@ -123,7 +131,7 @@ fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_
         .next()
         .expect("the pane repeats the message");
     press(&mut window, "Raw");
-    assert!(window.state().state().generating_is_news());
+    assert!(state_of(&window).generating_is_news());
 }
 
 #[test]

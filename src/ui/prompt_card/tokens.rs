@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, EventFilter, Key, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense, Stroke,
-    StrokeKind, Tooltip, Ui, WidgetInfo, pos2, vec2,
+    Align, EventFilter, Id, Key, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, TextWrapMode, Tooltip, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
@@ -64,11 +64,12 @@ impl TokensView {
     fn tokens_ui(&mut self, ui: &mut Ui, tokens: &Arc<[PromptToken]>, max_height: f32) {
         let width = (ui.available_width() - 2.0 * SIDE - 6.0).floor();
         self.set(ui, tokens, width);
-        ScrollArea::vertical()
+        let shown = ScrollArea::vertical()
             .id_salt("prompt tokens")
             .auto_shrink([false, true])
             .max_height(max_height)
             .show_rows(ui, ROW, self.lines.len(), |ui, rows| self.rows_ui(ui, rows));
+        focus_ring(ui, &shown.inner.with_new_rect(shown.inner_rect), 4);
     }
 
     /// Sets the tokens in lines, where they are others or the width is.
@@ -89,9 +90,11 @@ impl TokensView {
         });
     }
 
-    fn rows_ui(&mut self, ui: &mut Ui, rows: Range<usize>) {
+    fn rows_ui(&mut self, ui: &mut Ui, rows: Range<usize>) -> Response {
         let size = vec2(ui.available_width(), rows.len() as f32 * ROW);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let (_, rect) = ui.allocate_space(size);
+        // A name that stays while it is scrolled, so that the keyboard stays too.
+        let response = ui.interact(rect, Id::unique("prompt tokens"), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.read_aloud()));
         let moved = response.has_focus() && self.follow_keys(ui, &response);
         let hovered = self.hovered(&response, &rows);
@@ -111,11 +114,6 @@ impl TokensView {
                 }
             }
         }
-        focus_ring(
-            ui,
-            &response.clone().with_new_rect(ui.clip_rect().shrink(3.0)),
-            3,
-        );
         if moved {
             self.scroll_to_reached(ui, rect, rows.start);
         }
@@ -123,6 +121,7 @@ impl TokensView {
         if let Some(((index, token), place)) = token.zip(place) {
             card_ui(ui, &response, place, (index, token));
         }
+        response
     }
 
     /// The token under the pointer.
@@ -252,6 +251,7 @@ fn card_ui(ui: &Ui, response: &Response, place: Rect, (index, token): (usize, &P
         .gap(4.0)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
+            ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
             ui.label(Face::Code.text(name_of(&token.piece)).color(theme.text_1));
             let facts = format!("token {} · id {}", index + 1, token.id);
             ui.label(Face::Code.text(facts).color(theme.text_3));
