@@ -28,6 +28,9 @@ const fn beginnings(mode: PromptMode) -> [&'static str; 3] {
     }
 }
 
+/// The room that a beginning may need, with the gap beside it.
+const BEGINNING: f32 = 208.0;
+
 /// The popup of tokens is at most so wide, and its tokens so high, in points.
 const MOST_POPUP: (f32, f32) = (720.0, 320.0);
 
@@ -88,8 +91,18 @@ fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
 
 fn beginnings_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let mut changed = false;
-    for beginning in beginnings(state.prompt_mode).into_iter().rev() {
-        if ui.add(Chip::new(beginning).max_width(200.0)).clicked() {
+    let room = ui.available_width();
+    let all = beginnings(state.prompt_mode);
+    let n_fitting = all
+        .iter()
+        .zip(1..)
+        .filter(|(_, n)| *n as f32 * BEGINNING <= room);
+    let n_fitting = n_fitting.count();
+    for beginning in all.into_iter().take(n_fitting).rev() {
+        if ui
+            .add(Chip::new(beginning).max_width(BEGINNING - 8.0))
+            .clicked()
+        {
             beginning.clone_into(&mut state.prompt);
             changed = true;
         }

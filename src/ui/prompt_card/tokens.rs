@@ -69,7 +69,10 @@ impl TokensView {
             .auto_shrink([false, true])
             .max_height(max_height)
             .show_rows(ui, ROW, self.lines.len(), |ui, rows| self.rows_ui(ui, rows));
-        focus_ring(ui, &shown.inner.with_new_rect(shown.inner_rect), 4);
+        let height = max_height.min(self.lines.len() as f32 * ROW);
+        let place = shown.inner_rect;
+        let place = place.with_max_y(place.top() + height);
+        focus_ring(ui, &shown.inner.with_new_rect(place), 4);
     }
 
     /// Sets the tokens in lines, where they are others or the width is.
