@@ -92,13 +92,10 @@ fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
 fn beginnings_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let mut changed = false;
     let room = ui.available_width();
-    let all = beginnings(state.prompt_mode);
-    let n_fitting = all
-        .iter()
-        .zip(1..)
-        .filter(|(_, n)| *n as f32 * BEGINNING <= room);
-    let n_fitting = n_fitting.count();
-    for beginning in all.into_iter().take(n_fitting).rev() {
+    let fits = |(_, n): &(&str, i32)| *n as f32 * BEGINNING <= room;
+    let all = beginnings(state.prompt_mode).into_iter().zip(1..);
+    let fitting: Vec<_> = all.take_while(fits).collect();
+    for (beginning, _) in fitting.into_iter().rev() {
         if ui
             .add(Chip::new(beginning).max_width(BEGINNING - 8.0))
             .clicked()
