@@ -151,6 +151,11 @@ impl Record {
             Event::ModelLoading { .. }
             | Event::ModelLoaded { .. }
             | Event::ModelFailed { .. }
+            | Event::LoadingCancelled
+            | Event::ModelUnloaded
+            | Event::Inspected { .. }
+            | Event::DevicesListed(_)
+            | Event::DeviceMissing { .. }
             | Event::Tokenized { .. } => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Where a model computes: the choice of device behind one type.
 
 use candle_core::Device as CandleDevice;
+use serde::{Deserialize, Serialize};
 
 /// Where a model computes.
 #[derive(Debug, Clone)]
@@ -10,13 +11,63 @@ pub struct Device {
 }
 
 /// What the user may ask for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeviceChoice {
     /// The first graphics processor that this build knows and that answers, else the processor.
     #[default]
     Best,
     /// The processor.
     Cpu,
+    /// The NVIDIA graphics processor of this number.
+    Cuda(usize),
+    /// The Apple graphics processor of this number.
+    Metal(usize),
+}
+
+/// No machine has more graphics processors of one kind.
+const N_MAX_DEVICES: usize = 16;
+
+impl DeviceChoice {
+    /// The devices that this build knows and that answer now, the processor first.
+    pub fn available() -> Vec<Self> {
+        let answers = |choice: &Self| choice.open().is_ok();
+        let cuda = (0..N_MAX_DEVICES).map(Self::Cuda).take_while(answers);
+        let metal = (0..N_MAX_DEVICES).map(Self::Metal).take_while(answers);
+        std::iter::once(Self::Cpu)
+            .chain(cuda)
+            .chain(metal)
+            .collect()
+    }
+
+    /// Whether this build knows graphics processors.
+    pub const fn build_knows_accelerators() -> bool {
+        cfg!(any(feature = "cuda", feature = "metal"))
+    }
+
+    /// How people call it: "CPU", "CUDA 0".
+    pub fn name(self) -> String {
+        match self {
+            Self::Best => "The best there is".to_owned(),
+            Self::Cpu => "CPU".to_owned(),
+            Self::Cuda(number) => format!("CUDA {number}"),
+            Self::Metal(number) => format!("Metal {number}"),
+        }
+    }
+
+    fn open(self) -> candle_core::Result<CandleDevice> {
+        match self {
+            Self::Best => best_accelerator().unwrap_or(Ok(CandleDevice::Cpu)),
+            Self::Cpu => Ok(CandleDevice::Cpu),
+            Self::Cuda(number) => CandleDevice::new_cuda(number),
+            Self::Metal(number) => CandleDevice::new_metal(number),
+        }
+    }
+}
+
+/// How many threads a computation on the processor uses. It is fixed when the program starts.
+pub fn n_cpu_threads() -> usize {
+    rayon::current_num_threads()
 }
 
 impl Device {
@@ -30,19 +81,15 @@ impl Device {
 
     /// The device that was asked for, or the processor with the reason why it is not another.
     pub fn choose(choice: DeviceChoice) -> Self {
-        match choice {
-            DeviceChoice::Best => match best_accelerator() {
-                Some(Ok(inner)) => Self {
-                    inner,
-                    fallback_reason: None,
-                },
-                Some(Err(error)) => Self {
-                    inner: CandleDevice::Cpu,
-                    fallback_reason: Some(error.to_string()),
-                },
-                None => Self::cpu(),
+        match choice.open() {
+            Ok(inner) => Self {
+                inner,
+                fallback_reason: None,
             },
-            DeviceChoice::Cpu => Self::cpu(),
+            Err(error) => Self {
+                inner: CandleDevice::Cpu,
+                fallback_reason: Some(error.to_string()),
+            },
         }
     }
 
@@ -86,5 +133,17 @@ mod tests {
         let device = Device::choose(DeviceChoice::Cpu);
         assert_eq!(device.name(), "CPU");
         assert_eq!(device.fallback_reason(), None);
+    }
+
+    #[test]
+    fn what_does_not_answer_is_replaced_by_the_processor_with_the_reason() {
+        let device = Device::choose(DeviceChoice::Cuda(99));
+        assert_eq!(device.name(), "CPU");
+        assert!(device.fallback_reason().is_some());
+    }
+
+    #[test]
+    fn the_processor_comes_first_among_those_that_answer() {
+        assert_eq!(DeviceChoice::available().first(), Some(&DeviceChoice::Cpu));
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
 
-use super::thread::{Gone, message_of};
+use super::inbox::Gone;
+use super::thread::message_of;
 use super::{DownloadEvent, DownloadRequest};
 use crate::hub::{DownloadProgress, Hub, HubConfig, HubError, Order, Outcome, Stage, Wanted};
 

@@ -5,9 +5,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::thread::{Asked, Engine, Outbox};
+use super::inbox::Asked;
+use super::thread::{Engine, Outbox};
 use super::{Event, ModelSource, Request};
-use crate::engine::{EngineError, LoadedModel};
+use crate::engine::{Device, EngineError, LoadedModel};
 
 /// How many events wait before the engine does. A step with its evidence is a few kilobytes.
 const N_EVENTS: usize = 512;
@@ -27,14 +28,26 @@ pub struct Worker {
 impl Worker {
     /// Starts the engine's thread, with no model yet. It calls `wake` after each event.
     pub fn start(wake: impl Fn() + Send + 'static) -> Self {
-        Self::with_loader(super::open, wake)
+        Self::with_device_loader(super::open_on, wake)
     }
 
     /// The same with another way to come by a model. `loader` is given a place to report the part
     /// that is done, between 0 and 1.
-    pub fn with_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
         L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+            + Send
+            + 'static,
+    {
+        let loader = move |source: &ModelSource, _: &Device, progress: &mut dyn FnMut(f32)| {
+            loader(source, progress)
+        };
+        Self::with_device_loader(loader, wake)
+    }
+
+    fn with_device_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    where
+        L: FnMut(&ModelSource, &Device, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
             + Send
             + 'static,
     {

@@ -5,10 +5,14 @@
 mod download;
 mod download_protocol;
 mod download_thread;
+mod facts;
 mod handle;
+mod inbox;
+mod loading;
 mod protocol;
 mod thread;
 
+pub use crate::engine::DeviceChoice;
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
@@ -17,17 +21,27 @@ pub use crate::hub::{
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
-pub use protocol::{Event, ModelSource, PaneRequest, Request};
+pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
 
-use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, open_embedded, open_path};
+use crate::engine::{Device, EngineError, LoadedModel, open_embedded, open_path};
 
-/// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1.
+/// Opens a model for the best device there is. `progress` hears how far it has come, between 0 and 1.
 pub(crate) fn open(
     source: &ModelSource,
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
+    open_on(source, &Device::choose(DeviceChoice::Best), progress)
+}
+
+/// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1. The
+/// one inside the program is always for the processor.
+fn open_on(
+    source: &ModelSource,
+    device: &Device,
+    progress: &mut dyn FnMut(f32),
+) -> Result<LoadedModel, EngineError> {
     match source {
         ModelSource::Embedded => open_embedded(progress),
-        ModelSource::Path(path) => open_path(path, &Device::choose(DeviceChoice::Best), progress),
+        ModelSource::Path(path) => open_path(path, device, progress),
     }
 }

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::DeviceChoice;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{
-    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
-    PromptToken, Step, Vocabulary,
+    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
+    PromptRecord, PromptText, PromptToken, Step, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -32,6 +33,16 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the one that is there. All generations end first.
     LoadModel(ModelSource),
+    /// End the loading that is under way, if there is one.
+    CancelLoading,
+    /// Let go of the model and of its memory. All generations end first.
+    UnloadModel,
+    /// Say what a model is and what it would take, without loading it.
+    Inspect(PathBuf),
+    /// Load models for this device from now on.
+    UseDevice(DeviceChoice),
+    /// Say which devices there are.
+    ListDevices,
     /// Say how the model would read this prompt.
     Tokenize {
         /// A text, or a message for the chat template.
@@ -74,6 +85,29 @@ pub enum Event {
     ModelFailed {
         /// Why, fit to be shown.
         error: String,
+    },
+    /// The loading was cancelled; the model before it, if any, is still there.
+    /// Each request to load ends with this or with one of the two above, in the order of the requests.
+    LoadingCancelled,
+    /// There is no model any more, as was asked.
+    ModelUnloaded,
+    /// What a model is and what it would take.
+    Inspected {
+        /// Where it is.
+        path: PathBuf,
+        /// What its files say; or why it can't be loaded.
+        found: Result<ModelOutline, String>,
+        /// How many bytes of memory are free.
+        n_free_bytes: u64,
+    },
+    /// The devices that there are.
+    DevicesListed(Devices),
+    /// The device that was asked for is not there; the next model is loaded for the processor.
+    DeviceMissing {
+        /// What was asked for: "CUDA 0".
+        name: String,
+        /// Why it is not there.
+        reason: String,
     },
     /// How the model reads a prompt.
     Tokenized {
@@ -119,4 +153,15 @@ pub enum Event {
         /// What the fault said.
         message: String,
     },
+}
+
+/// The devices that there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Devices {
+    /// Those that answer, the processor first.
+    pub choices: Vec<DeviceChoice>,
+    /// Whether this build knows graphics processors at all.
+    pub build_knows_accelerators: bool,
+    /// How many threads the processor computes with.
+    pub n_cpu_threads: usize,
 }

@@ -1,24 +1,15 @@
 //! The engine's end of the border: serves requests between two forward passes, and reports.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
+use super::inbox::{Asked, Gone, Inbox};
 use super::{Event, ModelSource, PaneRequest, Request};
-use crate::engine::{EngineError, LoadedModel, Progress, Session};
+use super::{facts, loading};
+use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, Progress, Session};
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
-
-/// A request, and when it was made.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub request: Request,
-    pub asked_at: Instant,
-}
-
-/// Nobody listens any more: the thread ends.
-#[derive(Debug)]
-pub(super) struct Gone;
 
 /// Where events go.
 pub(super) struct Outbox {
@@ -36,7 +27,7 @@ impl Outbox {
 
     /// Reports, and waits while the other side has too much to read. It is gone when it has closed
     /// its end, and that ends the wait too.
-    fn send(&self, event: Event) -> Result<(), Gone> {
+    pub fn send(&self, event: Event) -> Result<(), Gone> {
         self.events.send(event).map_err(|_closed| Gone)?;
         (self.wake)();
         Ok(())
@@ -47,19 +38,23 @@ impl Outbox {
 pub(super) struct Engine<L> {
     loader: L,
     session: Option<Session>,
-    requests: Receiver<Asked>,
+    device_choice: DeviceChoice,
+    device: Option<Device>,
+    inbox: Inbox,
     outbox: Outbox,
 }
 
 impl<L> Engine<L>
 where
-    L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>,
+    L: FnMut(&ModelSource, &Device, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>,
 {
     pub const fn new(loader: L, requests: Receiver<Asked>, outbox: Outbox) -> Self {
         Self {
             loader,
             session: None,
-            requests,
+            device_choice: DeviceChoice::Best,
+            device: None,
+            inbox: Inbox::new(requests),
             outbox,
         }
     }
@@ -76,15 +71,11 @@ where
     fn serve_all(&mut self) -> Result<(), Gone> {
         loop {
             if !self.session.as_ref().is_some_and(Session::is_busy) {
-                let asked = self.requests.recv().map_err(|_closed| Gone)?;
+                let asked = self.inbox.next()?;
                 self.serve(asked)?;
             }
-            loop {
-                match self.requests.try_recv() {
-                    Ok(asked) => self.serve(asked)?,
-                    Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => return Err(Gone),
-                }
+            while let Some(asked) = self.inbox.poll()? {
+                self.serve(asked)?;
             }
             self.advance()?;
         }
@@ -104,6 +95,15 @@ where
     fn serve(&mut self, Asked { request, asked_at }: Asked) -> Result<(), Gone> {
         match request {
             Request::LoadModel(source) => self.load(&source),
+            // There was one when it was asked for, and it is done.
+            Request::CancelLoading => Ok(()),
+            Request::UnloadModel => self.unload(),
+            Request::Inspect(path) => self.outbox.send(facts::inspected(path)),
+            Request::UseDevice(choice) => {
+                (self.device_choice, self.device) = (choice, None);
+                Ok(())
+            }
+            Request::ListDevices => self.outbox.send(facts::devices()),
             Request::Tokenize { prompt } => self.tokenize(prompt),
             Request::Generate { prompt, panes } => self.generate(prompt, panes, asked_at),
             Request::Stop(id) => self.stop(id),
@@ -113,21 +113,12 @@ where
 
     fn load(&mut self, source: &ModelSource) -> Result<(), Gone> {
         self.stop_all()?;
-        let outbox = &self.outbox;
-        let mut reported = f32::NEG_INFINITY;
-        let mut report = |fraction: f32| {
-            if fraction - reported < 0.01 {
-                return;
-            }
-            reported = fraction;
-            if outbox.send(Event::ModelLoading { fraction }).is_err() {
-                // The only way out of the middle of a loader; nobody is left to hear of it.
-                resume_unwind(Box::new("the window was closed"));
-            }
-        };
-        report(0.0);
-        let event = match (self.loader)(source, &mut report) {
-            Ok(model) => {
+        let device = self.device()?;
+        let loader = |progress: &mut dyn FnMut(f32)| (self.loader)(source, &device, progress);
+        let outcome = loading::load(loader, &self.outbox, &mut self.inbox)?;
+        let event = match outcome {
+            None => Event::LoadingCancelled,
+            Some(Ok(model)) => {
                 let loaded = Event::ModelLoaded {
                     info: model.info.clone(),
                     vocabulary: model.vocabulary.clone(),
@@ -137,11 +128,33 @@ where
                 self.session = Some(Session::new(model));
                 loaded
             }
-            Err(error) => Event::ModelFailed {
+            Some(Err(error)) => Event::ModelFailed {
                 error: error.to_string(),
             },
         };
         self.outbox.send(event)
+    }
+
+    /// The device for the next model. It is opened when it is needed first.
+    fn device(&mut self) -> Result<Device, Gone> {
+        if let Some(device) = &self.device {
+            return Ok(device.clone());
+        }
+        let device = Device::choose(self.device_choice);
+        if let Some(reason) = device.fallback_reason() {
+            self.outbox.send(Event::DeviceMissing {
+                name: self.device_choice.name(),
+                reason: reason.to_owned(),
+            })?;
+        }
+        self.device = Some(device.clone());
+        Ok(device)
+    }
+
+    fn unload(&mut self) -> Result<(), Gone> {
+        self.stop_all()?;
+        self.session = None;
+        self.outbox.send(Event::ModelUnloaded)
     }
 
     fn tokenize(&self, prompt: PromptText) -> Result<(), Gone> {

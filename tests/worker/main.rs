@@ -8,6 +8,7 @@
 )]
 
 mod chat;
+mod models;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,6 +98,11 @@ fn words(event: &Event) -> String {
         Event::ModelLoading { fraction } => format!("loading {fraction}"),
         Event::ModelLoaded { info, .. } => format!("loaded {}", info.n_context),
         Event::ModelFailed { error } => format!("no model: {error}"),
+        Event::LoadingCancelled => "loading cancelled".to_owned(),
+        Event::Inspected { found, .. } => format!("inspected {}", found.is_ok()),
+        Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
+        Event::DeviceMissing { name, .. } => format!("no {name}"),
+        Event::ModelUnloaded => "unloaded".to_owned(),
         Event::Tokenized { prompt, tokens } => {
             let pieces = tokens.as_ref().map(|tokens| listed(tokens));
             format!("{:?} is {pieces:?}", prompt.text)

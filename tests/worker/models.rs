@@ -1,0 +1,98 @@
+//! Models that are loaded, called off half-way, replaced and let go.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use quartet::engine::scripted::ScriptedLm;
+use quartet::worker::{Event, ModelSource, Request};
+
+use super::{Desk, TALE, greedy};
+
+/// A desk whose loader, for a path, stands still after each step until it gets leave.
+fn slow_desk() -> (Desk, SyncSender<()>, Receiver<()>) {
+    let (leave, gate) = sync_channel::<()>(100);
+    let (step, stepped) = sync_channel(100);
+    let desk = Desk::open(move |source, progress| {
+        if let ModelSource::Path(_) = source {
+            for fraction in [0.25, 0.5, 0.75] {
+                step.send(()).ok();
+                gate.recv().ok();
+                progress(fraction);
+            }
+        }
+        let n_context = if *source == ModelSource::Embedded {
+            64
+        } else {
+            99
+        };
+        ScriptedLm::reciting(n_context, TALE).into_loaded()
+    });
+    (desk, leave, stepped)
+}
+
+fn large() -> Request {
+    Request::LoadModel(ModelSource::Path(PathBuf::from("large.gguf")))
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ModelLoaded { .. } | Event::LoadingCancelled | Event::ModelFailed { .. }
+    )
+}
+
+#[test]
+fn a_loading_is_cancelled_at_its_next_step_and_the_model_before_it_writes_on() {
+    let (mut desk, leave, stepped) = slow_desk();
+    desk.worker.send(Request::LoadModel(ModelSource::Embedded));
+    desk.until(is_end);
+    desk.worker.send(large());
+    stepped.recv().unwrap();
+    desk.generate("Once", [greedy(1, 1)]);
+    desk.worker.send(Request::CancelLoading);
+    leave.send(()).unwrap();
+    assert_eq!(desk.until(is_end), ["loading 0", "loading cancelled"]);
+    let events = desk.until_finished(1);
+    assert_eq!(events.last().unwrap(), "1 finished: Token limit");
+}
+
+#[test]
+fn another_model_can_be_asked_for_as_soon_as_one_is_cancelled() {
+    let (mut desk, leave, stepped) = slow_desk();
+    desk.worker.send(large());
+    stepped.recv().unwrap();
+    desk.worker.send(Request::CancelLoading);
+    desk.worker.send(Request::LoadModel(ModelSource::Embedded));
+    leave.send(()).unwrap();
+    assert_eq!(desk.until(is_end), ["loading 0", "loading cancelled"]);
+    assert_eq!(desk.until(is_end), ["loading 0", "loaded 64"]);
+}
+
+#[test]
+fn a_cancel_that_comes_too_late_changes_nothing() {
+    let (mut desk, leave, _) = slow_desk();
+    drop(leave);
+    desk.worker.send(large());
+    let events = desk.until(is_end);
+    assert_eq!(events.last().unwrap(), "loaded 99");
+    desk.worker.send(Request::CancelLoading);
+    desk.generate("Once", [greedy(1, 1)]);
+    let events = desk.until_finished(1);
+    assert_eq!(events.last().unwrap(), "1 finished: Token limit");
+}
+
+#[test]
+fn a_model_that_is_let_go_ends_what_it_writes_and_is_gone() {
+    let (mut desk, leave) = super::gated_desk();
+    desk.generate("Once", [greedy(1, 99)]);
+    leave.send(()).unwrap();
+    desk.until(|event| matches!(event, Event::Stepped { .. }));
+    desk.worker.send(Request::UnloadModel);
+    drop(leave);
+    let events = desk.until(|event| matches!(event, Event::ModelUnloaded));
+    let from = events.len() - 2;
+    assert_eq!(events[from..], ["1 finished: Stopped by you", "unloaded"]);
+    desk.generate("Once", [greedy(2, 1)]);
+    let events = desk.until_finished(2);
+    assert!(events.last().unwrap().contains("no model"), "{events:?}");
+}
