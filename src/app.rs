@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod icon;
+mod look;
 mod read;
 mod save;
 
@@ -147,6 +148,8 @@ impl App {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
             Effect::ReadPresets(path) => read::presets(ctx.clone(), path, answers),
+            Effect::LookAt(paths) => look::at(ctx.clone(), paths, answers),
+            Effect::LookAtDropped(path) => look::at_dropped(ctx.clone(), path, answers),
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;
                 let job = save::Job::new(&self.state, document, path, dark);

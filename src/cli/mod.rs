@@ -15,7 +15,7 @@ mod sample;
 mod settings;
 mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -82,8 +82,19 @@ pub fn run() -> ExitCode {
 }
 
 fn open_window(model: Option<PathBuf>) -> Result<(), Failure> {
+    let model = model.map(|path| whole_path(&path)).transpose()?;
     crate::app::run(model)
         .map_err(|error| Failure::run(format!("the window could not be opened: {error}")))
+}
+
+/// The path from the root, so that the model is found again from another folder.
+fn whole_path(path: &Path) -> Result<PathBuf, Failure> {
+    if !path.exists() {
+        let path = path.display();
+        return Err(Failure::run(format!("there is no file or folder {path}")));
+    }
+    let unknown = |error| Failure::run(format!("the current folder is not known: {error}"));
+    std::path::absolute(path).map_err(unknown)
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! The state of the whole window, and the questions that drawing asks of it.
 
+use std::collections::VecDeque;
+
 use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
-    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Notice, Pane, PaneId, Paste, PathPurpose,
-    Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste,
+    PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
-use crate::worker::{ModelSource, Request};
+use crate::worker::ModelSource;
 
 /// All that the window shows.
 ///
@@ -34,8 +36,11 @@ pub struct AppState {
     pub model: ModelStatus,
     /// Where it came from; what is loaded when the engine is started again.
     pub(super) model_source: ModelSource,
-    /// Where the one that is being loaded comes from, until it is there.
-    pub(super) asked_source: Option<ModelSource>,
+    /// Where those that were asked for come from, each until it is there or will not come. The newest
+    /// is the one that is wanted.
+    pub(super) asked_sources: VecDeque<ModelSource>,
+    /// Which models can be opened.
+    pub models: Models,
     /// How the record is looked at.
     pub view: ViewChoices,
     /// What is sampled from by hand.
@@ -69,12 +74,10 @@ impl AppState {
             limits: settings.limits,
             seed: settings.seed,
             panes: Vec::new(),
-            model: ModelStatus::Loading {
-                fraction: 0.0,
-                before: None,
-            },
+            model: ModelStatus::Absent,
             model_source: model_source.clone(),
-            asked_source: None,
+            asked_sources: VecDeque::new(),
+            models: Models::new(settings.recent_models, settings.device),
             view: settings.view,
             by_hand: settings.by_hand,
             hand_drawn: None,
@@ -94,7 +97,9 @@ impl AppState {
             state.panes.push(Pane::new(id, settings));
         }
         state.undo = Undo::new(state.snapshot());
-        (state, vec![Effect::Send(Request::LoadModel(model_source))])
+        let mut effects: Vec<Effect> = state.device_request().into_iter().collect();
+        effects.extend(state.open_first(model_source));
+        (state, effects)
     }
 
     /// What is to be there again at the next start.
@@ -113,6 +118,8 @@ impl AppState {
             view: self.view,
             by_hand: self.by_hand.clone(),
             presets: self.presets.clone(),
+            recent_models: self.models.recent.clone(),
+            device: self.models.device,
         }
     }
 

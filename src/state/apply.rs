@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::pane::Asked;
 use super::solo::Solo;
 use super::{
-    AppState, Command, Document, Effect, MAX_PANES, Notice, Pane, PaneId, PaneStatus, PathPurpose,
-    Pin, PinMove, chain_words,
+    AppState, Command, Document, Effect, MAX_PANES, ModelsCommand, Notice, Pane, PaneId,
+    PaneStatus, PathPurpose, Pin, PinMove, chain_words,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::PaneSettings;
@@ -60,6 +60,7 @@ impl AppState {
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
+            Command::Models(command) => self.apply_to_models(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.follow_path(purpose, path),
             Command::NoDialog(purpose) => self.open_path_field(purpose),
@@ -248,21 +249,11 @@ impl AppState {
         generation.map_or(0, |generation| generation.steps.len())
     }
 
-    fn load_model(&mut self, source: ModelSource) -> Vec<Effect> {
-        if self.model == super::ModelStatus::Lost {
-            self.model_source = source;
-            return self.restart_engine();
-        }
-        self.model.begin_loading();
-        self.asked_source = Some(source.clone());
-        vec![Effect::Send(Request::LoadModel(source))]
-    }
-
     fn follow_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
         self.path_field = None;
         match purpose {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
-                self.load_model(ModelSource::Path(path))
+                self.apply_to_models(ModelsCommand::Open(path))
             }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
@@ -300,15 +291,6 @@ impl AppState {
             self.notices.push(notice);
         }
         Vec::new()
-    }
-
-    fn restart_engine(&mut self) -> Vec<Effect> {
-        self.model.begin_loading();
-        let source = self.model_source.clone();
-        vec![
-            Effect::RestartWorker,
-            Effect::Send(Request::LoadModel(source)),
-        ]
     }
 
     fn close_notice(&mut self) -> Vec<Effect> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand};
+use super::{ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand};
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
 use crate::export::tools::Tool;
@@ -63,6 +63,8 @@ pub enum Command {
 
     /// Load the model inside the program.
     LoadEmbeddedModel,
+    /// Open, list and let go of models.
+    Models(ModelsCommand),
     /// A path is needed; ask for it.
     AskPath(PathPurpose),
     /// The path was given.
@@ -104,6 +106,10 @@ pub enum Effect {
     Save(Document, PathBuf),
     /// Read a file of presets.
     ReadPresets(PathBuf),
+    /// See how large these models are, and whether they are there.
+    LookAt(Vec<PathBuf>),
+    /// See whether this is a model.
+    LookAtDropped(PathBuf),
 }
 
 /// What a path is wanted for.

@@ -27,6 +27,15 @@ impl AppState {
                 });
             }
             Event::ModelFailed { error } => self.on_load_failed(error),
+            Event::Inspected {
+                path,
+                found,
+                n_free_bytes,
+            } => return self.on_inspected(path, found, n_free_bytes),
+            Event::DevicesListed(devices) => self.models.devices = Some(devices),
+            Event::DeviceMissing { name, reason } => self.on_device_missing(&name, &reason),
+            Event::LoadingCancelled => self.on_loading_cancelled(),
+            Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
             Event::Reading {
                 ids,
@@ -49,36 +58,6 @@ impl AppState {
         self.panes
             .iter_mut()
             .find(|pane| pane.status.running() == Some(id))
-    }
-
-    fn on_loading(&mut self, now: f32) {
-        if let ModelStatus::Loading { fraction, .. } = &mut self.model {
-            *fraction = now;
-        }
-    }
-
-    fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
-        if let Some(source) = self.asked_source.take() {
-            self.model_source = source;
-        }
-        self.model = ModelStatus::Ready(model);
-        self.prompt_reading = None;
-        self.read_prompt()
-    }
-
-    fn on_load_failed(&mut self, error: String) {
-        self.asked_source = None;
-        let before = match std::mem::replace(&mut self.model, ModelStatus::Lost) {
-            ModelStatus::Loading { before, .. } => before,
-            ModelStatus::Ready(model) => Some(model),
-            ModelStatus::Failed { .. } | ModelStatus::Lost => None,
-        };
-        let notice = Notice::error("The model was not loaded", error.clone()).with_action(
-            "Open another…",
-            Command::AskPath(super::PathPurpose::ModelFile),
-        );
-        self.notify(notice);
-        self.model = before.map_or(ModelStatus::Failed { error }, ModelStatus::Ready);
     }
 
     fn on_reading(&mut self, ids: &[GenerationId], read: usize, total: usize) {
@@ -145,7 +124,7 @@ impl AppState {
             });
         }
         self.model = ModelStatus::Lost;
-        self.asked_source = None;
+        self.asked_sources.clear();
         let notice = Notice::error(
             "The engine stopped unexpectedly",
             format!("Your texts are safe. It said: {message}"),

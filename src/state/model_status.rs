@@ -35,6 +35,8 @@ pub enum ModelStatus {
         /// Why, fit to be shown.
         error: String,
     },
+    /// It was let go, or the first one was called off.
+    Absent,
     /// It died with the engine's thread.
     Lost,
 }
@@ -44,7 +46,7 @@ impl ModelStatus {
     pub const fn ready(&self) -> Option<&ReadyModel> {
         match self {
             Self::Ready(model) => Some(model),
-            Self::Loading { .. } | Self::Failed { .. } | Self::Lost => None,
+            Self::Loading { .. } | Self::Failed { .. } | Self::Absent | Self::Lost => None,
         }
     }
 
@@ -53,7 +55,7 @@ impl ModelStatus {
         match self {
             Self::Ready(model) => Some(model),
             Self::Loading { before, .. } => before.as_ref(),
-            Self::Failed { .. } | Self::Lost => None,
+            Self::Failed { .. } | Self::Absent | Self::Lost => None,
         }
     }
 
@@ -62,7 +64,7 @@ impl ModelStatus {
         match self {
             Self::Loading { .. } => Some("The model is being loaded"),
             Self::Ready(_) => None,
-            Self::Failed { .. } => Some("There is no model, open one first"),
+            Self::Failed { .. } | Self::Absent => Some("No model is open"),
             Self::Lost => Some("The engine has stopped, start it again first"),
         }
     }
@@ -72,7 +74,7 @@ impl ModelStatus {
         let before = match std::mem::replace(self, Self::Lost) {
             Self::Ready(model) => Some(model),
             Self::Loading { before, .. } => before,
-            Self::Failed { .. } | Self::Lost => None,
+            Self::Failed { .. } | Self::Absent | Self::Lost => None,
         };
         *self = Self::Loading {
             fraction: 0.0,

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ByHand, PromptMode, ViewChoices};
+use super::{ByHand, PromptMode, RecentModel, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
+use crate::worker::DeviceChoice;
 
 /// The most panes that fit, and have a letter and a colour of their own.
 pub const MAX_PANES: usize = 8;
@@ -32,6 +33,10 @@ pub struct Settings {
     pub by_hand: ByHand,
     /// The ways to choose that the user keeps.
     pub presets: Vec<OwnPreset>,
+    /// The models that were opened, the newest first.
+    pub recent_models: Vec<RecentModel>,
+    /// Where models are to compute.
+    pub device: DeviceChoice,
 }
 
 impl Default for Settings {
@@ -46,6 +51,8 @@ impl Default for Settings {
             view: ViewChoices::default(),
             by_hand: ByHand::default(),
             presets: Vec::new(),
+            recent_models: Vec::new(),
+            device: DeviceChoice::Best,
         }
     }
 }

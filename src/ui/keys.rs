@@ -28,7 +28,9 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
     }
     undo_keys_ui(ui, commands);
     // A popup takes Escape for itself, and a field the arrows.
-    if Popup::is_any_open(ui) || state.path_field.is_some() || state.paste.is_some() {
+    let dialog_open =
+        state.path_field.is_some() || state.paste.is_some() || state.models.dialog_open;
+    if Popup::is_any_open(ui) || dialog_open {
         return;
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));

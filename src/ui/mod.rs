@@ -18,6 +18,7 @@ mod escape;
 mod keys;
 mod layout;
 mod lint_notice;
+mod models;
 mod numbers;
 mod order_menu;
 mod pane;

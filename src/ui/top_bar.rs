@@ -5,13 +5,13 @@ use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Room;
+use super::models::count_words;
 use super::theme::Theme;
 use super::widgets::{Button, Rest, focus_ring, menu_item, paint_fill};
-use super::words::grouped;
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, Command, Document, ModelStatus, PathPurpose, PictureFormat, Plot, ThemeChoice,
-    capital,
+    AppState, Command, Document, ModelStatus, ModelsCommand, PathPurpose, PictureFormat, Plot,
+    ThemeChoice,
 };
 
 /// Draws the top bar.
@@ -64,12 +64,16 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
             let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             (info.name.clone(), known.join(" · "))
         }
-        ModelStatus::Failed { .. } => ("No model".to_owned(), String::new()),
+        ModelStatus::Failed { .. } | ModelStatus::Absent => ("No model".to_owned(), String::new()),
         ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),
     };
     let facts = if room == Room::Tight { "" } else { &facts };
     let response = model_button_ui(ui, &name, facts);
-    if let ModelStatus::Loading { fraction, .. } = model {
+    let loading = match model {
+        ModelStatus::Loading { fraction, .. } => Some(fraction),
+        _ => None,
+    };
+    if let Some(fraction) = loading {
         let mut bar = response.rect;
         bar.min.y = bar.max.y - 2.0;
         let theme = Theme::of(ui);
@@ -77,11 +81,12 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         bar.set_width(bar.width() * fraction);
         ui.painter().rect_filled(bar, 1.0, theme.text_1);
     }
-    Popup::menu(&response)
-        .width(260.0)
-        .gap(4.0)
-        .accessible_name("Models")
-        .show(|ui| model_menu_ui(ui, model, commands));
+    if response.clicked() {
+        commands.push(Command::Models(ModelsCommand::ShowDialog));
+    }
+    if loading.is_some() && icon_button(ui, Icon::Close, "Cancel loading").clicked() {
+        commands.push(Command::Models(ModelsCommand::CancelLoading));
+    }
 }
 
 fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
@@ -113,38 +118,6 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     Icon::Down.paint(ui.painter(), square, color);
     focus_ring(ui, &response, 6);
     response
-}
-
-fn model_menu_ui(ui: &mut Ui, model: &ModelStatus, commands: &mut Vec<Command>) {
-    let embedded = model
-        .ready()
-        .is_some_and(|model| model.info.file == "embedded");
-    if menu_item(ui, "The model inside Quartet", "", embedded).clicked() {
-        commands.push(Command::LoadEmbeddedModel);
-    }
-    if menu_item(ui, "Open a model file…", "GGUF", false).clicked() {
-        commands.push(Command::AskPath(PathPurpose::ModelFile));
-    }
-    if menu_item(ui, "Open a model folder…", "safetensors", false).clicked() {
-        commands.push(Command::AskPath(PathPurpose::ModelFolder));
-    }
-    let theme = Theme::of(ui);
-    let note = match model {
-        ModelStatus::Ready(model) => {
-            let info = &model.info;
-            let n_vocab = grouped(info.n_vocab as f64);
-            let n_context = grouped(info.n_context as f64);
-            format!("In use: {n_vocab} tokens in its vocabulary, reads {n_context} at most.")
-        }
-        ModelStatus::Failed { error } => capital(error),
-        ModelStatus::Loading { .. } | ModelStatus::Lost => return,
-    };
-    // The rows of a menu are as wide as it is; words are not to be stretched like them.
-    ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        egui::Frame::new().inner_margin(10).show(ui, |ui| {
-            ui.label(Face::Small.text(note).color(theme.text_3));
-        });
-    });
 }
 
 /// The menu of all that can leave the program.
@@ -198,32 +171,4 @@ fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {
                 }
             }
         });
-}
-
-/// A number of weights as people say it: "17 M", "0.6 B".
-fn count_words(n: u64) -> String {
-    let n = n as f64;
-    match n {
-        ..1e6 => format!("{:.0} k", n / 1e3),
-        ..10e6 => format!("{:.1} M", n / 1e6),
-        ..1e9 => format!("{:.0} M", n / 1e6),
-        _ => format!("{:.1} B", n / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::count_words;
-
-    #[test]
-    fn sizes_are_said_as_people_say_them() {
-        for (n, words) in [
-            (5_120_000, "5.1 M"),
-            (17_000_000, "17 M"),
-            (620_000_000, "620 M"),
-            (1_240_000_000, "1.2 B"),
-        ] {
-            assert_eq!(count_words(n), words);
-        }
-    }
 }

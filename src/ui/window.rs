@@ -9,6 +9,7 @@ use egui::{Rect, Ui, vec2};
 use super::dock::{DockFrame, dock_ui};
 use super::keys::keys_ui;
 use super::layout::{EDGE, Layout, Room, Wishes};
+use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
 use super::part::part;
 use super::paste_settings::paste_settings_ui;
@@ -78,8 +79,10 @@ impl WindowUi {
         self.pointed = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
+        models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, state, &mut commands);
+        drop_ui(ui, &mut commands);
         commands
     }
 

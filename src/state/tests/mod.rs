@@ -1,6 +1,7 @@
 //! Commands in, state and effects out.
 
 mod by_hand;
+mod models;
 mod outside;
 mod panes;
 mod paste;

@@ -31,7 +31,7 @@ fn a_model_that_fails_to_load_gives_way_to_the_one_before() {
     };
     let mut state = ready();
     let path = PathBuf::from("broken.gguf");
-    state.apply(Command::PathGiven(PathPurpose::ModelFile, path.clone()));
+    state.apply(Command::LoadEmbeddedModel);
     state.on_event(Event::ModelLoading { fraction: 0.5 });
     assert!(matches!(state.model, ModelStatus::Loading { fraction, .. } if fraction > 0.4));
     state.on_event(error());

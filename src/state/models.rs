@@ -1,0 +1,258 @@
+//! Which models can be opened on this computer: the one inside the program, those of before, and the
+//! one that is on its way or could not be opened.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AppState, ModelStatus};
+use crate::generation::ModelInfo;
+use crate::worker::{DeviceChoice, Devices, ModelSource};
+
+/// So many models are remembered.
+pub const MAX_RECENT: usize = 12;
+
+/// A model that was open before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecentModel {
+    /// Its file or folder.
+    pub path: PathBuf,
+    /// What it is called.
+    pub name: String,
+    /// How many weights it has.
+    pub n_params: u64,
+    /// How most of them are stored: `Q4_K`.
+    pub quantization: String,
+    /// When it was opened last, in seconds since 1970.
+    pub opened_at: u64,
+}
+
+/// What is known of the models that can be opened.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Models {
+    /// Whether the dialog is open.
+    pub dialog_open: bool,
+    /// The models of before, the newest first.
+    pub recent: Vec<RecentModel>,
+    /// Their sizes in bytes, as far as they were looked at, or why they can't be opened any more.
+    pub(super) seen: BTreeMap<PathBuf, Result<u64, String>>,
+    /// The one inside the program, once it was loaded.
+    pub(super) embedded: Option<Arc<ModelInfo>>,
+    /// What could not be opened last, and why.
+    pub(super) refusal: Option<(ModelSource, String)>,
+    /// The one that is looked at before it is loaded.
+    pub(super) opening: Option<Opening>,
+    /// Where models are to compute.
+    pub device: DeviceChoice,
+    /// Where they can, once that is known.
+    pub(super) devices: Option<Devices>,
+    /// Why the next model computes elsewhere, as a sentence.
+    pub(super) device_missing: Option<String>,
+}
+
+/// A model that is looked at before it is loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Opening {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What speaks against loading it, once that is known.
+    pub warning: Option<String>,
+}
+
+/// What becomes of a model in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelRowStatus {
+    /// It can be opened.
+    Closed,
+    /// Its files are looked at.
+    Inspected,
+    /// It may be too large.
+    Doubtful {
+        /// Why, as a sentence.
+        warning: String,
+    },
+    /// It is being loaded.
+    Loading {
+        /// The part that is done, between 0 and 1.
+        fraction: f32,
+    },
+    /// It writes.
+    InUse,
+    /// It could not be opened.
+    Refused {
+        /// Why, as a sentence.
+        reason: String,
+    },
+    /// It is not there any more.
+    Gone {
+        /// Why, as a sentence.
+        reason: String,
+    },
+}
+
+/// A model in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRow {
+    /// Its file or folder; nothing for the one inside the program.
+    pub path: Option<PathBuf>,
+    /// What it is called.
+    pub name: String,
+    /// How many weights it has, where that is known.
+    pub n_params: Option<u64>,
+    /// How most of them are stored; empty where that is not known.
+    pub quantization: String,
+    /// The size of its files in bytes, where that is known.
+    pub n_bytes: Option<u64>,
+    /// When it was opened last, in seconds since 1970, where that is known.
+    pub opened_at: Option<u64>,
+    /// What becomes of it.
+    pub status: ModelRowStatus,
+}
+
+impl Models {
+    /// The models of before, and nothing looked at yet.
+    pub(super) fn new(mut recent: Vec<RecentModel>, device: DeviceChoice) -> Self {
+        recent.truncate(MAX_RECENT);
+        Self {
+            recent,
+            device,
+            ..Self::default()
+        }
+    }
+
+    /// Remembers that a model was opened.
+    pub(super) fn remember(&mut self, source: &ModelSource, info: &Arc<ModelInfo>, now: u64) {
+        let ModelSource::Path(path) = source else {
+            self.embedded = Some(Arc::clone(info));
+            return;
+        };
+        self.recent.retain(|recent| recent.path != *path);
+        let recent = RecentModel {
+            path: path.clone(),
+            name: info.name.clone(),
+            n_params: info.n_params,
+            quantization: info.quantization.clone(),
+            opened_at: now,
+        };
+        self.recent.insert(0, recent);
+        self.recent.truncate(MAX_RECENT);
+    }
+
+    /// Forgets a model of before.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.recent.retain(|recent| recent.path != path);
+        self.seen.remove(path);
+        let is_it = |source: &ModelSource| matches!(source, ModelSource::Path(of) if of == path);
+        self.refusal = self.refusal.take().filter(|(source, _)| !is_it(source));
+    }
+
+    /// Whether this model has a row of its own already.
+    fn lists(&self, source: &ModelSource) -> bool {
+        match source {
+            ModelSource::Embedded => true,
+            ModelSource::Path(path) => self.recent.iter().any(|recent| recent.path == *path),
+        }
+    }
+}
+
+impl AppState {
+    /// The models that can be opened on this computer, as they are listed.
+    pub fn model_rows(&self) -> Vec<ModelRow> {
+        let mut sources = vec![ModelSource::Embedded];
+        let mut new = |source: Option<&ModelSource>| {
+            sources.extend(source.filter(|source| !self.models.lists(source)).cloned());
+        };
+        let opening = self.models.opening.as_ref();
+        let opening = opening.map(|opening| ModelSource::Path(opening.path.clone()));
+        let refused = self.models.refusal.as_ref().map(|(source, _)| source);
+        let coming = opening.as_ref().or(self.asked_sources.back());
+        new(coming);
+        new(refused.filter(|refused| Some(*refused) != coming));
+        let recent = self.models.recent.iter().map(|recent| recent.path.clone());
+        sources.extend(recent.map(ModelSource::Path));
+        let rows = sources.into_iter().map(|source| self.model_row(source));
+        rows.collect()
+    }
+
+    fn model_row(&self, source: ModelSource) -> ModelRow {
+        let status = self.model_row_status(&source);
+        match &source {
+            ModelSource::Embedded => {
+                let info = self.models.embedded.as_ref();
+                ModelRow {
+                    name: "Quartet Stories".to_owned(),
+                    n_params: info.map(|info| info.n_params),
+                    quantization: info.map_or_else(String::new, |info| info.quantization.clone()),
+                    n_bytes: None,
+                    opened_at: None,
+                    status,
+                    path: None,
+                }
+            }
+            ModelSource::Path(path) => {
+                let recent = self.models.recent.iter();
+                let recent = recent.clone().find(|recent| recent.path == *path);
+                let seen = self.models.seen.get(path);
+                ModelRow {
+                    name: recent.map_or_else(|| file_name(path), |recent| recent.name.clone()),
+                    n_params: recent.map(|recent| recent.n_params),
+                    quantization: recent
+                        .map_or_else(String::new, |recent| recent.quantization.clone()),
+                    n_bytes: seen.and_then(|seen| seen.as_ref().ok().copied()),
+                    opened_at: recent.map(|recent| recent.opened_at),
+                    status,
+                    path: Some(path.clone()),
+                }
+            }
+        }
+    }
+
+    fn model_row_status(&self, source: &ModelSource) -> ModelRowStatus {
+        if let (Some(opening), ModelSource::Path(path)) = (&self.models.opening, source)
+            && opening.path == *path
+        {
+            return match opening.warning.clone() {
+                None => ModelRowStatus::Inspected,
+                Some(warning) => ModelRowStatus::Doubtful { warning },
+            };
+        }
+        if let (ModelStatus::Loading { fraction, .. }, Some(coming)) =
+            (&self.model, self.asked_sources.back())
+            && coming == source
+        {
+            let fraction = *fraction;
+            return ModelRowStatus::Loading { fraction };
+        }
+        // The one before writes on if the one that comes is called off.
+        if self.model.writer().is_some() && self.model_source == *source {
+            return ModelRowStatus::InUse;
+        }
+        if let Some((refused, reason)) = &self.models.refusal
+            && refused == source
+        {
+            let reason = reason.clone();
+            return ModelRowStatus::Refused { reason };
+        }
+        let seen = match source {
+            ModelSource::Embedded => None,
+            ModelSource::Path(path) => self.models.seen.get(path),
+        };
+        match seen {
+            Some(Err(reason)) => ModelRowStatus::Gone {
+                reason: reason.clone(),
+            },
+            Some(Ok(_)) | None => ModelRowStatus::Closed,
+        }
+    }
+}
+
+/// What a model is called before it has said so itself.
+fn file_name(path: &Path) -> String {
+    let name = path.file_stem().or_else(|| path.file_name());
+    name.map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}

@@ -1,0 +1,362 @@
+//! Models that are opened, called off, let go, remembered and dropped.
+
+use std::path::{Path, PathBuf};
+
+use super::{asked, loaded, ready, text, write, written};
+use crate::generation::{MemoryNeed, ModelOutline};
+use crate::state::{
+    AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
+    Settings,
+};
+use crate::worker::{DeviceChoice, Devices, Event, ModelSource, Request};
+
+fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
+    state.apply(Command::Models(command))
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new("/models").join(name)
+}
+
+/// Opens a model by its path, which the engine finds small; gives what is asked of it then.
+fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
+    let mut effects = models(state, ModelsCommand::Open(path(name)));
+    let inspect = Effect::Send(Request::Inspect(path(name)));
+    assert_eq!(effects.pop(), Some(inspect));
+    effects.extend(state.on_event(inspected(name, Ok(outline(5)))));
+    effects
+}
+
+/// Names and states of the rows.
+fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
+    let rows = state.model_rows().into_iter();
+    rows.map(|row| (row.name, row.status)).collect()
+}
+
+fn failed() -> Event {
+    Event::ModelFailed {
+        error: "this file stops in the middle".to_owned(),
+    }
+}
+
+#[test]
+fn the_models_of_before_are_there_at_the_next_start_the_newest_first() {
+    let mut state = ready();
+    for name in ["a.gguf", "b.gguf", "a.gguf"] {
+        open(&mut state, name);
+        state.on_event(loaded());
+    }
+    let recent = state.settings().recent_models;
+    let paths: Vec<&Path> = recent.iter().map(|recent| recent.path.as_path()).collect();
+    assert_eq!(paths, [path("a.gguf"), path("b.gguf")]);
+    assert!(recent[0].opened_at > 1_700_000_000);
+
+    let settings = Settings::from_json(&state.settings().to_json());
+    let (next, _) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(next.models.recent, recent);
+}
+
+#[test]
+fn no_more_models_are_remembered_than_fit() {
+    let mut state = ready();
+    for n in 0..MAX_RECENT + 3 {
+        open(&mut state, &format!("{n}.gguf"));
+        state.on_event(loaded());
+    }
+    assert_eq!(state.models.recent.len(), MAX_RECENT);
+    let newest = format!("{}.gguf", MAX_RECENT + 2);
+    assert_eq!(state.models.recent[0].path, path(&newest));
+}
+
+#[test]
+fn a_model_that_is_gone_says_so_and_can_be_forgotten() {
+    let mut state = ready();
+    for name in ["here.gguf", "gone.gguf", "last.gguf"] {
+        open(&mut state, name);
+        state.on_event(loaded());
+    }
+    let mut effects = models(&mut state, ModelsCommand::ShowDialog);
+    effects.truncate(1);
+    let paths = ["last.gguf", "gone.gguf", "here.gguf"].map(path);
+    assert_eq!(effects, [Effect::LookAt(paths.to_vec())]);
+    let reason = "It is not there any more".to_owned();
+    let seen = [
+        (path("here.gguf"), Ok(7)),
+        (path("gone.gguf"), Err(reason.clone())),
+    ];
+    models(&mut state, ModelsCommand::Seen(seen.into()));
+    let statuses: Vec<ModelRowStatus> = rows(&state).into_iter().map(|row| row.1).collect();
+    let gone = ModelRowStatus::Gone { reason };
+    let closed = ModelRowStatus::Closed;
+    assert_eq!(
+        statuses,
+        [closed.clone(), ModelRowStatus::InUse, gone, closed]
+    );
+    assert_eq!(state.model_rows()[3].n_bytes, Some(7));
+
+    models(&mut state, ModelsCommand::Forget(path("gone.gguf")));
+    assert_eq!(state.model_rows().len(), 3);
+    assert_eq!(state.settings().recent_models.len(), 2);
+}
+
+#[test]
+fn a_row_follows_its_model_from_loading_to_use_and_the_dialog_closes() {
+    let mut state = ready();
+    models(&mut state, ModelsCommand::ShowDialog);
+    let effects = open(&mut state, "new.gguf");
+    let source = ModelSource::Path(path("new.gguf"));
+    assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
+    state.on_event(Event::ModelLoading { fraction: 0.5 });
+    let fraction = 0.5;
+    assert_eq!(
+        rows(&state),
+        [
+            ("Quartet Stories".to_owned(), ModelRowStatus::InUse),
+            ("new".to_owned(), ModelRowStatus::Loading { fraction }),
+        ]
+    );
+    assert!(state.models.dialog_open);
+    state.on_event(loaded());
+    assert!(!state.models.dialog_open);
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::InUse);
+}
+
+#[test]
+fn what_could_not_be_opened_says_why_in_its_row() {
+    let mut state = ready();
+    models(&mut state, ModelsCommand::ShowDialog);
+    open(&mut state, "broken.gguf");
+    state.on_event(failed());
+    assert!(state.notices.is_empty(), "it is said once");
+    let reason = "This file stops in the middle".to_owned();
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Refused { reason });
+    assert!(state.model.ready().is_some());
+    models(&mut state, ModelsCommand::CloseDialog);
+    assert_eq!(rows(&state).len(), 1);
+}
+
+#[test]
+fn a_cancelled_loading_gives_the_model_before_it_back() {
+    let mut state = ready();
+    open(&mut state, "large.gguf");
+    let effects = models(&mut state, ModelsCommand::CancelLoading);
+    assert_eq!(effects, [Effect::Send(Request::CancelLoading)]);
+    state.on_event(Event::LoadingCancelled);
+    assert!(state.model.ready().is_some());
+    assert_eq!(rows(&state)[0].1, ModelRowStatus::InUse);
+    assert_eq!(models(&mut state, ModelsCommand::CancelLoading), []);
+
+    let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
+    state.on_event(Event::LoadingCancelled);
+    assert_eq!(state.model, ModelStatus::Absent);
+    assert_eq!(state.complaint().as_deref(), Some("No model is open"));
+}
+
+#[test]
+fn of_two_models_that_are_asked_for_the_newer_one_is_wanted() {
+    let mut state = ready();
+    open(&mut state, "first.gguf");
+    let effects = open(&mut state, "second.gguf");
+    assert_eq!(effects[0], Effect::Send(Request::CancelLoading));
+    state.on_event(Event::LoadingCancelled);
+    assert!(matches!(state.model, ModelStatus::Loading { .. }));
+    state.on_event(loaded());
+    assert_eq!(state.models.recent[0].path, path("second.gguf"));
+
+    // The first may have been there already when the second was asked for.
+    open(&mut state, "third.gguf");
+    open(&mut state, "fourth.gguf");
+    state.on_event(loaded());
+    assert!(matches!(state.model, ModelStatus::Loading { .. }));
+    state.on_event(failed());
+    assert!(state.model.ready().is_some());
+    assert_eq!(state.models.recent[0].path, path("third.gguf"));
+    assert_eq!(rows(&state)[2].1, ModelRowStatus::InUse);
+}
+
+#[test]
+fn a_model_that_is_let_go_leaves_the_texts_and_says_what_is_missing() {
+    let mut state = written();
+    let effects = models(&mut state, ModelsCommand::Unload);
+    assert_eq!(effects, [Effect::Send(Request::UnloadModel)]);
+    state.on_event(Event::ModelUnloaded);
+    assert_eq!(state.model, ModelStatus::Absent);
+    assert_eq!(text(&state, 0), " in a house");
+    assert_eq!(state.complaint().as_deref(), Some("No model is open"));
+    assert_eq!(models(&mut state, ModelsCommand::Unload), []);
+    assert_eq!(rows(&state)[0].1, ModelRowStatus::Closed);
+    state.apply(Command::LoadEmbeddedModel);
+    state.on_event(loaded());
+    assert_eq!(state.complaint(), None);
+}
+
+#[test]
+fn another_model_leaves_the_texts_with_the_name_of_theirs() {
+    let mut state = written();
+    let before = state.panes[0].generation().unwrap().model.clone();
+    open(&mut state, "new.gguf");
+    let Event::ModelLoaded {
+        info,
+        vocabulary,
+        chat,
+        advice,
+    } = loaded()
+    else {
+        unreachable!("a model is loaded");
+    };
+    let mut info = (*info).clone();
+    info.name = "New".to_owned();
+    state.on_event(Event::ModelLoaded {
+        info: info.into(),
+        vocabulary,
+        chat,
+        advice,
+    });
+    assert_eq!(text(&state, 0), " in a house");
+    assert_eq!(state.panes[0].generation().unwrap().model, before);
+    let ids = asked(&state.apply(Command::Generate(state.panes[1].id)));
+    write(&mut state, ids[0], &[(" again", 0.5)]);
+    let names = [0, 1].map(|place| state.panes[place].generation().unwrap().model.name.clone());
+    assert_eq!(names, [before.name.clone(), "New".to_owned()]);
+}
+
+#[test]
+fn one_model_is_dropped_at_a_time() {
+    let mut state = ready();
+    let dropped = vec![path("a.gguf")];
+    let effects = models(&mut state, ModelsCommand::Dropped(dropped));
+    assert_eq!(effects, [Effect::LookAtDropped(path("a.gguf"))]);
+    let reason = "‘notes.txt’ is no model.".to_owned();
+    models(&mut state, ModelsCommand::DropRefused(reason.clone()));
+    assert_eq!(state.notices[0].body, reason);
+
+    let several = vec![path("a.gguf"), path("b.gguf")];
+    assert_eq!(models(&mut state, ModelsCommand::Dropped(several)), []);
+    assert!(state.notices[1].body.contains("one file"));
+}
+
+#[test]
+fn a_path_from_a_dialog_is_opened_like_any_other() {
+    let mut state = ready();
+    for purpose in [PathPurpose::ModelFile, PathPurpose::ModelFolder] {
+        let effects = state.apply(Command::PathGiven(purpose, path("a")));
+        assert_eq!(effects, [Effect::Send(Request::Inspect(path("a")))]);
+    }
+}
+
+fn outline(n_weight_bytes: u64) -> ModelOutline {
+    ModelOutline {
+        name: "Large".to_owned(),
+        architecture: "llama".to_owned(),
+        n_params: n_weight_bytes,
+        quantization: "Q8_0".to_owned(),
+        n_context: 100,
+        n_file_bytes: n_weight_bytes,
+        memory: MemoryNeed {
+            n_weight_bytes,
+            n_cache_bytes_per_token: 1_000_000,
+        },
+    }
+}
+
+fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
+    Event::Inspected {
+        path: path(name),
+        found,
+        n_free_bytes: 3_900_000_000,
+    }
+}
+
+#[test]
+fn a_model_that_does_not_fit_is_opened_only_if_the_user_insists() {
+    let mut state = ready();
+    let wish = ModelsCommand::Open(path("large.gguf"));
+    let inspect = Effect::Send(Request::Inspect(path("large.gguf")));
+    assert_eq!(models(&mut state, wish.clone()), [inspect]);
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Inspected);
+    // Four panes of 100 tokens take 0.4 GB beside the weights.
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    assert!(state.models.dialog_open, "the warning is shown in its row");
+    let warning = "Needs 5.2 GB of memory, 3.9 are free.".to_owned();
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
+    assert!(state.model.ready().is_some(), "nothing was done yet");
+
+    models(&mut state, ModelsCommand::LeaveOpening);
+    assert_eq!(rows(&state).len(), 1);
+    models(&mut state, wish);
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let source = ModelSource::Path(path("large.gguf"));
+    assert_eq!(
+        models(&mut state, ModelsCommand::OpenAllTheSame),
+        [Effect::Send(Request::LoadModel(source))]
+    );
+}
+
+#[test]
+fn only_the_newest_wish_is_followed() {
+    let mut state = ready();
+    models(&mut state, ModelsCommand::Open(path("a.gguf")));
+    models(&mut state, ModelsCommand::Open(path("b.gguf")));
+    let late = state.on_event(inspected("a.gguf", Ok(outline(5))));
+    assert_eq!(late, []);
+    models(&mut state, ModelsCommand::LeaveOpening);
+    let unwanted = state.on_event(inspected("b.gguf", Ok(outline(5))));
+    assert_eq!(unwanted, []);
+}
+
+#[test]
+fn what_is_no_model_is_refused_before_it_is_loaded() {
+    let mut state = ready();
+    models(&mut state, ModelsCommand::Open(path("notes.gguf")));
+    let effects = state.on_event(inspected("notes.gguf", Err("it is no GGUF".to_owned())));
+    assert_eq!(effects, []);
+    assert_eq!(state.notices[0].body, "It is no GGUF");
+    assert!(state.model.ready().is_some());
+}
+
+#[test]
+fn a_window_that_starts_with_a_path_asks_what_it_takes_first() {
+    let source = ModelSource::Path(path("new.gguf"));
+    let (mut state, effects) = AppState::new(Settings::default(), source.clone());
+    assert_eq!(effects, [Effect::Send(Request::Inspect(path("new.gguf")))]);
+    let effects = state.on_event(inspected("new.gguf", Ok(outline(5))));
+    assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
+}
+
+#[test]
+fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
+    let mut state = ready();
+    assert_eq!(state.device_rows(), []);
+    let list = Effect::Send(Request::ListDevices);
+    assert_eq!(models(&mut state, ModelsCommand::ShowDialog), [list]);
+    let mut devices = Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: false,
+        n_cpu_threads: 4,
+    };
+    state.on_event(Event::DevicesListed(devices.clone()));
+    let names = |state: &AppState| -> Vec<(String, bool)> {
+        let rows = state.device_rows().into_iter();
+        rows.map(|row| (row.name, row.chosen)).collect()
+    };
+    assert_eq!(names(&state), [("CPU".to_owned(), true)]);
+    assert!(state.device_words().contains("processor only"));
+
+    devices.build_knows_accelerators = true;
+    devices.choices.push(DeviceChoice::Cuda(0));
+    state.on_event(Event::DevicesListed(devices));
+    let choose = state.device_rows()[2].command.clone();
+    let use_it = Effect::Send(Request::UseDevice(DeviceChoice::Cuda(0)));
+    assert_eq!(state.apply(choose), [use_it.clone()]);
+    assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
+    let settings = Settings::from_json(&state.settings().to_json());
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_it);
+
+    state.on_event(Event::DeviceMissing {
+        name: "CUDA 0".to_owned(),
+        reason: "no driver".to_owned(),
+    });
+    let words = "CUDA 0 is not to be had, so models run on the processor: no driver";
+    assert_eq!(state.device_words(), words);
+}

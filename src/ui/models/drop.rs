@@ -1,0 +1,48 @@
+//! Files that are dragged over the window and dropped onto it.
+
+use egui::{Align2, Area, Frame, Id, Margin, Order, Stroke, StrokeKind, Ui, Vec2};
+
+use crate::state::{Command, ModelsCommand};
+use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
+
+/// Says what a drop would do while files are over the window, and takes what is dropped.
+pub(crate) fn drop_ui(ui: &Ui, commands: &mut Vec<Command>) {
+    let (hovers, dropped) = ui.input(|input| {
+        let dropped = input.raw.dropped_files.iter();
+        let paths: Vec<_> = dropped.map(|file| file.path().to_owned()).collect();
+        (!input.raw.hovered_files.is_empty(), paths)
+    });
+    if !dropped.is_empty() {
+        commands.push(Command::Models(ModelsCommand::Dropped(dropped)));
+    }
+    if hovers {
+        hint_ui(ui);
+    }
+}
+
+fn hint_ui(ui: &Ui) {
+    let theme = Theme::of(ui);
+    Area::new(Id::unique("drop hint"))
+        .order(Order::Tooltip)
+        .interactable(false)
+        .anchor(Align2::CENTER_CENTER, Vec2::ZERO)
+        .show(ui, |ui| {
+            let window = ui.content_rect();
+            let painter = ui.painter().clone().with_clip_rect(window);
+            painter.rect_filled(window, 0, theme.backdrop);
+            let edge = Stroke::new(2.0, theme.focus);
+            painter.rect_stroke(window.shrink(6.0), 8, edge, StrokeKind::Inside);
+            Frame::new()
+                .fill(theme.popup)
+                .stroke(Stroke::new(1.0, theme.stroke_2))
+                .corner_radius(10)
+                .inner_margin(Margin::symmetric(20, 14))
+                .show(ui, |ui| {
+                    let words = "Drop a model here to open it";
+                    ui.label(Face::Medium.text(words).color(theme.text_1));
+                    let words = "A GGUF file, safetensors, or a folder with config.json";
+                    ui.label(Face::Small.text(words).color(theme.text_2));
+                });
+        });
+}

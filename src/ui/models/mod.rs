@@ -1,0 +1,96 @@
+//! The dialog that lists the models that can be opened, and what is dropped onto the window.
+
+mod device;
+mod drop;
+mod row;
+mod words;
+
+use egui::{Align, Id, Layout, Modal, ScrollArea, Ui, vec2};
+
+use self::device::device_ui;
+use self::row::row_ui;
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::part::part;
+use super::theme::Theme;
+use super::widgets::Button;
+use crate::state::{AppState, Command, ModelsCommand, PathPurpose};
+
+pub(super) use drop::drop_ui;
+pub(super) use words::count_words;
+
+/// The dialog's outer size, as far as the window has room for it.
+const SIZE: egui::Vec2 = vec2(760.0, 540.0);
+
+/// Between the dialog's edge and what is in it.
+const MARGIN: f32 = 22.0;
+
+/// The height of what stands below the list.
+const FOOT: f32 = 36.0;
+
+/// Draws the dialog, if it is open.
+pub(super) fn models_dialog_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if !state.models.dialog_open {
+        return;
+    }
+    let theme = Theme::of(ui);
+    let room = ui.content_rect().size() - vec2(24.0, 24.0);
+    let size = SIZE.min(room) - vec2(2.0 * MARGIN, 2.0 * MARGIN);
+    let frame = egui::Frame::window(ui.style()).inner_margin(MARGIN);
+    let modal = Modal::new(Id::unique("models"))
+        .frame(frame)
+        .backdrop_color(theme.backdrop);
+    let response = modal.show(ui, |ui| {
+        ui.set_width(size.x);
+        ui.set_height(size.y);
+        head_ui(ui, commands);
+        ui.add_space(8.0);
+        let foot = ui
+            .max_rect()
+            .split_top_bottom_at_y(ui.max_rect().bottom() - FOOT);
+        let list = foot.0.with_min_y(ui.cursor().top());
+        list_ui(&mut part(ui, list, "list"), state, commands);
+        device_ui(&mut part(ui, foot.1, "foot"), state, commands);
+    });
+    if response.should_close() {
+        commands.push(Command::Models(ModelsCommand::CloseDialog));
+    }
+}
+
+fn head_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(28.0);
+        let title = Face::Title.text("Models").color(Theme::of(ui).text_1);
+        ui.label(title);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if icon_button(ui, Icon::Close, "Close").clicked() {
+                commands.push(Command::Models(ModelsCommand::CloseDialog));
+            }
+            let folder = Button::new("Open a folder…");
+            let folder = ui.add(folder).on_hover_text("A folder with safetensors");
+            if folder.clicked() {
+                commands.push(Command::AskPath(PathPurpose::ModelFolder));
+            }
+            let file = Button::new("Open a file…").icon(Icon::File);
+            let file = ui.add(file).on_hover_text("A GGUF file");
+            if file.clicked() {
+                commands.push(Command::AskPath(PathPurpose::ModelFile));
+            }
+        });
+    });
+}
+
+fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let rows = state.model_rows();
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        for row in &rows {
+            row_ui(ui, row, commands);
+        }
+        ui.add_space(12.0);
+        let theme = Theme::of(ui);
+        let hint = "Quartet opens GGUF files, and folders with safetensors and config.json. Drop \
+                        one onto the window, or open it above.";
+        ui.label(Face::Small.text(hint).color(theme.text_3));
+    });
+}

@@ -1,0 +1,137 @@
+//! One model in the list: its name, what is known of it, and the one thing that can be done with it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use egui::{Align, Color32, Label, Layout, ProgressBar, Sense, Ui, vec2};
+
+use super::words::facts;
+use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital};
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::Button;
+
+/// The height of a row that says nothing more.
+const HEIGHT: f32 = 58.0;
+
+/// Draws a row.
+pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    let size = vec2(ui.available_width(), HEIGHT);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_size(size);
+        ui.spacing_mut().item_spacing.x = 6.0;
+        actions_ui(ui, row, commands);
+        ui.add_space(6.0);
+        let (_, words) = ui.allocate_space(vec2(ui.available_width(), 36.0));
+        let layout = Layout::top_down(Align::Min);
+        let builder = egui::UiBuilder::new().max_rect(words).layout(layout);
+        ui.scope_builder(builder, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            words_ui(ui, row);
+        });
+    });
+    match &row.status {
+        ModelRowStatus::Loading { fraction } => loading_ui(ui, *fraction),
+        ModelRowStatus::Refused { reason } => sentence_ui(ui, reason, theme.error),
+        ModelRowStatus::Gone { reason } => sentence_ui(ui, reason, theme.text_3),
+        ModelRowStatus::Doubtful { warning } => sentence_ui(ui, warning, theme.warning),
+        ModelRowStatus::Closed | ModelRowStatus::Inspected | ModelRowStatus::InUse => {}
+    }
+}
+
+fn sentence_ui(ui: &mut Ui, words: &str, color: Color32) {
+    let words = Face::Small.text(capital(words)).color(color);
+    ui.add(Label::new(words).wrap().selectable(true));
+    ui.add_space(10.0);
+}
+
+fn words_ui(ui: &mut Ui, row: &ModelRow) {
+    let theme = Theme::of(ui);
+    let (name_color, facts_color): (Color32, Color32) = match row.status {
+        ModelRowStatus::Gone { .. } => (theme.disabled, theme.disabled),
+        _ => (theme.text_1, theme.text_2),
+    };
+    let name = Face::Medium.text(&row.name).color(name_color);
+    let name = ui.add(Label::new(name).truncate().sense(Sense::hover()));
+    if let Some(path) = &row.path {
+        name.on_hover_text(path.display().to_string());
+    }
+    let facts = Face::Small.text(facts(row, now_secs())).color(facts_color);
+    ui.add(Label::new(facts).truncate());
+}
+
+/// What can be done with it, from the right.
+fn actions_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    let mut action_ui = |ui: &mut Ui, label: &str, quiet: bool, command: Command| {
+        let name = format!("{label} {}", row.name);
+        let button = Button::new(label).name(&name);
+        let button = if quiet { button.quiet() } else { button };
+        if ui.add(button).clicked() {
+            commands.push(command);
+        }
+    };
+    let open = match &row.path {
+        Some(path) => Command::Models(ModelsCommand::Open(path.clone())),
+        None => Command::LoadEmbeddedModel,
+    };
+    match (&row.status, &row.path) {
+        (ModelRowStatus::Closed, _) => action_ui(ui, "Open", false, open),
+        (ModelRowStatus::Refused { .. }, path) => {
+            action_ui(ui, "Try again", false, open);
+            if let Some(path) = path {
+                let forget = ModelsCommand::Forget(path.clone());
+                action_ui(ui, "Forget", true, Command::Models(forget));
+            }
+        }
+        (ModelRowStatus::Gone { .. }, Some(path)) => {
+            let forget = ModelsCommand::Forget(path.clone());
+            action_ui(ui, "Forget", true, Command::Models(forget));
+        }
+        (ModelRowStatus::Gone { .. }, None) => {}
+        (ModelRowStatus::Inspected, _) => {
+            let leave = Command::Models(ModelsCommand::LeaveOpening);
+            action_ui(ui, "Cancel", false, leave);
+            ui.label(Face::Small.text("Reading what it is").color(theme.text_2));
+        }
+        (ModelRowStatus::Doubtful { .. }, _) => {
+            let leave = Command::Models(ModelsCommand::LeaveOpening);
+            action_ui(ui, "Cancel", true, leave);
+            let open = Command::Models(ModelsCommand::OpenAllTheSame);
+            action_ui(ui, "Open all the same", false, open);
+        }
+        (ModelRowStatus::Loading { .. }, _) => {
+            let cancel = Command::Models(ModelsCommand::CancelLoading);
+            action_ui(ui, "Cancel", false, cancel);
+        }
+        (ModelRowStatus::InUse, _) => {
+            let unload = Command::Models(ModelsCommand::Unload);
+            action_ui(ui, "Unload", true, unload);
+            ui.add_space(4.0);
+            ui.label(Face::Small.text("In use").color(theme.text_2));
+            let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            Icon::Check.paint(ui.painter(), rect, theme.text_2);
+        }
+    }
+}
+
+fn loading_ui(ui: &mut Ui, fraction: f32) {
+    let theme = Theme::of(ui);
+    let bar = ProgressBar::new(fraction)
+        .desired_height(4.0)
+        .corner_radius(2)
+        .fill(theme.text_1);
+    ui.add(bar);
+    ui.add_space(6.0);
+    let words = format!("Loading {:.0} %", fraction * 100.0);
+    ui.label(Face::Small.text(words).color(theme.text_2));
+    ui.add_space(10.0);
+}
+
+/// Seconds since 1970.
+fn now_secs() -> u64 {
+    // A clock that stands before 1970 knows no better.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
