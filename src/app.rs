@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-use crate::state::{AppState, Command, Effect, Settings, ThemeChoice};
+use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
-use crate::worker::{ModelSource, Worker};
+use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
 
 pub use dialogs::Dialogs;
 
@@ -66,13 +66,15 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
 }
 
 /// What a worker calls after each event.
-pub type Wake = Box<dyn Fn() + Send>;
+pub type Wake = Box<dyn Fn() + Send + Sync>;
 
 /// The state, what drawing remembers, and the doors to the world outside.
 pub struct App {
     state: AppState,
     window: WindowUi,
     worker: Worker,
+    /// The threads that speak with the Hub, once they are needed.
+    downloads: Option<Downloads>,
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     answers: (SyncSender<Command>, Receiver<Command>),
@@ -97,6 +99,7 @@ impl App {
             state,
             window: WindowUi::default(),
             worker,
+            downloads: None,
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_ANSWERS),
@@ -119,6 +122,10 @@ impl App {
         while let Ok(command) = self.answers.1.try_recv() {
             effects.extend(self.state.apply(command));
         }
+        for event in self.download_events() {
+            let command = Command::Hub(HubCommand::Event(event));
+            effects.extend(self.state.apply(command));
+        }
         loop {
             let events = self.worker.drain(BATCH);
             let all = events.len() < BATCH;
@@ -138,6 +145,18 @@ impl App {
         }
     }
 
+    /// What the threads that speak with the Hub report.
+    fn download_events(&mut self) -> Vec<DownloadEvent> {
+        let drain = |downloads: &mut Downloads| downloads.drain(BATCH);
+        let events = self.downloads.as_mut().map(drain).unwrap_or_default();
+        let lost = |event: &DownloadEvent| matches!(event, DownloadEvent::Panicked { .. });
+        if events.iter().any(lost) {
+            // The next request starts new ones.
+            self.downloads = None;
+        }
+        events
+    }
+
     fn run_effect(&mut self, ctx: &egui::Context, frame: Option<&eframe::Frame>, effect: Effect) {
         let answers = self.answers.0.clone();
         match effect {
@@ -148,6 +167,10 @@ impl App {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
             Effect::ReadPresets(path) => read::presets(ctx.clone(), path, answers),
+            Effect::Hub(request) => self
+                .downloads
+                .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))
+                .send(request),
             Effect::LookAt(paths) => look::at(ctx.clone(), paths, answers),
             Effect::LookAtDropped(path) => look::at_dropped(ctx.clone(), path, answers),
             Effect::Save(document, path) => {

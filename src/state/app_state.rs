@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::change::Snapshot;
 use super::undo::Undo;
 use super::{
-    ByHand, Effect, HandDraws, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste,
-    PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId,
+    Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
@@ -41,6 +41,8 @@ pub struct AppState {
     pub(super) asked_sources: VecDeque<ModelSource>,
     /// Which models can be opened.
     pub models: Models,
+    /// Which models of the Hub can be brought.
+    pub hub: HubState,
     /// How the record is looked at.
     pub view: ViewChoices,
     /// What is sampled from by hand.
@@ -77,6 +79,7 @@ impl AppState {
             model: ModelStatus::Absent,
             model_source: model_source.clone(),
             asked_sources: VecDeque::new(),
+            hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.device),
             view: settings.view,
             by_hand: settings.by_hand,

@@ -61,6 +61,7 @@ impl AppState {
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
             Command::Models(command) => self.apply_to_models(command),
+            Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.follow_path(purpose, path),
             Command::NoDialog(purpose) => self.open_path_field(purpose),

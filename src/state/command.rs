@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::{ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand};
+use super::{
+    HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
+};
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
 use crate::export::tools::Tool;
-use crate::worker::Request;
+use crate::worker::{DownloadRequest, Request};
 
 /// What the user asks for, and what came of it outside. Plain settings are edited in place instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +67,8 @@ pub enum Command {
     LoadEmbeddedModel,
     /// Open, list and let go of models.
     Models(ModelsCommand),
+    /// Find and bring models of the Hugging Face Hub.
+    Hub(HubCommand),
     /// A path is needed; ask for it.
     AskPath(PathPurpose),
     /// The path was given.
@@ -106,6 +110,8 @@ pub enum Effect {
     Save(Document, PathBuf),
     /// Read a file of presets.
     ReadPresets(PathBuf),
+    /// Ask the threads that speak with the Hub.
+    Hub(DownloadRequest),
     /// See how large these models are, and whether they are there.
     LookAt(Vec<PathBuf>),
     /// See whether this is a model.

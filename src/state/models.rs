@@ -172,6 +172,13 @@ impl AppState {
         new(refused.filter(|refused| Some(*refused) != coming));
         let recent = self.models.recent.iter().map(|recent| recent.path.clone());
         sources.extend(recent.map(ModelSource::Path));
+        let cached = self.hub.cached.iter().map(|cached| cached.path.clone());
+        let cached: Vec<ModelSource> = cached.map(ModelSource::Path).collect();
+        for source in cached {
+            if !sources.contains(&source) {
+                sources.push(source);
+            }
+        }
         let rows = sources.into_iter().map(|source| self.model_row(source));
         rows.collect()
     }
@@ -195,12 +202,25 @@ impl AppState {
                 let recent = self.models.recent.iter();
                 let recent = recent.clone().find(|recent| recent.path == *path);
                 let seen = self.models.seen.get(path);
+                let mut cached = self.hub.cached.iter();
+                let cached = cached.find(|cached| cached.path == *path);
+                // A folder in the cache is called by the number of its commit.
+                let name = || match cached {
+                    Some(cached) if cached.model.file().is_none() => cached.repository.clone(),
+                    _ => file_name(path),
+                };
+                let quantization = || {
+                    let quantization = cached.and_then(|cached| cached.model.quantization.clone());
+                    quantization.unwrap_or_default()
+                };
                 ModelRow {
-                    name: recent.map_or_else(|| file_name(path), |recent| recent.name.clone()),
+                    name: recent.map_or_else(name, |recent| recent.name.clone()),
                     n_params: recent.map(|recent| recent.n_params),
                     quantization: recent
-                        .map_or_else(String::new, |recent| recent.quantization.clone()),
-                    n_bytes: seen.and_then(|seen| seen.as_ref().ok().copied()),
+                        .map_or_else(quantization, |recent| recent.quantization.clone()),
+                    n_bytes: seen
+                        .and_then(|seen| seen.as_ref().ok().copied())
+                        .or_else(|| cached.and_then(|cached| cached.model.n_bytes)),
                     opened_at: recent.map(|recent| recent.opened_at),
                     status,
                     path: Some(path.clone()),

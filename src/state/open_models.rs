@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::models::Opening;
 use super::{AppState, Command, Effect, ModelStatus, Notice, PathPurpose, ReadyModel, capital};
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::worker::{DeviceChoice, ModelSource, Request};
+use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Request};
 
 /// What is asked of the models.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +89,7 @@ impl AppState {
         if !paths.is_empty() {
             effects.push(Effect::LookAt(paths));
         }
+        effects.push(Effect::Hub(DownloadRequest::Cached));
         if self.models.devices.is_none() {
             effects.push(Effect::Send(Request::ListDevices));
         }

@@ -126,7 +126,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
     });
 }
 
-fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
+pub(super) fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
     let theme = Theme::of(ui);
     let galley = ui
         .painter()

@@ -2,19 +2,24 @@
 
 mod device;
 mod drop;
+mod hub_row;
 mod row;
 mod words;
 
-use egui::{Align, Id, Layout, Modal, ScrollArea, Ui, vec2};
+use egui::{Align, Id, Key, Layout, Modal, ScrollArea, TextEdit, Ui, vec2};
 
 use self::device::device_ui;
+use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
+use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::part::part;
 use super::theme::Theme;
-use super::widgets::Button;
-use crate::state::{AppState, Command, ModelsCommand, PathPurpose};
+use super::widgets::{Button, field_frame};
+use crate::state::{
+    AppState, Command, HubCommand, HubState, ModelsCommand, ModelsTab, PathPurpose,
+};
 
 pub(super) use drop::drop_ui;
 pub(super) use words::count_words;
@@ -26,10 +31,10 @@ const SIZE: egui::Vec2 = vec2(760.0, 540.0);
 const MARGIN: f32 = 22.0;
 
 /// The height of what stands below the list.
-const FOOT: f32 = 36.0;
+const FOOT: f32 = 56.0;
 
 /// Draws the dialog, if it is open.
-pub(super) fn models_dialog_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     if !state.models.dialog_open {
         return;
     }
@@ -45,6 +50,9 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Com
         ui.set_height(size.y);
         head_ui(ui, commands);
         ui.add_space(8.0);
+        search_ui(ui, &mut state.hub, commands);
+        ui.add_space(4.0);
+        tabs_ui(ui, state);
         let foot = ui
             .max_rect()
             .split_top_bottom_at_y(ui.max_rect().bottom() - FOOT);
@@ -80,17 +88,66 @@ fn head_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     });
 }
 
-fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let rows = state.model_rows();
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 0.0;
-        for row in &rows {
-            row_ui(ui, row, commands);
+/// Nothing is asked of the Hub until Enter is pressed.
+fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
+    let hint = "Search Hugging Face, or paste a model’s address";
+    let edit = TextEdit::singleline(&mut hub.query)
+        .hint_text(hint)
+        .frame(field_frame(ui))
+        .desired_width(f32::INFINITY);
+    let field = ui.add(edit).accessible_name("Search Hugging Face");
+    if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+        commands.push(Command::Hub(HubCommand::Search));
+    }
+}
+
+fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
+    let row = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for tab in ModelsTab::ALL {
+            if tab_ui(ui, tab.name(), tab == state.hub.tab) {
+                state.hub.tab = tab;
+            }
         }
-        ui.add_space(12.0);
-        let theme = Theme::of(ui);
-        let hint = "Quartet opens GGUF files, and folders with safetensors and config.json. Drop \
-                        one onto the window, or open it above.";
-        ui.label(Face::Small.text(hint).color(theme.text_3));
     });
+    let stroke = (1.0, Theme::of(ui).stroke_1);
+    let rect = row.response.rect;
+    ui.painter()
+        .hline(ui.max_rect().x_range(), rect.bottom(), stroke);
+}
+
+fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let area = ScrollArea::vertical()
+        .id_salt(state.hub.tab.name())
+        .auto_shrink(false);
+    area.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        match state.hub.tab {
+            ModelsTab::Recommended => hub_rows_ui(ui, &state.recommended_rows(), commands),
+            ModelsTab::OnThisComputer => computer_ui(ui, state, commands),
+            ModelsTab::HuggingFace => found_ui(ui, state, commands),
+        }
+    });
+}
+
+fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    let (words, failed) = state.search_words();
+    if !words.is_empty() {
+        let color = if failed { theme.error } else { theme.text_2 };
+        ui.add_space(10.0);
+        ui.label(Face::Small.text(words).color(color));
+    }
+    hub_rows_ui(ui, &state.found_rows(), commands);
+}
+
+fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    for row in &state.model_rows() {
+        row_ui(ui, row, commands);
+    }
+    ui.add_space(12.0);
+    let theme = Theme::of(ui);
+    let hint = "Quartet opens GGUF files, and folders with safetensors and config.json. Drop one onto \
+                the window, or open it above.";
+    ui.label(Face::Small.text(hint).color(theme.text_3));
 }

@@ -1,0 +1,134 @@
+//! One model of the Hub in the list: what it is, and how far its download has come.
+
+use egui::{Align, Label, Layout, ProgressBar, Sense, Ui, UiBuilder, vec2};
+
+use super::words::count_words;
+use crate::state::{Command, HubRow, HubRowStatus};
+use crate::ui::fonts::Face;
+use crate::ui::icons::Icon;
+use crate::ui::theme::Theme;
+use crate::ui::widgets::Button;
+
+/// The height of a row that says nothing more.
+const HEIGHT: f32 = 58.0;
+
+/// How far the files of a repository stand in.
+const INDENT: f32 = 20.0;
+
+/// Draws the rows.
+pub(super) fn hub_rows_ui(ui: &mut Ui, rows: &[HubRow], commands: &mut Vec<Command>) {
+    for row in rows {
+        row_ui(ui, row, commands);
+    }
+}
+
+fn row_ui(ui: &mut Ui, row: &HubRow, commands: &mut Vec<Command>) {
+    let size = vec2(ui.available_width(), HEIGHT);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_size(size);
+        ui.spacing_mut().item_spacing.x = 6.0;
+        commands.extend(actions_ui(ui, row));
+        ui.add_space(6.0);
+        let (_, mut words) = ui.allocate_space(vec2(ui.available_width(), 36.0));
+        if row.indented {
+            words.min.x += INDENT;
+        }
+        let layout = Layout::top_down(Align::Min);
+        let builder = UiBuilder::new().max_rect(words).layout(layout);
+        ui.scope_builder(builder, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            words_ui(ui, row);
+        });
+    });
+    match &row.status {
+        HubRowStatus::Going {
+            fraction,
+            words,
+            left,
+            ..
+        } => going_ui(ui, *fraction, words, left),
+        HubRowStatus::Halted { words, failed, .. } => {
+            let theme = Theme::of(ui);
+            let color = if *failed { theme.error } else { theme.text_2 };
+            let words = Face::Small.text(words).color(color);
+            ui.add(Label::new(words).wrap().selectable(true));
+            ui.add_space(10.0);
+        }
+        HubRowStatus::Offered { .. }
+        | HubRowStatus::Repository { .. }
+        | HubRowStatus::Here { .. } => {}
+    }
+}
+
+fn words_ui(ui: &mut Ui, row: &HubRow) {
+    let theme = Theme::of(ui);
+    let name = Face::Medium.text(&row.name).color(theme.text_1);
+    ui.add(Label::new(name).truncate());
+    let facts = match row.n_params {
+        Some(n_params) => format!("{} · {}", count_words(n_params), row.facts),
+        None => row.facts.clone(),
+    };
+    let facts = Face::Small.text(facts).color(theme.text_2);
+    ui.add(Label::new(facts).truncate());
+}
+
+/// What can be done with it, from the right; gives what was done.
+fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
+    let mut pressed = None;
+    let mut button_ui = |ui: &mut Ui, label: &str, verb: &str, command: &Command| {
+        let name = format!("{verb} {}", row.name);
+        let button = Button::new(label).name(&name);
+        let button = match verb {
+            "Download" => button.icon(Icon::Download),
+            "Pause" | "Cancel" => button.quiet(),
+            _ => button,
+        };
+        if ui.add(button).clicked() {
+            pressed = Some(command.clone());
+        }
+    };
+    match &row.status {
+        HubRowStatus::Offered { size, get } => {
+            let label = if size.is_empty() { "Download" } else { size };
+            button_ui(ui, label, "Download", get);
+        }
+        HubRowStatus::Repository { unfolded, unfold } => {
+            let label = if *unfolded { "Fold" } else { "Files" };
+            button_ui(ui, label, label, unfold);
+        }
+        HubRowStatus::Going { pause, cancel, .. } => {
+            button_ui(ui, "Cancel", "Cancel", cancel);
+            button_ui(ui, "Pause", "Pause", pause);
+        }
+        HubRowStatus::Halted {
+            failed,
+            resume,
+            cancel,
+            ..
+        } => {
+            let label = if *failed { "Try again" } else { "Resume" };
+            button_ui(ui, "Cancel", "Cancel", cancel);
+            button_ui(ui, label, label, resume);
+        }
+        HubRowStatus::Here { open } => button_ui(ui, "Open", "Open", open),
+    }
+    pressed
+}
+
+fn going_ui(ui: &mut Ui, fraction: f32, words: &str, left: &str) {
+    let theme = Theme::of(ui);
+    let bar = ProgressBar::new(fraction)
+        .desired_height(4.0)
+        .corner_radius(2)
+        .fill(theme.text_1);
+    ui.add(bar);
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        ui.label(Face::Small.text(words).color(theme.text_2));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.allocate_exact_size(vec2(0.0, 16.0), Sense::hover());
+            ui.label(Face::Small.text(left).color(theme.text_2));
+        });
+    });
+    ui.add_space(10.0);
+}
