@@ -1,6 +1,7 @@
 //! Commands in, state and effects out.
 
 mod by_hand;
+mod hub;
 mod models;
 mod outside;
 mod panes;

@@ -328,7 +328,8 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     let mut state = ready();
     assert_eq!(state.device_rows(), []);
     let list = Effect::Send(Request::ListDevices);
-    assert_eq!(models(&mut state, ModelsCommand::ShowDialog), [list]);
+    let effects = models(&mut state, ModelsCommand::ShowDialog);
+    assert!(effects.contains(&list));
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
         build_knows_accelerators: false,

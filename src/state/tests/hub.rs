@@ -1,0 +1,251 @@
+//! Models of the Hub: searched, listed, brought, halted and opened.
+
+use std::path::PathBuf;
+
+use super::ready;
+use crate::state::{
+    AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
+};
+use crate::worker::{
+    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, ModelFiles, ModelFormat,
+    Repository, Request, Stage, Wanted,
+};
+
+const NAME: &str = "someone/Tiny-GGUF";
+
+fn hub(state: &mut AppState, command: HubCommand) -> Vec<Effect> {
+    state.apply(Command::Hub(command))
+}
+
+fn event(state: &mut AppState, event: DownloadEvent) -> Vec<Effect> {
+    hub(state, HubCommand::Event(event))
+}
+
+fn file(quantization: &str, n_bytes: Option<u64>) -> ModelFiles {
+    ModelFiles {
+        format: ModelFormat::Gguf,
+        quantization: Some(quantization.to_owned()),
+        n_bytes,
+        paths: vec![format!("tiny-{quantization}.gguf")],
+    }
+}
+
+fn repository(n_bytes: Option<u64>) -> Repository {
+    Repository {
+        name: NAME.to_owned(),
+        n_downloads: 1_234,
+        n_likes: 5,
+        license: Some("mit".to_owned()),
+        is_gated: false,
+        changed_at: None,
+        models: vec![file("Q4_K_M", n_bytes), file("Q8_0", n_bytes)],
+    }
+}
+
+fn wanted() -> Wanted {
+    Wanted {
+        repository: NAME.to_owned(),
+        file: Some("tiny-Q8_0.gguf".to_owned()),
+    }
+}
+
+/// A window in which a repository was found and its files are shown.
+fn unfolded() -> AppState {
+    let mut state = ready();
+    state.hub.query = " tiny ".to_owned();
+    let search = DownloadRequest::Search {
+        query: "tiny".to_owned(),
+        n_max: 30,
+    };
+    assert_eq!(hub(&mut state, HubCommand::Search), [Effect::Hub(search)]);
+    assert_eq!(state.hub.tab, ModelsTab::HuggingFace);
+    let found = DownloadEvent::Found {
+        query: "tiny".to_owned(),
+        repositories: Ok(vec![repository(None)]),
+    };
+    event(&mut state, found);
+    let HubRowStatus::Repository { unfold, .. } = state.found_rows()[0].status.clone() else {
+        unreachable!("a repository was found");
+    };
+    let files = DownloadRequest::Files {
+        repository: NAME.to_owned(),
+    };
+    assert_eq!(state.apply(unfold), [Effect::Hub(files)]);
+    let listed = DownloadEvent::FilesListed {
+        repository: NAME.to_owned(),
+        found: Ok(repository(Some(484_000_000))),
+    };
+    event(&mut state, listed);
+    state
+}
+
+/// The row of the wanted file.
+fn row(state: &AppState) -> HubRow {
+    state.found_rows()[2].clone()
+}
+
+#[test]
+fn nothing_is_asked_of_the_hub_before_something_is_typed() {
+    let mut state = ready();
+    assert!(state.search_words().0.contains("press Enter"));
+    assert_eq!(hub(&mut state, HubCommand::Search), []);
+    assert_eq!(state.found_rows(), []);
+    assert!(!state.recommended_rows().is_empty());
+}
+
+#[test]
+fn a_search_shows_repositories_and_the_files_of_one() {
+    let state = unfolded();
+    let rows = state.found_rows();
+    assert_eq!(rows[0].facts, "1234 downloads · mit · Q4_K_M, Q8_0");
+    assert_eq!(rows.len(), 3);
+    assert_eq!(row(&state).facts, "Q8_0 · 484 MB");
+    let size = "484 MB".to_owned();
+    let get = Command::Hub(HubCommand::Download(wanted()));
+    assert_eq!(row(&state).status, HubRowStatus::Offered { size, get });
+}
+
+#[test]
+fn an_address_is_asked_for_its_files_at_once() {
+    let mut state = ready();
+    state.hub.query = format!("https://huggingface.co/{NAME}");
+    let files = DownloadRequest::Files {
+        repository: NAME.to_owned(),
+    };
+    assert_eq!(hub(&mut state, HubCommand::Search), [Effect::Hub(files)]);
+    let missing = DownloadEvent::FilesListed {
+        repository: NAME.to_owned(),
+        found: Err("there is no such model".to_owned()),
+    };
+    event(&mut state, missing);
+    let words = "There is no such model".to_owned();
+    assert_eq!(state.search_words(), (words, true));
+}
+
+#[test]
+fn a_late_answer_to_an_older_search_is_passed_over() {
+    let mut state = ready();
+    for query in ["old", "new"] {
+        state.hub.query = query.to_owned();
+        hub(&mut state, HubCommand::Search);
+    }
+    let late = DownloadEvent::Found {
+        query: "old".to_owned(),
+        repositories: Ok(vec![repository(None)]),
+    };
+    event(&mut state, late);
+    assert_eq!(state.found_rows(), []);
+    assert_eq!(state.search_words().0, "Searching for ‘new’");
+}
+
+#[test]
+fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
+    let mut state = unfolded();
+    let effects = hub(&mut state, HubCommand::Download(wanted()));
+    assert_eq!(effects, [Effect::Hub(DownloadRequest::Download(wanted()))]);
+    let progress = DownloadProgress {
+        stage: Stage::Receiving,
+        file: "tiny-Q8_0.gguf".to_owned(),
+        n_bytes: 291_000_000,
+        n_bytes_total: 484_000_000,
+        bytes_per_second: Some(12_400_000.0),
+        seconds_left: Some(16),
+    };
+    event(
+        &mut state,
+        DownloadEvent::Progress {
+            wanted: wanted(),
+            progress,
+        },
+    );
+    let HubRowStatus::Going {
+        words, left, pause, ..
+    } = row(&state).status
+    else {
+        unreachable!("it is under way");
+    };
+    assert_eq!(words, "291 of 484 MB  12 MB/s");
+    assert_eq!(left, "about 16 s left");
+    assert_eq!(
+        state.apply(pause),
+        [Effect::Hub(DownloadRequest::Pause(wanted()))]
+    );
+    let path = PathBuf::from("/cache/tiny.gguf");
+    let done = DownloadEvent::Done {
+        wanted: wanted(),
+        path: path.clone(),
+    };
+    let cached = Effect::Hub(DownloadRequest::Cached);
+    assert_eq!(event(&mut state, done), [cached]);
+    let HubRowStatus::Here { open } = row(&state).status else {
+        unreachable!("it is here");
+    };
+    let inspect = Effect::Send(Request::Inspect(path));
+    assert_eq!(state.apply(open), [inspect]);
+}
+
+#[test]
+fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
+    let mut state = unfolded();
+    state.apply(Command::Models(ModelsCommand::ShowDialog));
+    hub(&mut state, HubCommand::Download(wanted()));
+    let failed = DownloadEvent::Failed {
+        wanted: wanted(),
+        reason: "no connection".to_owned(),
+        n_bytes_kept: 291_000_000,
+    };
+    event(&mut state, failed.clone());
+    let HubRowStatus::Halted {
+        words,
+        resume,
+        cancel,
+        ..
+    } = row(&state).status
+    else {
+        unreachable!("it has failed");
+    };
+    assert_eq!(
+        words,
+        "No connection. 291 MB are kept; it goes on from there."
+    );
+    assert!(state.notices.is_empty(), "it is said once");
+    let again = Effect::Hub(DownloadRequest::Download(wanted()));
+    assert_eq!(state.apply(resume), [again]);
+    let discard = Effect::Hub(DownloadRequest::Cancel(wanted()));
+    assert_eq!(state.apply(cancel), [discard]);
+    event(&mut state, DownloadEvent::Cancelled { wanted: wanted() });
+    assert!(matches!(row(&state).status, HubRowStatus::Offered { .. }));
+
+    state.apply(Command::Models(ModelsCommand::CloseDialog));
+    event(&mut state, failed);
+    assert_eq!(state.notices[0].body, "No connection");
+}
+
+#[test]
+fn models_in_the_cache_are_offered_at_once() {
+    let mut state = unfolded();
+    let path = PathBuf::from("/cache/tiny-Q8_0.gguf");
+    let cached = CachedModel {
+        repository: NAME.to_owned(),
+        model: file("Q8_0", Some(484_000_000)),
+        path: path.clone(),
+    };
+    let models = Ok(vec![cached]);
+    event(&mut state, DownloadEvent::CachedListed { models });
+    let rows = state.model_rows();
+    let last = rows.last().unwrap();
+    assert_eq!((last.name.as_str(), &last.path), ("tiny-Q8_0", &Some(path)));
+    assert_eq!(last.n_bytes, Some(484_000_000));
+    assert!(matches!(row(&state).status, HubRowStatus::Here { .. }));
+}
+
+#[test]
+fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
+    let mut state = unfolded();
+    hub(&mut state, HubCommand::Download(wanted()));
+    let message = "a fault".to_owned();
+    event(&mut state, DownloadEvent::Panicked { message });
+    assert!(state.notices[0].body.contains("a fault"));
+    let downloads = hub(&mut state, HubCommand::Download(wanted()));
+    assert_eq!(downloads.len(), 1);
+}
