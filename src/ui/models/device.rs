@@ -1,6 +1,6 @@
 //! Below the list: where models compute.
 
-use egui::{Align, Label, Layout, Popup, RectAlign, Ui};
+use egui::{Align, Label, Layout, Popup, RectAlign, Ui, UiBuilder};
 
 use crate::state::{AppState, Command};
 use crate::ui::fonts::Face;
@@ -13,7 +13,12 @@ pub(super) fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comman
     let Some(chosen) = rows.iter().find(|row| row.chosen).or(rows.first()) else {
         return;
     };
-    ui.with_layout(Layout::left_to_right(Align::Max), |ui| {
+    let row = ui.max_rect();
+    let row = row.with_min_y(row.bottom() - 24.0);
+    let builder = UiBuilder::new()
+        .max_rect(row)
+        .layout(Layout::left_to_right(Align::Center));
+    ui.scope_builder(builder, |ui| {
         let chip = Chip::new(&chosen.name).label("Runs on").name("Runs on");
         let response = ui.add_enabled(rows.len() > 1, chip.chevron());
         Popup::menu(&response)

@@ -4,6 +4,8 @@ mod device;
 mod drop;
 mod hub_row;
 mod row;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use egui::{Align, Id, Key, Layout, Modal, ScrollArea, TextEdit, Ui, vec2};
@@ -29,6 +31,12 @@ const SIZE: egui::Vec2 = vec2(760.0, 540.0);
 
 /// Between the dialog's edge and what is in it.
 const MARGIN: f32 = 22.0;
+
+/// Around the words on a tab.
+const TAB_PADDING: f32 = 10.0;
+
+/// The scroll bar stands beside the rows.
+const SCROLL_BAR: f32 = 14.0;
 
 /// The height of what stands below the list.
 const FOOT: f32 = 56.0;
@@ -56,7 +64,8 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         let foot = ui
             .max_rect()
             .split_top_bottom_at_y(ui.max_rect().bottom() - FOOT);
-        let list = foot.0.with_min_y(ui.cursor().top());
+        let mut list = foot.0.with_min_y(ui.cursor().top());
+        list.max.x += SCROLL_BAR;
         list_ui(&mut part(ui, list, "list"), state, commands);
         device_ui(&mut part(ui, foot.1, "foot"), state, commands);
     });
@@ -103,6 +112,8 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
 
 fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
     let row = ui.horizontal(|ui| {
+        // The first word stands below the title, not the edge around it.
+        ui.add_space(-TAB_PADDING);
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in ModelsTab::ALL {
             if tab_ui(ui, tab.name(), tab == state.hub.tab) {
@@ -121,6 +132,7 @@ fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .id_salt(state.hub.tab.name())
         .auto_shrink(false);
     area.show(ui, |ui| {
+        ui.set_max_width(ui.available_width() - SCROLL_BAR);
         ui.spacing_mut().item_spacing.y = 0.0;
         match state.hub.tab {
             ModelsTab::Recommended => hub_rows_ui(ui, &state.recommended_rows(), commands),

@@ -1,0 +1,191 @@
+//! The dialog as a user meets it, by the names of its controls.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui::{Key, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use crate::generation::{MemoryNeed, ModelOutline};
+use crate::state::tests::ready;
+use crate::state::{AppState, Command, ModelsCommand, ModelsTab};
+use crate::ui::{WindowUi, style};
+use crate::worker::{DownloadEvent, Event};
+
+type Window = Harness<'static, AppState>;
+
+fn window() -> Window {
+    let mut drawing = WindowUi::default();
+    Harness::builder()
+        .with_size(vec2(1280.0, 800.0))
+        .with_theme(egui::Theme::Dark)
+        .with_step_dt(0.05)
+        .allow_missing_glyphs()
+        .with_context_setup(style::install)
+        .build_ui_state(
+            move |ui, state: &mut AppState| {
+                for command in drawing.ui(ui, state) {
+                    state.apply(command);
+                }
+            },
+            ready(),
+        )
+}
+
+/// A window with the dialog open.
+fn dialog() -> Window {
+    let mut window = window();
+    let button = window.get_by_label_contains("Model: ");
+    button.click();
+    window.run_steps(4);
+    assert!(window.state().models.dialog_open);
+    window
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+fn key(window: &mut Window, key: Key) {
+    window.key_press_modifiers(Modifiers::NONE, key);
+    window.run_steps(3);
+}
+
+/// A file as the system hands it over.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        Err("nobody reads it here".to_owned())
+    }
+}
+
+#[test]
+fn the_model_button_opens_the_dialog_and_escape_closes_it() {
+    let mut window = dialog();
+    for name in [
+        "Open a file…",
+        "Open a folder…",
+        "Search Hugging Face",
+        "In use",
+    ] {
+        window.get_by_label(name);
+    }
+    key(&mut window, Key::Escape);
+    assert!(!window.state().models.dialog_open);
+    assert!(window.query_by_label("Open a file…").is_none());
+}
+
+#[test]
+fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
+    let mut window = dialog();
+    press(&mut window, "Recommended");
+    window.get_by_label("Download Qwen3 0.6B");
+    press(&mut window, "Hugging Face");
+    window.get_by_label("Type a name above and press Enter. Nothing is asked before that.");
+    press(&mut window, "On this computer");
+    let field = window.get_by_label("Search Hugging Face");
+    field.focus();
+    field.type_text("tiny");
+    window.run_steps(2);
+    key(&mut window, Key::Enter);
+    assert_eq!(window.state().hub.tab, ModelsTab::HuggingFace);
+    window.get_by_label("Searching for ‘tiny’");
+    let found = DownloadEvent::Found {
+        query: "tiny".to_owned(),
+        repositories: Err("no network".to_owned()),
+    };
+    let found = crate::state::HubCommand::Event(found);
+    window.state_mut().apply(Command::Hub(found));
+    window.run_steps(2);
+    window.get_by_label("No network");
+}
+
+#[test]
+fn a_loading_is_cancelled_from_the_top_bar_or_from_its_row() {
+    let mut window = window();
+    window.state_mut().apply(Command::LoadEmbeddedModel);
+    window
+        .state_mut()
+        .on_event(Event::ModelLoading { fraction: 0.46 });
+    window.run_steps(2);
+    window.get_by_label("Cancel loading");
+    press(&mut window, "Model: Loading 46 %");
+    window.get_by_label("Cancel Quartet Stories");
+    window.state_mut().on_event(Event::LoadingCancelled);
+    window.run_steps(2);
+    assert!(window.query_by_label("Cancel loading").is_none());
+}
+
+#[test]
+fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
+    let mut window = dialog();
+    press(&mut window, "Unload Quartet Stories");
+    window.state_mut().on_event(Event::ModelUnloaded);
+    window.run_steps(2);
+    window.get_by_label("Open Quartet Stories");
+    key(&mut window, Key::Escape);
+    window.get_by_label("Model: No model");
+    window.get_by_label("No model is open");
+    let generate = window.get_by_label("Generate");
+    assert!(generate.accesskit_node().is_disabled());
+}
+
+#[test]
+fn a_warning_about_memory_can_be_overridden() {
+    let mut window = window();
+    let path = PathBuf::from("/models/large.gguf");
+    let open = ModelsCommand::Open(path.clone());
+    window.state_mut().apply(Command::Models(open));
+    let outline = ModelOutline {
+        name: "large".to_owned(),
+        architecture: "llama".to_owned(),
+        n_params: 5_000_000_000,
+        quantization: "Q8_0".to_owned(),
+        n_context: 100,
+        n_file_bytes: 5_200_000_000,
+        memory: MemoryNeed {
+            n_weight_bytes: 5_200_000_000,
+            n_cache_bytes_per_token: 0,
+        },
+    };
+    window.state_mut().on_event(Event::Inspected {
+        path,
+        found: Ok(outline),
+        n_free_bytes: 3_900_000_000,
+    });
+    window.run_steps(3);
+    window.get_by_label("Needs 5.2 GB of memory, 3.9 are free.");
+    window.get_by_label("Cancel large");
+    press(&mut window, "Open all the same large");
+    assert!(window.state().model.ready().is_none(), "it is being loaded");
+}
+
+#[test]
+fn files_over_the_window_show_a_hint_and_several_are_refused() {
+    let mut window = window();
+    let hovered = egui::HoveredFile::default();
+    window.input_mut().hovered_files.push(hovered);
+    window.run_steps(2);
+    window.get_by_label("Drop a model here to open it");
+    let input = window.input_mut();
+    input.hovered_files.clear();
+    for name in ["/a.gguf", "/b.gguf"] {
+        input.dropped_files.push(Arc::new(Dropped(name.into())));
+    }
+    window.run_steps(3);
+    window.get_by_label("This was not opened");
+    assert!(
+        window
+            .query_by_label("Drop a model here to open it")
+            .is_none()
+    );
+}
