@@ -85,7 +85,7 @@ impl AppState {
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
                 facts: [model.quantization, &size, model.license, model.why].join(" · "),
                 indented: false,
-                status: self.hub_status(wanted, size),
+                status: self.hub_status(&wanted, size),
             }
         });
         rows.collect()
@@ -172,16 +172,16 @@ impl AppState {
                 n_params: None,
                 facts: facts.join(" · "),
                 indented: true,
-                status: self.hub_status(wanted, size.clone()),
+                status: self.hub_status(&wanted, size.clone()),
             }
         });
         rows.collect()
     }
 
-    fn hub_status(&self, wanted: Wanted, size: String) -> HubRowStatus {
+    fn hub_status(&self, wanted: &Wanted, size: String) -> HubRowStatus {
         let command = |make: fn(Wanted) -> HubCommand| Command::Hub(make(wanted.clone()));
         let mut downloads = self.hub.downloads.iter();
-        let stage = downloads.find(|download| download.wanted == wanted);
+        let stage = downloads.find(|download| download.wanted == *wanted);
         let halted = |words: String, failed| HubRowStatus::Halted {
             words,
             failed,
@@ -212,7 +212,7 @@ impl AppState {
             Some(DownloadStage::Done(path)) => HubRowStatus::Here {
                 open: Command::Models(ModelsCommand::Open(path.clone())),
             },
-            None => match self.cached(&wanted) {
+            None => match self.cached(wanted) {
                 Some(open) => HubRowStatus::Here { open },
                 None => HubRowStatus::Offered {
                     size,
@@ -264,6 +264,7 @@ fn fraction(progress: &DownloadProgress) -> f32 {
     progress.n_bytes as f32 / progress.n_bytes_total.max(1) as f32
 }
 
+#[expect(clippy::cast_sign_loss, reason = "a speed is never negative")]
 fn progress_words(progress: &DownloadProgress) -> String {
     let total = ByteSize(progress.n_bytes_total);
     let here = || format!("{} of {total}", ByteSize(progress.n_bytes).beside(total));

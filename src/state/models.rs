@@ -179,13 +179,13 @@ impl AppState {
                 sources.push(source);
             }
         }
-        let rows = sources.into_iter().map(|source| self.model_row(source));
+        let rows = sources.iter().map(|source| self.model_row(source));
         rows.collect()
     }
 
-    fn model_row(&self, source: ModelSource) -> ModelRow {
-        let status = self.model_row_status(&source);
-        match &source {
+    fn model_row(&self, source: &ModelSource) -> ModelRow {
+        let status = self.model_row_status(source);
+        match source {
             ModelSource::Embedded => {
                 let info = self.models.embedded.as_ref();
                 ModelRow {

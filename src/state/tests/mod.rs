@@ -18,7 +18,8 @@ use super::{AppState, Command, Effect, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
-use crate::worker::{Event, GenerationId, ModelSource, Request};
+pub(crate) use crate::worker::{DownloadEvent, Event};
+use crate::worker::{GenerationId, ModelSource, Request};
 
 /// A window whose model is there.
 pub(crate) fn ready() -> AppState {

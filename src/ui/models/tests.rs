@@ -8,10 +8,9 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::state::tests::ready;
+use crate::state::tests::{DownloadEvent, Event, ready};
 use crate::state::{AppState, Command, ModelsCommand, ModelsTab};
 use crate::ui::{WindowUi, style};
-use crate::worker::{DownloadEvent, Event};
 
 type Window = Harness<'static, AppState>;
 

@@ -16,7 +16,7 @@ pub fn count_words(n: u64) -> String {
     }
 }
 
-/// What is known of a model: "600 M · Q4_K · 484 MB · opened yesterday"; where
+/// What is known of a model: "600 M · 484 MB · opened yesterday"; where
 /// nothing is, where it lies. `now` is in seconds since 1970.
 pub(super) fn facts(row: &ModelRow, now: u64) -> String {
     let facts = [
