@@ -14,6 +14,8 @@ pub struct HubRow {
     pub name: String,
     /// How many weights it has, where that is known.
     pub n_params: Option<u64>,
+    /// How often it was downloaded in the last month, where that is known.
+    pub n_downloads: Option<u64>,
     /// What else is known of it.
     pub facts: String,
     /// Whether it is a file of the repository above it.
@@ -83,6 +85,7 @@ impl AppState {
             HubRow {
                 name: model.name.to_owned(),
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
+                n_downloads: None,
                 facts: [model.quantization, &size, model.license, model.why].join(" · "),
                 indented: false,
                 status: self.hub_status(&wanted, size),
@@ -142,6 +145,7 @@ impl AppState {
         HubRow {
             name: name.to_owned(),
             n_params: None,
+            n_downloads: listed.map(|listed| listed.n_downloads),
             facts: listed.map_or_else(String::new, repository_facts),
             indented: false,
             status: HubRowStatus::Repository {
@@ -170,6 +174,7 @@ impl AppState {
             HubRow {
                 name: file_words(model),
                 n_params: None,
+                n_downloads: None,
                 facts: facts.join(" · "),
                 indented: true,
                 status: self.hub_status(&wanted, size.clone()),
@@ -234,8 +239,7 @@ impl AppState {
 }
 
 fn repository_facts(repository: &Repository) -> String {
-    let mut facts = vec![format!("{} downloads", repository.n_downloads)];
-    facts.extend(repository.license.clone());
+    let mut facts: Vec<String> = repository.license.clone().into_iter().collect();
     if repository.is_gated {
         facts.push("asks for consent on the Hub".to_owned());
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::models::Opening;
-use super::{AppState, Command, Effect, ModelStatus, Notice, PathPurpose, ReadyModel, capital};
+use super::{
+    AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
+};
 use crate::generation::{MemoryNeed, ModelOutline};
 use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Request};
 
@@ -109,6 +111,8 @@ impl AppState {
         if self.model == ModelStatus::Lost {
             return self.load_model(ModelSource::Path(path));
         }
+        // What becomes of it stands in its row there.
+        self.hub.tab = ModelsTab::OnThisComputer;
         self.models.refusal = None;
         self.models.opening = Some(Opening {
             path: path.clone(),

@@ -97,7 +97,8 @@ fn nothing_is_asked_of_the_hub_before_something_is_typed() {
 fn a_search_shows_repositories_and_the_files_of_one() {
     let state = unfolded();
     let rows = state.found_rows();
-    assert_eq!(rows[0].facts, "1234 downloads · mit · Q4_K_M, Q8_0");
+    assert_eq!(rows[0].facts, "mit · Q4_K_M, Q8_0");
+    assert_eq!(rows[0].n_downloads, Some(1_234));
     assert_eq!(rows.len(), 3);
     assert_eq!(row(&state).facts, "Q8_0 · 484 MB");
     let size = "484 MB".to_owned();
@@ -182,6 +183,7 @@ fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
     };
     let inspect = Effect::Send(Request::Inspect(path));
     assert_eq!(state.apply(open), [inspect]);
+    assert_eq!(state.hub.tab, ModelsTab::OnThisComputer);
 }
 
 #[test]

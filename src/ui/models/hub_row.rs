@@ -1,6 +1,6 @@
 //! One model of the Hub in the list: what it is, and how far its download has come.
 
-use egui::{Align, Label, Layout, ProgressBar, Sense, Ui, UiBuilder, vec2};
+use egui::{Align, Label, Layout, ProgressBar, Ui, UiBuilder, vec2};
 
 use super::words::count_words;
 use crate::state::{Command, HubRow, HubRowStatus};
@@ -8,6 +8,7 @@ use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Button;
+use crate::ui::words::grouped;
 
 /// The height of a row that says nothing more.
 const HEIGHT: f32 = 58.0;
@@ -64,10 +65,13 @@ fn words_ui(ui: &mut Ui, row: &HubRow) {
     let theme = Theme::of(ui);
     let name = Face::Medium.text(&row.name).color(theme.text_1);
     ui.add(Label::new(name).truncate());
-    let facts = match row.n_params {
-        Some(n_params) => format!("{} · {}", count_words(n_params), row.facts),
-        None => row.facts.clone(),
-    };
+    let downloads = |n: u64| format!("{} downloads", grouped(n as f64));
+    let facts = [
+        row.n_params.map(count_words),
+        row.n_downloads.map(downloads),
+        Some(row.facts.clone()).filter(|facts| !facts.is_empty()),
+    ];
+    let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let facts = Face::Small.text(facts).color(theme.text_2);
     ui.add(Label::new(facts).truncate());
 }
@@ -126,7 +130,6 @@ fn going_ui(ui: &mut Ui, fraction: f32, words: &str, left: &str) {
     ui.horizontal(|ui| {
         ui.label(Face::Small.text(words).color(theme.text_2));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.allocate_exact_size(vec2(0.0, 16.0), Sense::hover());
             ui.label(Face::Small.text(left).color(theme.text_2));
         });
     });

@@ -8,7 +8,7 @@ mod row;
 mod tests;
 mod words;
 
-use egui::{Align, Id, Key, Layout, Modal, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Align, Id, Key, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use self::device::device_ui;
 use self::hub_row::hub_rows_ui;
@@ -16,6 +16,7 @@ use self::row::row_ui;
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::layout::TABS;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{Button, field_frame};
@@ -111,9 +112,10 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
 }
 
 fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
-    let row = ui.horizontal(|ui| {
-        // The first word stands below the title, not the edge around it.
-        ui.add_space(-TAB_PADDING);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), TABS), Sense::hover());
+    // The first word stands below the title, not the edge around it.
+    let mut row = part(ui, rect.translate(vec2(-TAB_PADDING, 0.0)), "tabs");
+    row.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in ModelsTab::ALL {
             if tab_ui(ui, tab.name(), tab == state.hub.tab) {
@@ -122,9 +124,7 @@ fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
         }
     });
     let stroke = (1.0, Theme::of(ui).stroke_1);
-    let rect = row.response.rect;
-    ui.painter()
-        .hline(ui.max_rect().x_range(), rect.bottom(), stroke);
+    ui.painter().hline(rect.x_range(), rect.bottom(), stroke);
 }
 
 fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
