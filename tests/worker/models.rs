@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use quartet::engine::scripted::ScriptedLm;
-use quartet::worker::{Event, ModelSource, Request};
+use quartet::worker::{DeviceChoice, Event, ModelSource, Request};
 
 use super::{Desk, TALE, greedy};
 
@@ -95,4 +95,39 @@ fn a_model_that_is_let_go_ends_what_it_writes_and_is_gone() {
     desk.generate("Once", [greedy(2, 1)]);
     let events = desk.until_finished(2);
     assert!(events.last().unwrap().contains("no model"), "{events:?}");
+}
+
+#[test]
+fn facts_are_told_without_loading_anything() {
+    let mut desk = Desk::open(|_, _| panic!("nothing is to be loaded"));
+    desk.worker.send(Request::ListDevices);
+    let Event::DevicesListed(devices) = desk.next() else {
+        panic!("the devices are listed");
+    };
+    assert_eq!(devices.choices.first(), Some(&DeviceChoice::Cpu));
+    assert!(devices.n_cpu_threads > 0);
+
+    let path = PathBuf::from("nowhere.gguf");
+    desk.worker.send(Request::Inspect(path.clone()));
+    let Event::Inspected {
+        path: of,
+        found,
+        n_free_bytes,
+    } = desk.next()
+    else {
+        panic!("the file is inspected");
+    };
+    assert_eq!(of, path);
+    assert!(found.unwrap_err().contains("nowhere.gguf"));
+    assert!(n_free_bytes > 0);
+}
+
+#[test]
+fn a_device_that_is_missing_is_told_before_the_model_is_loaded() {
+    let (mut desk, leave, _) = slow_desk();
+    drop(leave);
+    desk.worker.send(Request::UseDevice(DeviceChoice::Cuda(99)));
+    desk.worker.send(Request::LoadModel(ModelSource::Embedded));
+    let events = desk.until(is_end);
+    assert_eq!(events, ["no CUDA 99", "loading 0", "loaded 64"]);
 }
