@@ -79,11 +79,13 @@ impl WithSimd for Challenge<'_> {
         let margin = 1e-3 + bar.abs() * 1e-6;
         let mut found = Vec::new();
         for (first, logits) in candidates.blocks() {
-            let tokens: [TokenId; BLOCK] =
-                std::array::from_fn(|offset| candidates.token_at(first + offset));
-            let above = tokens.map(|token| (1.0 - coins.token(token)) as f32);
-            let mut reaches = [false; BLOCK];
-            for ((slot, above), logit) in reaches.iter_mut().zip(above).zip(logits) {
+            // Plain loops, because a closure for an array may not be inlined.
+            let (mut tokens, mut reaches) = ([TokenId(0); BLOCK], [false; BLOCK]);
+            for (offset, token) in tokens.iter_mut().enumerate() {
+                *token = candidates.token_at(first + offset);
+            }
+            for ((slot, token), logit) in reaches.iter_mut().zip(&tokens).zip(logits) {
+                let above = (1.0 - coins.token(*token)) as f32;
                 *slot = above <= share_of_best((logit - bar + margin).min(0.0));
             }
             if reaches.contains(&true) {
