@@ -31,7 +31,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q8_0",
         megabytes: 145,
         license: "Apache 2.0",
-        why: "The smallest that holds a conversation; its slips are easy to see in the plots",
+        why: "The smallest that holds a conversation, with slips to look at",
     },
     RecommendedModel {
         name: "SmolLM2 360M Instruct",
