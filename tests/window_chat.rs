@@ -153,9 +153,11 @@ fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() 
         let generate = window.get_by_label("Generate");
         assert!(generate.accesskit_node().is_disabled());
         press(&mut window, "Write raw");
+        // What was refused stays in sight until the answer to what is asked now is there.
         wait(&mut window, "the count", |state| {
-            state.complaint().is_none()
+            state.prompt_refusal().is_none()
         });
+        assert!(state_of(&window).complaint().is_none());
         assert!(window.query_by_label_contains(sentence).is_none());
     }
 }
