@@ -1,49 +1,20 @@
-//! Orders, presets and other tools' words as a user meets them, by the names of the controls: the
-//! real worker on a real thread, with a scripted model, and no display.
-
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+//! Orders, presets and other tools' words.
 
 use egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use quartet::app::{App, Dialogs};
 use quartet::decoding::dialect::Dialect;
 use quartet::engine::scripted::ScriptedLm;
 use quartet::state::{AppState, Settings};
-use quartet::worker::{ModelSource, Worker};
 
-/// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-type Window = Harness<'static, App>;
+use super::{USUAL, Window, is_loaded, open, press, wait};
 
 /// A window whose model is there.
 fn window() -> Window {
-    let mut window = Harness::builder()
-        .with_size(egui::vec2(1280.0, 800.0))
-        .with_theme(egui::Theme::Dark)
-        .allow_missing_glyphs()
-        .build_eframe(|cc| {
-            let start =
-                |wake| Worker::with_loader(|_, _| ScriptedLm::babbling(512).into_loaded(), wake);
-            let (settings, source) = (Settings::default(), ModelSource::Embedded);
-            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
-        });
-    let began = Instant::now();
-    while window.state().state().model.ready().is_none() {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for the model");
-        window.step();
-        sleep(Duration::from_millis(1));
-    }
-    window.run_steps(3);
+    let mut window = open(Settings::default(), USUAL, |_| {
+        ScriptedLm::babbling(512).into_loaded()
+    });
+    wait(&mut window, "the model", is_loaded);
     window
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
 }
 
 /// Types into the field of this name, which has the keyboard then.

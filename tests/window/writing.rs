@@ -1,99 +1,35 @@
-//! The window as a user meets it, by the names of its controls: the real worker on a real thread,
-//! with a scripted model, and no display.
+//! Writing, pinning, settings, saving, and what can go wrong.
 
 use std::path::PathBuf;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use quartet::app::{App, Dialogs};
 use quartet::decoding::{Filter, Selector};
+use quartet::engine::EngineError;
 use quartet::engine::scripted::ScriptedLm;
-use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{FinishReason, Limits, Step};
-use quartet::state::{AppState, PaneStatus, Settings};
-use quartet::worker::{ModelSource, Worker};
+use quartet::generation::{FinishReason, Step};
+use quartet::state::PaneStatus;
 
-/// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_mins(1);
+use super::{
+    STORY, USUAL, Window, generate, is_done, is_ready, open, press, reciting, settings, wait,
+};
 
-const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
+/// How many tokens each text gets at most.
+const MOST: usize = 40;
 
-type Window = Harness<'static, App>;
-
-/// A window with the story's first words as its prompt, whose model knows the rest by heart.
 fn window() -> Window {
-    window_with(settings(), |_| {
-        ScriptedLm::reciting(512, STORY).into_loaded()
-    })
-}
-
-fn settings() -> Settings {
-    Settings {
-        prompt: "A fox".to_owned(),
-        limits: Limits {
-            max_new_tokens: 40,
-            ..Limits::default()
-        },
-        ..Settings::default()
-    }
-}
-
-fn window_with(
-    settings: Settings,
-    model: impl Fn(&ModelSource) -> Result<LoadedModel, EngineError> + Clone + Send + 'static,
-) -> Window {
-    Harness::builder()
-        .with_size(egui::vec2(1280.0, 800.0))
-        .with_theme(egui::Theme::Dark)
-        .allow_missing_glyphs()
-        .build_eframe(move |cc| {
-            let source = ModelSource::Embedded;
-            let start = move |wake| {
-                let model = model.clone();
-                Worker::with_loader(move |source, _| model(source), wake)
-            };
-            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
-        })
-}
-
-/// Lets the window draw until it has come to this.
-#[track_caller]
-fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
-    let began = Instant::now();
-    while !is_so(window.state().state()) {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
-        window.step();
-        sleep(Duration::from_millis(1));
-    }
-    window.run_steps(3);
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
+    open(settings(MOST), USUAL, reciting)
 }
 
 fn prompt(window: &Window) -> egui_kittest::Node<'_> {
     window.get_by_role_and_label(egui::accesskit::Role::MultilineTextInput, "Prompt")
 }
 
-fn is_ready(state: &AppState) -> bool {
-    state.model.ready().is_some() && state.complaint().is_none()
-}
-
-fn is_done(state: &AppState) -> bool {
-    !state.is_running() && state.panes.iter().all(|pane| pane.generation().is_some())
-}
-
 /// A window in which four texts are written.
 fn written() -> Window {
     let mut window = window();
-    wait(&mut window, "the model", is_ready);
-    press(&mut window, "Generate");
-    wait(&mut window, "four texts", is_done);
+    generate(&mut window);
     window
 }
 
@@ -128,9 +64,7 @@ fn generate_writes_in_all_four_panes() {
 
 #[test]
 fn ctrl_enter_generates_and_escape_stops() {
-    let mut settings = settings();
-    settings.limits.max_new_tokens = 1_000_000;
-    let mut window = window_with(settings, |_| {
+    let mut window = open(settings(1_000_000), USUAL, |_| {
         let babbling = ScriptedLm::babbling(1_000_000);
         let slow = babbling.before_forward(|_| sleep(Duration::from_millis(1)));
         slow.into_loaded()
@@ -362,7 +296,7 @@ fn a_folder_that_cannot_be_written_is_told_and_the_run_is_kept() {
 
 #[test]
 fn a_model_that_cannot_be_loaded_is_told_and_another_can_be_opened() {
-    let mut window = window_with(settings(), |_| {
+    let mut window = open(settings(MOST), USUAL, |_| {
         Err(EngineError::FileMissing {
             what: "config.json",
             path: "here".to_owned(),
@@ -385,7 +319,7 @@ fn a_model_that_cannot_be_loaded_is_told_and_another_can_be_opened() {
 
 #[test]
 fn after_a_fault_the_texts_stay_and_the_engine_is_started_again() {
-    let mut window = window_with(settings(), |_| {
+    let mut window = open(settings(MOST), USUAL, |_| {
         let mut n_passes = 0;
         let model = ScriptedLm::reciting(512, STORY).before_forward(move |_| {
             n_passes += 1;

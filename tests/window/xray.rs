@@ -1,37 +1,16 @@
-//! The X-ray and sampling by hand as a user meets them, by the names of their parts: the real worker
-//! on a real thread, with a scripted model, and no display.
-
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+//! The X-ray of a step, and sampling by hand.
 
 use egui::Key;
 use egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use quartet::app::{App, Dialogs};
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
-use quartet::engine::scripted::ScriptedLm;
-use quartet::generation::Limits;
-use quartet::state::{AppState, DockTab, HandPreset, Settings};
-use quartet::worker::{ModelSource, Worker};
+use quartet::state::{AppState, DockTab, HandPreset};
 
-/// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
-
-type Window = Harness<'static, App>;
+use super::{USUAL, Window, generate, is_ready, open, press, reciting, settings, wait};
 
 fn window(tab: DockTab, size: [f32; 2]) -> Window {
-    let mut settings = Settings {
-        prompt: "A fox".to_owned(),
-        limits: Limits {
-            max_new_tokens: 5,
-            ..Limits::default()
-        },
-        ..Settings::default()
-    };
+    let mut settings = settings(5);
     if let Some(last) = settings.panes.last_mut() {
         last.chain = ChainConfig::sampled([
             Filter::Temperature(Temperature { temperature: 0.7 }),
@@ -40,47 +19,13 @@ fn window(tab: DockTab, size: [f32; 2]) -> Window {
     }
     settings.view.dock_tab = tab;
     settings.by_hand.begin_with(HandPreset::TwoEquals);
-    Harness::builder()
-        .with_size(size)
-        .with_theme(egui::Theme::Dark)
-        .allow_missing_glyphs()
-        .build_eframe(move |cc| {
-            let model = || ScriptedLm::reciting(512, STORY).into_loaded();
-            let start = move |wake| Worker::with_loader(move |_: &ModelSource, _| model(), wake);
-            let source = ModelSource::Embedded;
-            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
-        })
-}
-
-/// Lets the window draw until it has come to this.
-#[track_caller]
-fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
-    let began = Instant::now();
-    while !is_so(window.state().state()) {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
-        window.step();
-        sleep(Duration::from_millis(1));
-    }
-    window.run_steps(3);
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
+    open(settings, size, reciting)
 }
 
 /// A window in which four texts are written.
 fn written(size: [f32; 2]) -> Window {
     let mut window = window(DockTab::Xray, size);
-    wait(&mut window, "the model", |state| {
-        state.complaint().is_none()
-    });
-    press(&mut window, "Generate");
-    wait(&mut window, "four texts", |state| {
-        let mut panes = state.panes.iter();
-        !state.is_running() && panes.all(|pane| pane.generation().is_some())
-    });
+    generate(&mut window);
     window
 }
 
@@ -90,13 +35,11 @@ fn is_shown(window: &Window, words: &str) -> bool {
 
 #[test]
 fn a_step_is_followed_from_the_model_to_the_coin() {
-    let mut window = window(DockTab::Xray, [1280.0, 800.0]);
-    wait(&mut window, "the model", |state| {
-        state.complaint().is_none()
-    });
+    let mut window = window(DockTab::Xray, USUAL);
+    wait(&mut window, "the model", is_ready);
     window.get_by_label("Point at a token and click it to see how it was chosen.");
 
-    let mut window = written([1280.0, 800.0]);
+    let mut window = written(USUAL);
     window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");
     assert!(is_shown(&window, "rank 1, Model"));
     assert!(is_shown(&window, "cut by top-p 0.5"));
@@ -114,7 +57,7 @@ fn a_step_is_followed_from_the_model_to_the_coin() {
 
 #[test]
 fn scores_are_set_and_drawn_from_by_hand() {
-    let mut window = window(DockTab::ByHand, [1280.0, 800.0]);
+    let mut window = window(DockTab::ByHand, USUAL);
     press(&mut window, "Chain of pane A");
     assert!(is_shown(
         &window,

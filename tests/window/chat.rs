@@ -1,22 +1,14 @@
-//! Chat as a user meets it, by the names of the controls: the real worker on a real thread, with a
-//! scripted model that has a chat template, and no display.
+//! Chat, with a model that has a chat template.
 
 use std::collections::BTreeMap;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use quartet::app::{App, Dialogs};
 use quartet::engine::scripted::ScriptedLm;
 use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
-use quartet::generation::Limits;
 use quartet::state::{AppState, PromptMode, Settings};
-use quartet::worker::{ModelSource, Worker};
 
-/// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_mins(1);
+use super::{USUAL, Window, generate, is_loaded, open, press, settings, wait};
 
 /// Puts "!" before a system text and "?" before a message.
 const TEMPLATE: &str = "{% for message in messages %}\
@@ -24,32 +16,15 @@ const TEMPLATE: &str = "{% for message in messages %}\
     {% else %}!{{ message.content }}{% endif %}\
     {% endfor %}:";
 
-type Window = Harness<'static, App>;
-
 /// A window whose model has this chat template, or none.
 fn window(mode: PromptMode, system: &str, template: Option<&'static str>) -> Window {
     let settings = Settings {
-        prompt: "A fox".to_owned(),
         prompt_mode: mode,
         system: system.to_owned(),
-        limits: Limits {
-            max_new_tokens: 8,
-            ..Limits::default()
-        },
-        ..Settings::default()
+        ..settings(8)
     };
-    let mut window = Harness::builder()
-        .with_size(egui::vec2(1280.0, 800.0))
-        .with_theme(egui::Theme::Dark)
-        .allow_missing_glyphs()
-        .build_eframe(move |cc| {
-            let start = move |wake| Worker::with_loader(move |_, _| talking(template), wake);
-            let source = ModelSource::Embedded;
-            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
-        });
-    wait(&mut window, "the model", |state| {
-        state.model.ready().is_some()
-    });
+    let mut window = open(settings, USUAL, move |_| talking(template));
+    wait(&mut window, "the model", is_loaded);
     window
 }
 
@@ -60,36 +35,8 @@ fn talking(template: Option<&str>) -> Result<LoadedModel, EngineError> {
     Ok(model)
 }
 
-/// Lets the window draw until it has come to this.
-#[track_caller]
-fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
-    let began = Instant::now();
-    while !is_so(window.state().state()) {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
-        window.step();
-        sleep(Duration::from_millis(1));
-    }
-    window.run_steps(3);
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
-}
-
 fn state_of(window: &Window) -> &AppState {
     window.state().state()
-}
-
-/// Writes four texts.
-fn generate(window: &mut Window) {
-    wait(window, "the tokens", |state| state.complaint().is_none());
-    press(window, "Generate");
-    wait(window, "four texts", |state| {
-        let is_written = |pane: &quartet::state::Pane| pane.generation().is_some();
-        !state.is_running() && state.panes.iter().all(is_written)
-    });
 }
 
 #[test]

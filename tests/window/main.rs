@@ -1,0 +1,105 @@
+//! The window as a user meets it, by the names of its controls: the real worker on a real thread,
+//! with a scripted model, and no display.
+
+mod chat;
+mod presets;
+mod writing;
+mod xray;
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use quartet::app::{App, Dialogs};
+use quartet::engine::scripted::ScriptedLm;
+use quartet::engine::{EngineError, LoadedModel};
+use quartet::generation::Limits;
+use quartet::state::{AppState, Settings};
+use quartet::worker::{ModelSource, Worker};
+
+/// How long anything may take; far more than it does.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
+
+/// The size of the window at its first start, in points.
+const USUAL: [f32; 2] = [1280.0, 800.0];
+
+type Window = Harness<'static, App>;
+
+/// A window of this size, whose model is what `model` gives.
+fn open(
+    settings: Settings,
+    size: [f32; 2],
+    model: impl Fn(&ModelSource) -> Result<LoadedModel, EngineError> + Clone + Send + 'static,
+) -> Window {
+    Harness::builder()
+        .with_size(size)
+        .with_theme(egui::Theme::Dark)
+        .allow_missing_glyphs()
+        .build_eframe(move |cc| {
+            let source = ModelSource::Embedded;
+            let start = move |wake| {
+                let model = model.clone();
+                Worker::with_loader(move |source, _| model(source), wake)
+            };
+            App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
+        })
+}
+
+/// The story's first words as the prompt, to be continued by so many tokens.
+fn settings(max_new_tokens: usize) -> Settings {
+    Settings {
+        prompt: "A fox".to_owned(),
+        limits: Limits {
+            max_new_tokens,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    }
+}
+
+/// A model that knows the story by heart.
+fn reciting(_: &ModelSource) -> Result<LoadedModel, EngineError> {
+    ScriptedLm::reciting(512, STORY).into_loaded()
+}
+
+/// Lets the window draw until it has come to this.
+#[track_caller]
+fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
+    let began = Instant::now();
+    while !is_so(window.state().state()) {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        window.step();
+        sleep(Duration::from_millis(1));
+    }
+    window.run_steps(3);
+}
+
+#[track_caller]
+fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+fn is_loaded(state: &AppState) -> bool {
+    state.model.ready().is_some()
+}
+
+/// Whether the model is there and the prompt is counted, so that it can be continued.
+fn is_ready(state: &AppState) -> bool {
+    is_loaded(state) && state.complaint().is_none()
+}
+
+fn is_done(state: &AppState) -> bool {
+    !state.is_running() && state.panes.iter().all(|pane| pane.generation().is_some())
+}
+
+/// Writes four texts.
+#[track_caller]
+fn generate(window: &mut Window) {
+    wait(window, "the model", is_ready);
+    press(window, "Generate");
+    wait(window, "four texts", is_done);
+}
