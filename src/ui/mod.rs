@@ -30,6 +30,8 @@ mod path_dialog;
 mod presets_menu;
 mod prompt_card;
 mod run_column;
+#[cfg(test)]
+mod testing;
 mod toast;
 mod top_bar;
 mod view_bar;

@@ -68,13 +68,7 @@ fn what_passes_is_told_and_tried_again() {
         let (outcome, waits) = download_with(&bench, |_| ());
         assert_eq!(waits, [sentence], "{fault:?}");
         assert_whole(&bench, outcome);
-        let starts: Vec<usize> = bench
-            .server
-            .ranges()
-            .iter()
-            .map(|range| range.start)
-            .collect();
-        assert_eq!(starts[..3], [0, PIECE, PIECE], "{fault:?}");
+        assert_eq!(bench.server.starts()[..3], [0, PIECE, PIECE], "{fault:?}");
     }
 }
 

@@ -165,6 +165,11 @@ impl Server {
         contents.filter_map(|asked| asked.range).collect()
     }
 
+    /// Where these ranges began.
+    pub fn starts(&self) -> Vec<usize> {
+        self.ranges().iter().map(|range| range.start).collect()
+    }
+
     fn fault(&self, asked: &Asked) -> Option<Fault> {
         let request = format!("{} {}", asked.method, asked.path);
         let mut faults = self.shared.faults.lock().unwrap();

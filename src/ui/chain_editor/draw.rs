@@ -2,7 +2,7 @@
 
 use egui::{RectAlign, Ui};
 
-use super::number_line::{INDENT, NumberWords, number_line_ui};
+use super::number_line::{INDENT, number_lines_ui};
 use super::settings::settings_of_selector;
 use super::words::{draw_words, long_draw_words};
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
@@ -46,15 +46,7 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     });
     let mut changed = *selector != before;
     let (name, complaint) = (selector.name(), selector.complaint());
-    for mut setting in settings_of_selector(selector) {
-        let label = format!("{name}, {}", setting.name.to_lowercase());
-        let words = NumberWords {
-            name: &label,
-            tip: setting.tip,
-            complaint: None,
-        };
-        changed |= number_line_ui(ui, &mut setting, words);
-    }
+    changed |= number_lines_ui(ui, name, settings_of_selector(selector));
     if let Some(complaint) = complaint {
         ui.horizontal(|ui| {
             ui.add_space(INDENT);

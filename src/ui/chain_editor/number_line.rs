@@ -74,13 +74,28 @@ fn asks_for_neutral(ui: &Ui, slider: &Response) -> bool {
         || slider.has_focus() && (pressed(Key::Delete) || pressed(Key::Backspace))
 }
 
+/// A line for each of these numbers of `owner`; says whether one was changed.
+pub(super) fn number_lines_ui<'a>(
+    ui: &mut Ui,
+    owner: &str,
+    settings: impl IntoIterator<Item = Setting<'a>>,
+) -> bool {
+    let mut changed = false;
+    for mut setting in settings {
+        let label = format!("{owner}, {}", setting.name.to_lowercase());
+        let words = NumberWords {
+            name: &label,
+            tip: setting.tip,
+            complaint: None,
+        };
+        changed |= number_line_ui(ui, &mut setting, words);
+    }
+    changed
+}
+
 /// A line of its own for a number: its name, its slider and its box, under those of the stages. Says
 /// whether it was changed.
-pub(super) fn number_line_ui(
-    ui: &mut Ui,
-    setting: &mut Setting<'_>,
-    words: NumberWords<'_>,
-) -> bool {
+fn number_line_ui(ui: &mut Ui, setting: &mut Setting<'_>, words: NumberWords<'_>) -> bool {
     let change = ui
         .horizontal(|ui| {
             ui.set_min_height(32.0);

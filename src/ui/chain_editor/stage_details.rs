@@ -5,7 +5,7 @@ use egui::{DragValue, Id, Ui};
 use super::Shown;
 use super::bias::bias_ui;
 use super::breakers::breakers_ui;
-use super::number_line::{INDENT, NumberWords, number_line_ui};
+use super::number_line::{INDENT, number_lines_ui};
 use super::settings::settings_of;
 use crate::decoding::Filter;
 use crate::decoding::filters::Window;
@@ -47,16 +47,8 @@ pub(super) fn has_details(filter: &Filter) -> bool {
 /// Draws them; says whether one was changed.
 pub(super) fn details_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &mut Filter) -> bool {
     let name = filter.name();
-    let mut changed = false;
-    for mut setting in settings_of(filter).into_iter().skip(1) {
-        let label = format!("{name}, {}", setting.name.to_lowercase());
-        let words = NumberWords {
-            name: &label,
-            tip: setting.tip,
-            complaint: None,
-        };
-        changed |= number_line_ui(ui, &mut setting, words);
-    }
+    let more = settings_of(filter).into_iter().skip(1);
+    let mut changed = number_lines_ui(ui, name, more);
     if let Some(window) = filter.window_mut() {
         changed |= window_ui(ui, name, window);
     }

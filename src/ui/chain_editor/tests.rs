@@ -2,18 +2,15 @@
 
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use super::draw::SELECTORS;
 use super::words::draw_words;
 use crate::decoding::filters::LogitBias;
 use crate::decoding::{Filter, Selector, TokenId};
+use crate::state::Command;
 use crate::state::tests::written;
-use crate::state::{AppState, Command};
-use crate::ui::{WindowUi, style};
-
-type Window = Harness<'static, AppState>;
+use crate::ui::testing::{Window, key, press, window_of};
 
 /// A window with four texts and the editor of pane D open: temperature 0.7, then top-p 0.9.
 fn editor() -> Window {
@@ -21,34 +18,9 @@ fn editor() -> Window {
 }
 
 fn editor_in(size: Vec2) -> Window {
-    let mut drawing = WindowUi::default();
-    let mut window = Harness::builder()
-        .with_size(size)
-        .with_theme(egui::Theme::Dark)
-        .with_step_dt(0.05)
-        .allow_missing_glyphs()
-        .with_context_setup(style::install)
-        .build_ui_state(
-            move |ui, state: &mut AppState| {
-                for command in drawing.ui(ui, state) {
-                    state.apply(command);
-                }
-            },
-            written(),
-        );
+    let mut window = window_of(size, written());
     press(&mut window, "How D chooses");
     window
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
-}
-
-fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(3);
 }
 
 /// How pane D chooses.

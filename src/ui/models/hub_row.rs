@@ -1,13 +1,13 @@
 //! One model of the Hub in the list: what it is, and how far its download has come.
 
-use egui::{Align, Label, Layout, ProgressBar, Ui, UiBuilder, vec2};
+use egui::{Align, Label, Layout, Ui, UiBuilder, vec2};
 
 use super::words::count_words;
 use crate::state::{Command, HubRow, HubRowStatus};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::Button;
+use crate::ui::widgets::{Button, progress_bar};
 use crate::ui::words::grouped;
 
 /// The height of a row that says nothing more.
@@ -121,12 +121,7 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
 
 fn going_ui(ui: &mut Ui, fraction: f32, words: &str, left: &str) {
     let theme = Theme::of(ui);
-    let bar = ProgressBar::new(fraction)
-        .desired_height(4.0)
-        .corner_radius(2)
-        .fill(theme.text_1);
-    ui.add(bar);
-    ui.add_space(6.0);
+    progress_bar(ui, fraction);
     ui.horizontal(|ui| {
         ui.label(Face::Small.text(words).color(theme.text_2));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -2,14 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use egui::{Align, Color32, Label, Layout, ProgressBar, Sense, Ui, vec2};
+use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
 use super::words::facts;
 use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::Button;
+use crate::ui::widgets::{Button, progress_bar};
 
 /// The height of a row that says nothing more.
 const HEIGHT: f32 = 58.0;
@@ -118,12 +118,7 @@ fn actions_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
 
 fn loading_ui(ui: &mut Ui, fraction: f32) {
     let theme = Theme::of(ui);
-    let bar = ProgressBar::new(fraction)
-        .desired_height(4.0)
-        .corner_radius(2)
-        .fill(theme.text_1);
-    ui.add(bar);
-    ui.add_space(6.0);
+    progress_bar(ui, fraction);
     let words = format!("Loading {:.0} %", fraction * 100.0);
     ui.label(Face::Small.text(words).color(theme.text_2));
     ui.add_space(10.0);

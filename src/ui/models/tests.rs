@@ -4,32 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{Key, Modifiers, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{MemoryNeed, ModelOutline};
 use crate::state::tests::{DownloadEvent, Event, ready};
-use crate::state::{AppState, Command, ModelsCommand, ModelsTab};
-use crate::ui::{WindowUi, style};
-
-type Window = Harness<'static, AppState>;
+use crate::state::{Command, ModelsCommand, ModelsTab};
+use crate::ui::testing::{Window, key, press, window_of};
 
 fn window() -> Window {
-    let mut drawing = WindowUi::default();
-    Harness::builder()
-        .with_size(vec2(1280.0, 800.0))
-        .with_theme(egui::Theme::Dark)
-        .with_step_dt(0.05)
-        .allow_missing_glyphs()
-        .with_context_setup(style::install)
-        .build_ui_state(
-            move |ui, state: &mut AppState| {
-                for command in drawing.ui(ui, state) {
-                    state.apply(command);
-                }
-            },
-            ready(),
-        )
+    window_of(vec2(1280.0, 800.0), ready())
 }
 
 /// A window with the dialog open.
@@ -40,17 +23,6 @@ fn dialog() -> Window {
     window.run_steps(4);
     assert!(window.state().models.dialog_open);
     window
-}
-
-#[track_caller]
-fn press(window: &mut Window, name: &str) {
-    window.get_by_label(name).click();
-    window.run_steps(4);
-}
-
-fn key(window: &mut Window, key: Key) {
-    window.key_press_modifiers(Modifiers::NONE, key);
-    window.run_steps(3);
 }
 
 /// A file as the system hands it over.
@@ -78,7 +50,7 @@ fn the_model_button_opens_the_dialog_and_escape_closes_it() {
     ] {
         window.get_by_label(name);
     }
-    key(&mut window, Key::Escape);
+    key(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!window.state().models.dialog_open);
     assert!(window.query_by_label("Open a file…").is_none());
 }
@@ -95,7 +67,7 @@ fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
     field.focus();
     field.type_text("tiny");
     window.run_steps(2);
-    key(&mut window, Key::Enter);
+    key(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(window.state().hub.tab, ModelsTab::HuggingFace);
     window.get_by_label("Searching for ‘tiny’");
     let found = DownloadEvent::Found {
@@ -131,7 +103,7 @@ fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
     window.state_mut().on_event(Event::ModelUnloaded);
     window.run_steps(2);
     window.get_by_label("Open Quartet Stories");
-    key(&mut window, Key::Escape);
+    key(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("Model: No model");
     window.get_by_label("No model is open");
     let generate = window.get_by_label("Generate");

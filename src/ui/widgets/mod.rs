@@ -14,6 +14,7 @@ mod legend;
 mod menu_item;
 mod notice;
 mod number;
+mod progress;
 mod slider;
 mod switch;
 
@@ -28,5 +29,6 @@ pub use legend::legend;
 pub use menu_item::menu_item;
 pub use notice::{Notice, NoticeKind};
 pub use number::Number;
+pub use progress::progress_bar;
 pub use slider::key_steps;
 pub use switch::switch_part;

@@ -1,0 +1,40 @@
+//! A window for tests that know no worker: the state, drawn, with its commands followed.
+
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+use super::{WindowUi, style};
+use crate::state::AppState;
+
+pub(super) type Window = Harness<'static, AppState>;
+
+/// A window of this size, in points, that shows this state.
+pub(super) fn window_of(size: Vec2, state: AppState) -> Window {
+    let mut drawing = WindowUi::default();
+    Harness::builder()
+        .with_size(size)
+        .with_theme(egui::Theme::Dark)
+        .with_step_dt(0.05)
+        .allow_missing_glyphs()
+        .with_context_setup(style::install)
+        .build_ui_state(
+            move |ui, state: &mut AppState| {
+                for command in drawing.ui(ui, state) {
+                    state.apply(command);
+                }
+            },
+            state,
+        )
+}
+
+#[track_caller]
+pub(super) fn press(window: &mut Window, name: &str) {
+    window.get_by_label(name).click();
+    window.run_steps(4);
+}
+
+pub(super) fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}

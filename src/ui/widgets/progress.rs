@@ -1,0 +1,15 @@
+//! How far something has come, as a bar across the room that there is.
+
+use egui::{ProgressBar, Ui};
+
+use crate::ui::theme::Theme;
+
+/// Draws the bar of a part between 0 and 1, and the gap below it.
+pub fn progress_bar(ui: &mut Ui, fraction: f32) {
+    let bar = ProgressBar::new(fraction)
+        .desired_height(4.0)
+        .corner_radius(2)
+        .fill(Theme::of(ui).text_1);
+    ui.add(bar);
+    ui.add_space(6.0);
+}
