@@ -147,11 +147,12 @@ impl CpuAttention {
             n_done += n_tokens;
         }
         for scores in scores.chunks_exact_mut(n_scores) {
-            if let Some(hidden) = scores.get_mut(..query.first) {
+            // A block that reaches into the window begins at most a register before it, wherever its
+            // run begins; whole registers before that hold nothing.
+            let start = query.first.saturating_sub(N_LANES - 1) / N_LANES * N_LANES;
+            if let Some(hidden) = scores.get_mut(start..query.first) {
                 hidden.fill(f32::NEG_INFINITY);
             }
-            // Whole registers before the window hold nothing.
-            let start = query.first / N_LANES * N_LANES;
             softmax(scores.get_mut(start..).unwrap_or_default());
         }
         mixed.fill(0.0);
