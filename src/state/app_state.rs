@@ -153,11 +153,16 @@ impl AppState {
         first_fork(&self.generations())
     }
 
+    /// The seed of a pane's next text.
+    pub fn seed_of(&self, pane: &Pane) -> u64 {
+        pane.settings.seed.unwrap_or(self.seed)
+    }
+
     /// How a pane's next text is to be written.
     pub fn config_of(&self, pane: &Pane) -> GenerationConfig {
         GenerationConfig {
             chain: pane.settings.chain.clone(),
-            seed: pane.settings.seed.unwrap_or(self.seed),
+            seed: self.seed_of(pane),
             limits: self.limits.clone(),
         }
     }

@@ -244,7 +244,7 @@ impl AppState {
 
     fn hand_asked(&self) -> Option<(ScoreRow, ChainConfig, u64)> {
         let pane = self.panes.get(self.hand_pane())?;
-        let seed = self.config_of(pane).seed;
+        let seed = self.seed_of(pane);
         Some((self.by_hand.row(), pane.settings.chain.clone(), seed))
     }
 

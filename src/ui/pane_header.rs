@@ -53,10 +53,8 @@ pub(super) fn header_ui(
 }
 
 fn is_running(state: &AppState, place: usize) -> bool {
-    let mut panes = state.panes.iter();
-    panes
-        .nth(place)
-        .is_some_and(|pane| pane.status.running().is_some())
+    let pane = state.panes.get(place);
+    pane.is_some_and(|pane| pane.status.running().is_some())
 }
 
 /// What the button at the right takes. Where there is little room, the menu behind it opens by a
@@ -103,14 +101,11 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
 
 /// Opens the editor of a pane's chain from elsewhere in the window.
 pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
-    let id: Option<egui::Id> = ui.data(|data| data.get_temp(editor_key(pane)));
-    if let Some(id) = id {
-        Popup::open_id(ui, id);
-    }
+    Popup::open_id(ui, editor_id(pane));
 }
 
-/// Where the name of a pane's editor is kept from frame to frame.
-fn editor_key(pane: PaneId) -> egui::Id {
+/// Under which the editor of a pane's chain is open or not.
+fn editor_id(pane: PaneId) -> egui::Id {
     egui::Id::unique(("chain editor of pane", pane.0))
 }
 
@@ -131,8 +126,7 @@ fn chain_ui(
     let words = chip_words(&chain.to_string());
     let dialect = spoken(chain).unwrap_or_default();
     let name = format!("How {} chooses", letter(place));
-    let id = ui.scope_id().with("chain editor");
-    ui.data_mut(|data| data.insert_temp(editor_key(pane.id), id));
+    let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
     let most = (ui.available_width() - button).max(60.0);
     // Where the chain has no room beside it, the engine stands alone.

@@ -17,10 +17,9 @@ const ROW: f32 = 18.0;
 const EXPECTED: f32 = 58.0;
 const DRAWN: f32 = 46.0;
 
-/// Draws the buttons, the counts and what they tell.
-pub(super) fn draws_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+/// Draws the buttons, the counts and what they tell; `possible` says whether the chain can draw.
+pub(super) fn draws_ui(ui: &mut Ui, possible: bool, state: &AppState, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
-    let possible = state.hand_table().is_ok();
     ui.horizontal(|ui| {
         ui.set_min_height(TOP);
         ui.spacing_mut().item_spacing.x = 6.0;

@@ -16,6 +16,7 @@ use super::theme::Theme;
 use super::widgets::{Chip, SMALL_BADGE, focus_ring, letter, paint_badge};
 use super::xray::{Xray, sentence_ui, table_ui, toggled};
 use crate::generation::Piece;
+use crate::generation::x_ray::XrayTable;
 use crate::state::{AppState, Command};
 
 /// The widths of the scores and of the draws; the X-ray takes the rest.
@@ -45,8 +46,11 @@ pub(super) fn by_hand_ui(
     scores_ui(&mut part(ui, scores, "scores"), &mut state.by_hand);
     let (top, below) = table.split_top_bottom_at_y(table.top() + TOP);
     chain_ui(&mut part(ui, top, "chain"), state);
-    xray_ui(ui, below.with_min_y(below.top() + 2.0), state, commands);
-    draws_ui(&mut part(ui, draws, "draws"), state, commands);
+    let table = state.hand_table();
+    let below = below.with_min_y(below.top() + 2.0);
+    xray_ui(ui, below, &table, state, commands);
+    let possible = table.is_ok();
+    draws_ui(&mut part(ui, draws, "draws"), possible, state, commands);
 
     let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_1);
     for x in [scores.right() + GAP / 2.0, draws.left() - GAP / 2.0] {
@@ -105,10 +109,16 @@ fn pane_button_ui(ui: &mut Ui, place: usize, chosen: bool) -> Response {
     response.on_hover_text(name)
 }
 
-fn xray_ui(ui: &mut Ui, rect: Rect, state: &mut AppState, commands: &mut Vec<Command>) {
-    let table = match state.hand_table() {
+fn xray_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    table: &Result<XrayTable, String>,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let table = match table {
         Ok(table) => table,
-        Err(complaint) => return sentence_ui(ui, rect, &complaint),
+        Err(complaint) => return sentence_ui(ui, rect, complaint),
     };
     let place = state.hand_pane();
     let by_hand = &state.by_hand;
@@ -116,7 +126,7 @@ fn xray_ui(ui: &mut Ui, rect: Rect, state: &mut AppState, commands: &mut Vec<Com
         ui,
         rect,
         &Xray {
-            table: &table,
+            table,
             pane: place,
             piece: &|token| Piece::text(by_hand.label(token)),
             written: None,

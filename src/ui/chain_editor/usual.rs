@@ -42,10 +42,7 @@ pub(super) const RARE: [Usual; 12] = [
     || {
         Filter::NoRepeatNgram(NoRepeatNgram {
             n: 3,
-            window: Window {
-                last_n: None,
-                prompt_counted: true,
-            },
+            window: Window::ALL,
         })
     },
     || {
@@ -53,10 +50,7 @@ pub(super) const RARE: [Usual; 12] = [
             multiplier: 0.8,
             base: 1.75,
             allowed_length: 2,
-            window: Window {
-                last_n: None,
-                prompt_counted: true,
-            },
+            window: Window::ALL,
             breakers: Vec::new(),
         })
     },

@@ -13,7 +13,6 @@ enum Rank {
     Primary,
     Ready,
     Plain,
-    Raised,
     Quiet,
     Danger,
 }
@@ -68,7 +67,7 @@ impl<'a> Button<'a> {
 
     /// On a notice, which is filled as a plain button is.
     pub const fn raised(mut self) -> Self {
-        self.rank = Rank::Raised;
+        self.rank = Rank::Ready;
         self
     }
 
@@ -114,7 +113,7 @@ impl<'a> Button<'a> {
                 fill: theme.primary,
                 text: theme.primary_text,
             },
-            Rank::Ready | Rank::Raised => Rest {
+            Rank::Ready => Rest {
                 fill: theme.surface_3,
                 text: theme.text_1,
             },
@@ -151,7 +150,7 @@ impl<'a> Button<'a> {
                 let text = if ui.is_enabled() { rest.text } else { text };
                 (text, theme.text_3)
             }
-            Rank::Ready | Rank::Plain | Rank::Raised | Rank::Quiet => {
+            Rank::Ready | Rank::Plain | Rank::Quiet => {
                 (paint_fill(ui, response, rest, self.radius), theme.text_3)
             }
         }

@@ -10,10 +10,6 @@ use crate::ui::theme::Theme;
 /// How serious a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// Good to know.
-    Note,
-    /// Something was done.
-    Done,
     /// Something may go wrong.
     Warning,
     /// Something went wrong.
@@ -21,19 +17,9 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    const fn icon(self) -> Icon {
-        match self {
-            Self::Note => Icon::Info,
-            Self::Done => Icon::Check,
-            Self::Warning | Self::Error => Icon::Warning,
-        }
-    }
-
     /// The fill and the icon's colour.
     const fn colors(self, theme: &Theme) -> (Color32, Color32) {
         match self {
-            Self::Note => (theme.surface_2, theme.text_2),
-            Self::Done => (theme.success_bg, theme.success),
             Self::Warning => (theme.warning_bg, theme.warning),
             Self::Error => (theme.error_bg, theme.error),
         }
@@ -78,7 +64,7 @@ impl<'a> Notice<'a> {
                 ui.spacing_mut().item_spacing.x = 10.0;
                 let (_, rect) = ui.allocate_space(Vec2::new(14.0, 16.0));
                 let square = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
-                self.kind.icon().paint(ui.painter(), square, color);
+                Icon::Warning.paint(ui.painter(), square, color);
                 ui.vertical(|ui| self.words_ui(ui, theme)).inner
             })
             .inner

@@ -69,7 +69,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     if let Some(complaint) = chain.complaint() {
         return sentence_ui(ui, inside, &complaint);
     }
-    let seed = state.config_of(pane).seed;
+    let seed = state.seed_of(pane);
     let Some(table) = XrayTable::of(generation, index, chain, seed) else {
         return sentence_ui(ui, inside, "What was seen at this token was not recorded.");
     };

@@ -8,6 +8,7 @@ use egui::{Color32, Galley, Stroke, Ui};
 use crate::generation::{Piece, PieceKind};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
+use crate::ui::words::code_point;
 
 /// A part of a word, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +66,7 @@ fn parts(piece: &Piece) -> Vec<Part> {
             '\n' => parts.push(Part::Sign('↵')),
             '\t' => parts.push(Part::Sign('⇥')),
             _ if is_invisible(character) => {
-                parts.push(Part::Code(format!("U+{:04X}", u32::from(character))));
+                parts.push(Part::Code(code_point(character)));
             }
             _ => push_plain(&mut parts, character),
         }
