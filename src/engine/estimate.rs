@@ -3,12 +3,9 @@
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
-use super::decoder::Policy;
+use super::decoder::{N_LANES, Policy};
 use super::weights::{Catalog, StoredType};
 use crate::generation::{MemoryNeed, ModelOutline};
-
-/// How many positions the cache makes room for at once, and to how many values it fills up a head.
-const N_CACHE_LANES: usize = 16;
 
 /// The cache keeps keys and values in full precision.
 const N_CACHE_VALUE_BYTES: usize = 4;
@@ -45,7 +42,7 @@ pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
             StoredType::Foreign(_) => place.n_bytes,
         })
         .sum();
-    let head_dim = blueprint.head_dim.next_multiple_of(N_CACHE_LANES);
+    let head_dim = blueprint.head_dim.next_multiple_of(N_LANES);
     let n_values = [2, blueprint.n_layers(), blueprint.n_kv_heads, head_dim];
     MemoryNeed {
         n_weight_bytes,

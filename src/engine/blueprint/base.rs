@@ -130,14 +130,17 @@ impl Blueprint {
         self
     }
 
-    /// Layers see so many tokens only, those of which the rule says so.
+    /// Layers see so many tokens only: those of which the list says so, or beyond its end the rule.
     pub(super) fn windowed(
         mut self,
         window: Option<usize>,
+        listed: Option<&[bool]>,
         is_windowed: impl Fn(usize) -> bool,
     ) -> Self {
         for (index, layer) in self.layers.iter_mut().enumerate() {
-            layer.window = window.filter(|_| is_windowed(index));
+            let listed = listed.and_then(|listed| listed.get(index)).copied();
+            let is_windowed = listed.unwrap_or_else(|| is_windowed(index));
+            layer.window = window.filter(|_| is_windowed);
         }
         self
     }

@@ -2,7 +2,8 @@
 
 use super::cache::Run;
 
-/// How many positions lie side by side: one score each in a vector register or two.
+/// How many positions lie side by side, one score each in a vector register or two; also to how many
+/// values a head is filled up.
 pub const N_LANES: usize = 16;
 
 /// Keys and values of neighbouring tokens, for all layers, in blocks of [`N_LANES`] positions.

@@ -8,7 +8,7 @@ use super::projection::{Policy, Projection};
 use super::weights::Layer;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
-    Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rotation, TensorRole,
+    Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, TensorRole,
 };
 use crate::engine::weights::{Checkpoint, StoredTensor};
 
@@ -62,22 +62,22 @@ impl<'a, 'b> Loader<'a, 'b> {
         self.norm(TensorRole::FinalNorm, 0)
     }
 
-    /// One of the model's rotations, with the factors that the file stores.
-    pub fn rotation(&mut self, rope: usize) -> Result<Option<Rotation>, EngineError> {
-        let Some(rope) = self.blueprint.ropes.get(rope) else {
-            return Ok(None);
+    /// The model's rotations, with the factors that the file stores.
+    pub fn rotations(&mut self) -> Result<Vec<Rotation>, EngineError> {
+        let blueprint = self.blueprint;
+        let rotation = |rope: &Rope| {
+            rope.rotation(|role| {
+                let name = self.file_name(blueprint.naming.name(role, 0));
+                let factors = self.checkpoint.take(&name, &[rope.n_dims / 2])?;
+                let factors: Vec<f32> = factors.vector(&Device::Cpu)?.to_vec1()?;
+                if factors.iter().all(|factor| *factor > 0.0) {
+                    return Ok(factors);
+                }
+                let reason = format!("a factor of {name} is not positive");
+                Err(self.checkpoint.malformed(reason))
+            })
         };
-        let rotation = rope.rotation(|role| {
-            let name = self.file_name(self.blueprint.naming.name(role, 0));
-            let factors = self.checkpoint.take(&name, &[rope.n_dims / 2])?;
-            let factors: Vec<f32> = factors.vector(&Device::Cpu)?.to_vec1()?;
-            if factors.iter().all(|factor| *factor > 0.0) {
-                return Ok(factors);
-            }
-            let reason = format!("a factor of {name} is not positive");
-            Err(self.checkpoint.malformed(reason))
-        });
-        rotation.map(Some)
+        blueprint.ropes.iter().map(rotation).collect()
     }
 
     /// One layer.

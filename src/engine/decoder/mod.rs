@@ -46,6 +46,7 @@ use super::weights::Checkpoint;
 use super::{CausalLm, EngineError, Logits, Row, SequenceId};
 use crate::decoding::TokenId;
 
+pub use cpu_run::N_LANES;
 pub use projection::Policy;
 
 /// How many tokens are read at once where a text must be read again.

@@ -64,10 +64,7 @@ impl Weights {
             .learned_positions
             .then(|| loader.table(TensorRole::PositionEmbedding, blueprint.n_context))
             .transpose()?;
-        let mut rotations = Vec::new();
-        while let Some(rotation) = loader.rotation(rotations.len())? {
-            rotations.push(rotation);
-        }
+        let rotations = loader.rotations()?;
         let mut layers = Vec::new();
         for layer in 0..blueprint.n_layers() {
             layers.push(loader.layer(layer)?);

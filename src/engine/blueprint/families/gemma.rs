@@ -82,11 +82,8 @@ fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint,
         None => facts.size(PERIOD)?.unwrap_or(period).max(1),
     };
     let window = facts.window()?.or(Some(4096));
-    let base = base.windowed(window, |index| {
-        let listed = listed.as_ref().and_then(|listed| listed.get(index));
-        listed
-            .copied()
-            .unwrap_or(!(index + 1).is_multiple_of(period))
+    let base = base.windowed(window, listed.as_deref(), |index| {
+        !(index + 1).is_multiple_of(period)
     });
     Ok(Blueprint {
         naming: Naming::TransformersWithNormsAfter.or_gguf(facts),

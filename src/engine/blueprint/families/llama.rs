@@ -36,5 +36,5 @@ fn mistral(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     } else {
         Some(4096)
     };
-    Ok(base.windowed(window, |_| true))
+    Ok(base.windowed(window, None, |_| true))
 }

@@ -16,7 +16,7 @@ pub const PHI3: Family = Family {
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
-    let base = base.windowed(facts.window()?, |_| true);
+    let base = base.windowed(facts.window()?, None, |_| true);
     Ok(Blueprint {
         matrices: Matrices::Fused,
         ..base

@@ -51,8 +51,7 @@ fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError
     }
     let n_unwindowed = facts.size(N_UNWINDOWED)?.unwrap_or(28);
     let listed = facts.windowed_layers()?;
-    Ok(base.windowed(facts.window()?, |index| {
-        let listed = listed.as_ref().and_then(|listed| listed.get(index));
-        listed.copied().unwrap_or(index >= n_unwindowed)
+    Ok(base.windowed(facts.window()?, listed.as_deref(), |index| {
+        index >= n_unwindowed
     }))
 }

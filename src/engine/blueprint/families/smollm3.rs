@@ -46,10 +46,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let in_use = facts.flag(WINDOW_IN_USE)?.unwrap_or(false);
     let window = if in_use { facts.window()? } else { None };
     let listed = facts.windowed_layers()?;
-    Ok(base.windowed(window, |index| {
-        let listed = listed.as_ref().and_then(|listed| listed.get(index));
-        listed
-            .copied()
-            .unwrap_or(turning.get(index) == Some(&false))
+    Ok(base.windowed(window, listed.as_deref(), |index| {
+        turning.get(index) == Some(&false)
     }))
 }
