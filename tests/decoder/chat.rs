@@ -169,5 +169,16 @@ fn a_gguf_file_brings_its_template_and_its_ends() {
     assert_eq!(model.chat_support(), ChatSupport::Ready);
     assert_eq!(model.end_tokens, [2, 3, 20, 21].map(TokenId));
 
+    // The id of a special token may be written in any width.
+    for id in [Value::U32(2), Value::I32(2), Value::U64(2)] {
+        let template = "{{ eos_token }}{{ messages[0].content }}".to_owned();
+        let model = gguf_with(&[
+            ("tokenizer.chat_template", Value::String(template)),
+            ("tokenizer.ggml.eos_token_id", id),
+        ]);
+        let prompt = model.read(&PromptText::chat("w5", "")).unwrap();
+        assert_eq!(prompt.chat.unwrap().rendered, "</s>w5");
+    }
+
     assert_eq!(gguf_with(&[]).chat_support(), ChatSupport::Missing);
 }

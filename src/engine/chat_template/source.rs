@@ -6,6 +6,7 @@ use candle_core::quantized::gguf_file::{Content, Value};
 use serde::Deserialize;
 
 use super::{ChatError, ChatTemplate};
+use crate::engine::gguf_tokenizer::Metadata;
 
 const KEY: &str = "tokenizer.chat_template";
 
@@ -33,20 +34,15 @@ pub fn standard(templates: &[Named]) -> Result<&str, ChatError> {
 
 /// The template of a GGUF file that has one.
 pub fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
-    let text = |key: &str| match content.metadata.get(key) {
-        Some(Value::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    if let Some(template) = text(KEY) {
-        return Some(ChatTemplate::parse(template, special_tokens(content)));
+    let metadata = Metadata::new(content);
+    if let Some(template) = metadata.text(KEY) {
+        return Some(ChatTemplate::parse(template, special_tokens(&metadata)));
     }
-    let Some(Value::Array(names)) = content.metadata.get("tokenizer.chat_templates") else {
-        return None;
-    };
+    let names = metadata.list("tokenizer.chat_templates")?;
     let named = |name: &Value| match name {
         Value::String(name) => Some(Named {
             name: name.clone(),
-            template: text(&format!("{KEY}.{name}"))?.to_owned(),
+            template: metadata.text(&format!("{KEY}.{name}"))?.to_owned(),
         }),
         _ => None,
     };
@@ -55,12 +51,12 @@ pub fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
         return None;
     }
     let template = standard(&templates);
-    Some(template.and_then(|template| ChatTemplate::parse(template, special_tokens(content))))
+    Some(template.and_then(|template| ChatTemplate::parse(template, special_tokens(&metadata))))
 }
 
 /// The signs that a template may write by name, as the file's list of tokens writes them.
-fn special_tokens(content: &Content) -> BTreeMap<String, String> {
-    let Some(Value::Array(tokens)) = content.metadata.get("tokenizer.ggml.tokens") else {
+fn special_tokens(metadata: &Metadata<'_>) -> BTreeMap<String, String> {
+    let Some(tokens) = metadata.list("tokenizer.ggml.tokens") else {
         return BTreeMap::new();
     };
     let names = [
@@ -76,11 +72,8 @@ fn special_tokens(content: &Content) -> BTreeMap<String, String> {
     names
         .into_iter()
         .filter_map(|(name, sign)| {
-            let id = content
-                .metadata
-                .get(&format!("tokenizer.ggml.{sign}_token_id"))?;
-            let id = id.to_u32().ok()?;
-            match tokens.get(id as usize)? {
+            let id = metadata.number(&format!("tokenizer.ggml.{sign}_token_id"))?;
+            match tokens.get(usize::try_from(id).ok()?)? {
                 Value::String(text) => Some((name.to_owned(), text.clone())),
                 _ => None,
             }

@@ -36,7 +36,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// The metadata of a GGUF file, read by key.
-pub(super) struct Metadata<'a>(&'a HashMap<String, Value>);
+pub struct Metadata<'a>(&'a HashMap<String, Value>);
 
 impl<'a> Metadata<'a> {
     pub const fn new(content: &'a Content) -> Self {
@@ -80,7 +80,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// The tokens, in the order of their ids. No two have the same text.
-    pub fn entries(&self) -> Result<Vec<Entry<'a>>, String> {
+    pub(super) fn entries(&self) -> Result<Vec<Entry<'a>>, String> {
         let texts = self.texts("tokenizer.ggml.tokens")?;
         if texts.is_empty() {
             return Err("it has no tokens".to_owned());
@@ -121,7 +121,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// What stands in front of every text and after it. `begins` holds where the file is silent.
-    pub fn ends(&self, entries: &[Entry<'_>], begins: bool) -> Result<Ends, String> {
+    pub(super) fn ends(&self, entries: &[Entry<'_>], begins: bool) -> Result<Ends, String> {
         let end = |sign: &str, wanted: bool| {
             let wanted = self
                 .flag(&format!("tokenizer.ggml.add_{sign}_token"))

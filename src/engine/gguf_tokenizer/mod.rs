@@ -9,13 +9,14 @@ mod metadata;
 mod sentence_piece;
 mod splitting;
 
+pub use metadata::Metadata;
 pub use sentence_piece::SentencePieceTokenizer;
 
 use std::path::Path;
 
 use candle_core::quantized::gguf_file::Content;
 
-use self::metadata::{Entry, Kind, Metadata};
+use self::metadata::{Entry, Kind};
 use self::splitting::Splitting;
 use super::weights::{Source, read_header};
 use super::{EngineError, Tokenizer};
