@@ -146,6 +146,11 @@ impl SamplerChain {
         }
     }
 
+    /// Forgets what the selector has learnt, as at the beginning of a text.
+    pub const fn restart(&mut self) {
+        self.state = SelectorState::NEW;
+    }
+
     /// Draws one token from a row of logits, one for each entry of the vocabulary.
     pub fn sample(
         &mut self,

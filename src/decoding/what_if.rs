@@ -147,20 +147,10 @@ impl Recorded {
                     ..tail
                 });
             }
-            Filter::RepetitionPenalty(rule) if rule.penalty >= 1.0 => {
-                self.lower(filter, rule.window.of(context.history).len(), context, tail);
-            }
-            Filter::FrequencyPenalty(rule) if rule.penalty >= 0.0 => {
-                self.lower(filter, rule.window.of(context.history).len(), context, tail);
-            }
-            Filter::PresencePenalty(rule) if rule.penalty >= 0.0 => {
-                self.lower(filter, rule.window.of(context.history).len(), context, tail);
-            }
-            Filter::NoRepeatNgram(rule) => {
-                self.lower(filter, rule.window.of(context.history).len(), context, tail);
-            }
-            Filter::Dry(rule) if rule.multiplier >= 0.0 => {
-                self.lower(filter, rule.window.of(context.history).len(), context, tail);
+            _ if only_lowers(filter) => {
+                let window = filter.window();
+                let n_seen = window.map_or(0, |window| window.of(context.history).len());
+                self.lower(filter, n_seen, context, tail);
             }
             _ => {
                 // Sums over the whole tail decide here, or one of it may rise above recorded ones.
@@ -338,6 +328,18 @@ impl Recorded {
             (Some(first), None) => WhatIf::Bounded(first.candidate.token),
             (None, _) => WhatIf::Bounded(self.head.best().token),
         }
+    }
+}
+
+/// Whether it looks back, and no score is higher after it.
+const fn only_lowers(filter: &Filter) -> bool {
+    match filter {
+        Filter::RepetitionPenalty(rule) => rule.penalty >= 1.0,
+        Filter::FrequencyPenalty(rule) => rule.penalty >= 0.0,
+        Filter::PresencePenalty(rule) => rule.penalty >= 0.0,
+        Filter::NoRepeatNgram(_) => true,
+        Filter::Dry(rule) => rule.multiplier >= 0.0,
+        _ => false,
     }
 }
 

@@ -15,9 +15,10 @@ impl Vocabulary {
         if wanted.is_empty() || most == 0 {
             return Vec::new();
         }
+        let typed_id = typed.parse::<u32>().ok();
         let fits = self.iter().filter_map(|(token, piece)| {
             let text = piece.to_string();
-            let fit = if typed.parse() == Ok(token.0) {
+            let fit = if typed_id == Some(token.0) {
                 0
             } else {
                 fit(&text, typed, &wanted)?

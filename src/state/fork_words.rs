@@ -2,7 +2,7 @@
 
 use super::AppState;
 use super::app_state::letter;
-use crate::generation::{Fork, Generation, Step};
+use crate::generation::{Fork, Generation, Step, listed};
 
 /// The sentence of the first fork, at full length and for a narrow window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,11 +137,7 @@ fn quoted(step: &Step) -> String {
 
 fn letters(places: &[usize]) -> String {
     let letters: Vec<String> = places.iter().map(|place| letter(*place).into()).collect();
-    match letters.as_slice() {
-        [] => String::new(),
-        [only] => only.clone(),
-        [start @ .., last] => format!("{} and {last}", start.join(", ")),
-    }
+    listed(&letters)
 }
 
 fn tokens(n: usize) -> String {

@@ -62,7 +62,8 @@ pub(super) fn read(name: &str, ban: f32, fields: &mut Fields) -> Result<LogitBia
     Ok(filter)
 }
 
-fn pair(value: &Value) -> Option<(Value, Value)> {
+/// A list of two: a token, or tokens, and the bias.
+pub(super) fn pair(value: &Value) -> Option<(Value, Value)> {
     match value {
         Value::List(pair) => match pair.as_slice() {
             [token, bias] => Some((token.clone(), bias.clone())),

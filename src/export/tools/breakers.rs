@@ -29,13 +29,10 @@ pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<Token
         let text = text.as_bytes();
         !text.is_empty() && bytes.windows(text.len()).any(|part| part == text)
     };
-    (0..vocabulary.n_tokens() as u32)
-        .map(TokenId)
-        .filter(|token| {
-            let piece = vocabulary.piece(*token);
-            texts.iter().any(|text| contains(&piece.bytes, text))
-        })
-        .map(|token| vec![token])
+    vocabulary
+        .iter()
+        .filter(|(_, piece)| texts.iter().any(|text| contains(&piece.bytes, text)))
+        .map(|(token, _)| vec![token])
         .collect()
 }
 

@@ -2,6 +2,7 @@
 
 use super::value::Value;
 use crate::decoding::{Filter, Stage, TokenId};
+use crate::generation::listed;
 
 /// A setting that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,15 +179,6 @@ fn in_one_sentence(fields: &[Field]) -> Option<String> {
         [] => None,
         [name] => Some(format!("{name} is not about choosing tokens")),
         names => Some(format!("{} are not about choosing tokens", listed(names))),
-    }
-}
-
-/// Names inside a sentence: "a, b and c".
-pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.split_last() {
-        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-        _ => names.concat(),
     }
 }
 

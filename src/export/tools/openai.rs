@@ -126,7 +126,7 @@ fn stages(plan: &mut Plan) -> Said {
     let mut said = vec![("temperature", Value::from(t)), ("top_p", Value::from(p))];
     said.extend(penalties);
     let mut biases = Vec::new();
-    for (token, bias) in biases::by_token(plan.find(Slot::Bias).cloned().as_ref()) {
+    for (token, bias) in biases::by_token(plan.find(Slot::Bias)) {
         let bias = bias.map_or(BAN, |bias| within("logit_bias", bias, (BAN, -BAN), plan));
         biases.push((Value::text(token.to_string()), Value::from(bias)));
     }

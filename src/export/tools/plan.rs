@@ -1,11 +1,10 @@
 //! What of a chain another tool can say: the stages that it has, once each, in an order that it
 //! takes, with its own rules for ties and windows. The rest is told in sentences.
 
-use super::fields::listed;
 use crate::decoding::filters::{Temperature, Window};
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
 use crate::decoding::{ChainConfig, Filter, Rules, Selector};
-use crate::generation::{EndOfText, GenerationConfig};
+use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
 
 /// A kind of stage; plain and dynamic temperature share their place in every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -410,16 +409,6 @@ pub(super) fn seen(window: Window) -> String {
         (None, false) => "all that was generated".to_owned(),
         (Some(n), true) => format!("the last {n} tokens"),
         (Some(n), false) => format!("the last {n} generated tokens"),
-    }
-}
-
-/// A stage's name inside a sentence: "top-p", but "DRY".
-pub(super) fn in_sentence(name: &str) -> String {
-    let is_initials = name.chars().all(char::is_uppercase);
-    if is_initials {
-        name.to_owned()
-    } else {
-        name.to_lowercase()
     }
 }
 

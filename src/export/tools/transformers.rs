@@ -7,7 +7,7 @@
 
 use super::biases;
 use super::fields::{Fields, token};
-use super::plan::{Manner, Plan, Slot, in_sentence};
+use super::plan::{Manner, Plan, Slot};
 use super::value::{Said, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
@@ -15,7 +15,7 @@ use crate::decoding::filters::{
     TokenBias, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::{ChainConfig, Filter, Selector, TokenId};
-use crate::generation::GenerationConfig;
+use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are read as settings.
 pub(super) const NAMES: [&str; 16] = [
@@ -361,16 +361,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
 fn sequences(value: &Value) -> Option<Vec<(Value, Value)>> {
     match value {
         Value::Map(entries) => Some(entries.clone()),
-        Value::List(entries) => entries
-            .iter()
-            .map(|entry| match entry {
-                Value::List(pair) => match pair.as_slice() {
-                    [tokens, bias] => Some((tokens.clone(), bias.clone())),
-                    _ => None,
-                },
-                _ => None,
-            })
-            .collect(),
+        Value::List(entries) => entries.iter().map(biases::pair).collect(),
         _ => None,
     }
 }

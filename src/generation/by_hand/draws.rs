@@ -36,7 +36,7 @@ impl Draws {
         n: u32,
     ) -> Result<Self, DecodingError> {
         let history = row.history();
-        let chain = SamplerChain::new(config.clone());
+        let mut chain = SamplerChain::new(config.clone());
         let by_chance = config.active().any(|filter| filter.rule().acts_by_chance());
         let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
         for toss in 0..n {
@@ -44,7 +44,8 @@ impl Draws {
                 position: coins.position + u64::from(toss),
                 ..coins
             };
-            let sampled = chain.clone().sample(&row.logits, history, coins)?;
+            chain.restart();
+            let sampled = chain.sample(&row.logits, history, coins)?;
             counts.entry(sampled.token).or_default().0 += 1;
             // A stage that acts by chance leaves another distribution at another position.
             if by_chance || toss == 0 {

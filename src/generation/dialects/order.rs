@@ -1,9 +1,10 @@
 //! Brings a chain into an engine's order, with the engine's rules.
 
 use super::short_name;
-use super::stage::{enumerate, list, plain, same_stage, with_window};
+use super::stage::{list, plain, same_stage, with_window};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Filter, Rules, Stage};
+use crate::generation::listed;
 
 /// Whose numbers a chain has after it was brought into an engine's order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl InOrder {
             let words: Vec<String> = self.left_out.iter().map(Filter::to_string).collect();
             sentences.push(format!(
                 "Leaves out {}, which {name} does not have",
-                enumerate(&words)
+                listed(&words)
             ));
         }
         sentences

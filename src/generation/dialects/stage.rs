@@ -2,6 +2,7 @@
 
 use crate::decoding::Filter;
 use crate::decoding::filters::{DynamicTemperature, Temperature, Window};
+use crate::generation::listed;
 
 /// Whether two filters stand in the same place of an engine's chain. Plain and dynamic temperature
 /// do: an engine that has both has one stage for them.
@@ -10,7 +11,8 @@ pub(super) fn same_stage(one: &Filter, other: &Filter) -> bool {
         || std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
-const fn is_temperature(filter: &Filter) -> bool {
+/// Plain or dynamic temperature.
+pub(in crate::generation) const fn is_temperature(filter: &Filter) -> bool {
     matches!(
         filter,
         Filter::Temperature(_) | Filter::DynamicTemperature(_)
@@ -48,14 +50,5 @@ pub(super) fn list(filters: &[Filter]) -> String {
         .iter()
         .map(|filter| numbers_of(filter).to_string())
         .collect();
-    enumerate(&words)
-}
-
-/// Words in a sentence: "a, b and c".
-pub(super) fn enumerate(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    listed(&words)
 }

@@ -15,7 +15,7 @@ mod values;
 pub use remedy::Remedy;
 pub use tally::Tally;
 
-use super::Generation;
+use super::{Generation, listed};
 use crate::decoding::{ChainConfig, Filter, Stage};
 
 /// One remark about a chain.
@@ -100,11 +100,7 @@ fn called(filter: &Filter) -> String {
 /// "top-k 40, top-p 0.9 and T 0.5"
 fn all_called<'a>(filters: impl Iterator<Item = &'a Filter>) -> String {
     let names: Vec<String> = filters.map(called).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [only] => only.clone(),
-        [start @ .., last] => format!("{} and {last}", start.join(", ")),
-    }
+    listed(&names)
 }
 
 /// The words with a capital letter at their head and a full stop at their end.

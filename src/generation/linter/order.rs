@@ -2,6 +2,7 @@
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::generation::dialects::is_temperature;
 
 /// No score overflows when it is divided by a temperature from here on.
 const LEAST_PLAIN_TEMPERATURE: f32 = 1e-6;
@@ -17,7 +18,7 @@ fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
     if !matches!(chain.selector, Selector::Multinomial | Selector::GumbelMax) {
         return None;
     }
-    let (heat_at, heat) = active(chain).find(|(_, filter)| is_heat(filter))?;
+    let (heat_at, heat) = active(chain).find(|(_, filter)| is_temperature(filter))?;
     let (first_cut, cut) = active(chain).find(|(_, filter)| feels_heat(filter))?;
     let all_before = active(chain).all(|(index, filter)| !feels_heat(filter) || index < heat_at);
     if !all_before || !is_plain(heat) {
@@ -36,13 +37,6 @@ fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
             to: first_cut,
         }),
     })
-}
-
-const fn is_heat(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Temperature(_) | Filter::DynamicTemperature(_)
-    )
 }
 
 /// Whether a temperature can't come so near to 0 that it leaves one token.

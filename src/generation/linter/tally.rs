@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Importance, Lint, Remedy, active, called, sentence};
+use super::{Importance, Lint, Remedy, called, sentence};
 use crate::decoding::filters::Window;
 use crate::decoding::{ChainConfig, Filter, TokenId, Trace};
 use crate::generation::{Generation, Step};
@@ -20,8 +20,6 @@ pub struct Tally {
     mixed: bool,
     /// One for each of the rules.
     stages: Vec<StageTally>,
-    /// The prompt's tokens, oldest first.
-    prompt: Vec<TokenId>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -32,25 +30,38 @@ struct StageTally {
     n_changed: usize,
     /// The most that it left at a step.
     most_kept: u32,
+    /// How many different tokens of the prompt it penalises at the first step, whose window shows the
+    /// most of them.
+    n_of_prompt: usize,
+}
+
+impl StageTally {
+    /// Before the first step.
+    fn new(filter: &Filter, prompt: &[TokenId]) -> Self {
+        Self {
+            n_of_prompt: n_of_prompt(filter, prompt),
+            ..Self::default()
+        }
+    }
 }
 
 impl Tally {
     /// Counts the steps that have come since the last call. Begin with an empty tally for another
     /// text.
     pub fn follow(&mut self, generation: &Generation) {
-        if self.n_steps == 0 {
-            self.prompt.clone_from(&generation.prompt.tokens);
-        }
         for step in generation.steps.iter().skip(self.n_steps) {
-            self.count(step);
+            self.count(&generation.prompt.tokens, step);
         }
     }
 
-    fn count(&mut self, step: &Step) {
+    fn count(&mut self, prompt: &[TokenId], step: &Step) {
         let Trace { raw, stages, .. } = &step.trace;
         if self.n_steps == 0 {
             self.filters = stages.iter().map(|stage| stage.filter.clone()).collect();
-            self.stages = vec![StageTally::default(); stages.len()];
+            let filters = self.filters.iter();
+            self.stages = filters
+                .map(|filter| StageTally::new(filter, prompt))
+                .collect();
         }
         self.n_steps += 1;
         self.mixed |= !self
@@ -157,25 +168,25 @@ impl Tally {
             .then(|| format!("{} changed nothing in {} steps", called(rule), self.n_steps))
     }
 
-    /// Penalties that looked at the prompt too: the first step's window shows the most of it.
+    /// Penalties that looked at the prompt too.
     fn prompt_is_penalised(&self, chain: &ChainConfig) -> Vec<Lint> {
-        let uncut = active(chain).take_while(|(_, filter)| !filter.cuts());
+        let uncut = stages_of(chain)
+            .into_iter()
+            .zip(&self.stages)
+            .filter(|((_, filter), _)| !filter.is_neutral())
+            .take_while(|((_, filter), _)| !filter.cuts());
         let mut lints = Vec::new();
-        for (stage, filter) in uncut.filter(|_| self.n_steps > 0) {
-            let mut filter = filter.clone();
-            let name = filter.name();
-            let Some(window) = window_of(&mut filter).filter(|window| window.prompt_counted) else {
-                continue;
-            };
-            let n_window = window.last_n.map_or(usize::MAX, |n| n as usize);
-            let start = self.prompt.len().saturating_sub(n_window);
-            let seen: BTreeSet<&TokenId> = self.prompt.iter().skip(start).collect();
-            let n_seen = match seen.len() {
+        for ((stage, filter), tally) in uncut {
+            let n_seen = match tally.n_of_prompt {
                 0 => continue,
                 1 => "1 token".to_owned(),
                 n => format!("{n} different tokens"),
             };
-            window.prompt_counted = false;
+            let name = filter.name();
+            let mut filter = filter.clone();
+            if let Some(window) = filter.window_mut() {
+                window.prompt_counted = false;
+            }
             lints.push(Lint {
                 importance: Importance::Notable,
                 message: sentence(&format!("{name} touched {n_seen} of the prompt")),
@@ -200,12 +211,23 @@ fn stages_of(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
         .collect()
 }
 
+/// How many different tokens of the prompt a penalty for what occurred sees at the first step.
+fn n_of_prompt(filter: &Filter, prompt: &[TokenId]) -> usize {
+    let Some(window) = window_of(filter).filter(|window| window.prompt_counted) else {
+        return 0;
+    };
+    let n_window = window.last_n.map_or(usize::MAX, |n| n as usize);
+    let start = prompt.len().saturating_sub(n_window);
+    let seen: BTreeSet<&TokenId> = prompt.iter().skip(start).collect();
+    seen.len()
+}
+
 /// Where a penalty for what occurred looks.
-const fn window_of(filter: &mut Filter) -> Option<&mut Window> {
+const fn window_of(filter: &Filter) -> Option<Window> {
     match filter {
-        Filter::RepetitionPenalty(penalty) => Some(&mut penalty.window),
-        Filter::FrequencyPenalty(penalty) => Some(&mut penalty.window),
-        Filter::PresencePenalty(penalty) => Some(&mut penalty.window),
+        Filter::RepetitionPenalty(penalty) => Some(penalty.window),
+        Filter::FrequencyPenalty(penalty) => Some(penalty.window),
+        Filter::PresencePenalty(penalty) => Some(penalty.window),
         _ => None,
     }
 }

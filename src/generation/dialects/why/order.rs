@@ -2,7 +2,7 @@
 
 use super::{Names, Side, shared};
 use crate::decoding::Filter;
-use crate::generation::dialects::stage::enumerate;
+use crate::generation::{in_sentence, listed};
 
 /// A sentence for each pair of stages whose order differs and matters; what temperature does to
 /// several cuts is one.
@@ -52,7 +52,7 @@ fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<Str
     let (heat, _) = pairs.first()?;
     let cuts: Vec<String> = pairs
         .iter()
-        .map(|(_, cut)| cut.name().to_lowercase())
+        .map(|(_, cut)| in_sentence(cut.name()))
         .collect();
     let they_see = if cuts.len() == 1 {
         "it sees"
@@ -63,7 +63,7 @@ fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<Str
         "{} comes before {} in {hot} and after in {cold}, where {they_see} the model's own \
          probabilities",
         heat.name(),
-        enumerate(&cuts)
+        listed(&cuts)
     );
     let by_ratio = pairs
         .iter()
@@ -80,7 +80,7 @@ fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<Str
 }
 
 fn pair_words(before: &Filter, after: &Filter, one: &str, other: &str) -> String {
-    let (first, then) = (before.name(), after.name().to_lowercase());
+    let (first, then) = (before.name(), in_sentence(after.name()));
     let sentence = format!("{first} comes before {then} in {one} and after in {other}");
     match (kind(before), kind(after)) {
         (Kind::Cuts, Kind::Cuts) => {

@@ -191,6 +191,27 @@ fn two_of_one_name_are_the_first_and_the_second() {
 }
 
 #[test]
+fn initials_stay_as_they_are_inside_a_sentence() {
+    for (one, other, expected) in [
+        (
+            "temp 0.5, xtc 0.5",
+            "xtc 0.5, temp 0.5",
+            "Temperature comes before XTC in the first and after in the second, where it sees the \
+             model's own probabilities",
+        ),
+        (
+            "temp 0.5, dry 0.8",
+            "dry 0.8, temp 0.5",
+            "Temperature comes before DRY in the first and after in the second: temperature scales \
+             what comes before it",
+        ),
+    ] {
+        let reasons = why_they_differ(&chain(one), &chain(other));
+        assert_eq!(reasons, [expected], "{one}");
+    }
+}
+
+#[test]
 fn two_chains_that_do_the_same_differ_in_nothing() {
     for dialect in Dialect::ALL {
         assert!(why_they_differ(&dialect.chain(), &dialect.chain()).is_empty());
