@@ -1,6 +1,7 @@
 //! The window: drains events, draws, applies commands, runs effects.
 
 mod dialogs;
+mod elsewhere;
 mod icon;
 mod look;
 mod read;

@@ -5,45 +5,34 @@ use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
-use std::thread;
 
 use eframe::egui;
 
+use super::elsewhere;
 use crate::state::{Command, ModelsCommand};
+
+/// The name of the threads that look.
+const NAME: &str = "look at models";
 
 /// Sees how large models are, or why they can't be opened any more; the answer comes as a command.
 pub(super) fn at(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender<Command>) {
-    answer_elsewhere(ctx, answers, || {
+    elsewhere::answer(ctx, NAME, answers, || {
         let seen = paths.into_iter().map(|path| {
             let size = n_bytes(&path);
             (path, size)
         });
-        ModelsCommand::Seen(seen.collect())
+        Command::Models(ModelsCommand::Seen(seen.collect()))
     });
 }
 
 /// Sees whether what was dropped can be a model; the answer is to open it, or why not.
 pub(super) fn at_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
-    answer_elsewhere(ctx, answers, || match refusal(&path) {
-        None => ModelsCommand::Open(path),
-        Some(reason) => ModelsCommand::DropRefused(reason),
+    elsewhere::answer(ctx, NAME, answers, || {
+        Command::Models(match refusal(&path) {
+            None => ModelsCommand::Open(path),
+            Some(reason) => ModelsCommand::DropRefused(reason),
+        })
     });
-}
-
-fn answer_elsewhere(
-    ctx: egui::Context,
-    answers: SyncSender<Command>,
-    look: impl FnOnce() -> ModelsCommand + Send + 'static,
-) {
-    let spawned = thread::Builder::new()
-        .name("look at models".to_owned())
-        .spawn(move || {
-            // An app that is gone needs no answer.
-            answers.send(Command::Models(look())).ok();
-            ctx.request_repaint();
-        });
-    // Without a thread nothing is known, and the list says as little.
-    spawned.ok();
 }
 
 /// The size of a model's files of weights, or why it can't be opened.

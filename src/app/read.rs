@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
-use std::thread;
 
 use eframe::egui;
 
+use super::elsewhere;
 use crate::export;
 use crate::generation::preset::OwnPreset;
 use crate::state::{Command, PresetCommand};
@@ -17,17 +17,10 @@ const MOST_BYTES: u64 = 4 << 20;
 
 /// Reads a file of presets on a thread of its own; what came of it comes as a command.
 pub(super) fn presets(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
-    let spawned = thread::Builder::new()
-        .name("read presets".to_owned())
-        .spawn(move || {
-            let presets = read(&path);
-            let answer = Command::Preset(PresetCommand::Import { path, presets });
-            // An app that is gone needs no answer.
-            answers.send(answer).ok();
-            ctx.request_repaint();
-        });
-    // Without a thread nothing is read; the menu can be used again.
-    spawned.ok();
+    elsewhere::answer(ctx, "read presets", answers, || {
+        let presets = read(&path);
+        Command::Preset(PresetCommand::Import { path, presets })
+    });
 }
 
 fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {

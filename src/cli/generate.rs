@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 
 use super::console;
 use super::failure::Failure;
 use super::keep::{keep_file, keep_folder};
+use super::panes::pane_settings;
 use super::progress::Progress;
 use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
@@ -94,17 +94,7 @@ impl Arguments {
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
-        let settings = if self.panes.is_empty() {
-            PaneSettings::classics().to_vec()
-        } else {
-            let parse = |description: &String| {
-                PaneSettings::from_str(description).map_err(|error| {
-                    let pointed = error.pointing_into(description);
-                    Failure::usage(format!("in a pane's settings:\n\n{pointed}"))
-                })
-            };
-            self.panes.iter().map(parse).collect::<Result<_, _>>()?
-        };
+        let settings = pane_settings(&self.panes)?;
         let end_of_text = if self.ignore_eos {
             EndOfText::Ignored
         } else {

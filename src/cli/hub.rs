@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
-use std::mem::{Discriminant, discriminant};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -11,7 +10,7 @@ use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::hub::{
-    DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, RECOMMENDED,
+    DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, Pace, RECOMMENDED,
     Repository, Stage, Wanted, size_words,
 };
 
@@ -133,7 +132,7 @@ fn recommendations() -> String {
             "{}  {} · {} · {}\n    {}\n    quartet download {} --file {}",
             model.name,
             model.quantization,
-            size_words(u64::from(model.megabytes) * 1_000_000),
+            size_words(model.n_bytes()),
             model.license,
             model.why,
             model.repository,
@@ -175,14 +174,10 @@ fn entry(repository: &Repository) -> String {
 
 /// How the weights are rounded, and the size.
 fn facts(model: &ModelFiles) -> String {
-    let format = match model.file() {
-        Some(_) => "GGUF",
-        None => "safetensors",
-    };
-    let quantization = model.quantization.as_deref().unwrap_or(format);
+    let kind = model.kind();
     match model.n_bytes {
-        Some(n_bytes) => format!("{quantization} · {}", size_words(n_bytes)),
-        None => quantization.to_owned(),
+        Some(n_bytes) => format!("{kind} · {}", size_words(n_bytes)),
+        None => kind.to_owned(),
     }
 }
 
@@ -191,7 +186,7 @@ fn facts(model: &ModelFiles) -> String {
 struct Teller {
     line: Progress,
     is_terminal: bool,
-    told: Option<(Discriminant<Stage>, Instant)>,
+    pace: Pace,
 }
 
 impl Teller {
@@ -199,19 +194,14 @@ impl Teller {
         Self {
             line: Progress::new(),
             is_terminal: io::stderr().is_terminal(),
-            told: None,
+            pace: Pace::new(LOG_PAUSE),
         }
     }
 
     fn tell(&mut self, progress: &DownloadProgress) {
         if self.is_terminal {
             self.line.going_on(|| sentence(progress));
-            return;
-        }
-        let stage = discriminant(&progress.stage);
-        let is_due = |(before, at): (_, Instant)| before != stage || at.elapsed() >= LOG_PAUSE;
-        if self.told.is_none_or(is_due) {
-            self.told = Some((stage, Instant::now()));
+        } else if self.pace.is_due(&progress.stage) {
             console::note(&sentence(progress));
         }
     }

@@ -10,6 +10,7 @@ mod generate;
 mod hub;
 mod inspect;
 mod keep;
+mod panes;
 mod progress;
 mod sample;
 mod settings;

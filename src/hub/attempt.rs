@@ -13,8 +13,8 @@ use hf_hub::progress::{DownloadEvent, ProgressEvent, ProgressHandler};
 
 use super::journey::Order;
 
-/// The user is heard this often.
-const TICK: Duration = Duration::from_millis(50);
+/// While something is waited for, the user is heard this often.
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// What became of a call.
 pub(super) enum Attempt<T> {

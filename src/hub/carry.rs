@@ -81,10 +81,7 @@ impl Hub {
             n_here += bytes.len() as u64;
             piece = next_piece(bytes.len() as u64, asked_at.elapsed(), &self.config.piece);
             persistence = Persistence::AgainWithoutNetwork;
-            match journey.received(n_here) {
-                Order::GoOn => {}
-                order => return Err(Halt::Ordered(order)),
-            }
+            journey.received(n_here).go_on()?;
         }
         // A name given to bytes that a power cut could still take would be a lie.
         Ok(output.sync_all().map_err(writing)?)
@@ -152,10 +149,7 @@ fn verify(file: &RemoteFile, path: &Path, journey: &mut Journey<'_>) -> Result<b
     let mut check = file.checksum.start(file.n_bytes);
     let mut buffer = vec![0; HASHED_AT_ONCE];
     loop {
-        match journey.stage(Stage::Verifying) {
-            Order::GoOn => {}
-            order => return Err(Halt::Ordered(order)),
-        }
+        journey.stage(Stage::Verifying).go_on()?;
         let n_read = input.read(&mut buffer).map_err(reading)?;
         match buffer.get(..n_read) {
             Some(bytes) if n_read > 0 => check.update(bytes),

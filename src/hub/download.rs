@@ -126,10 +126,7 @@ impl Hub {
     }
 
     fn plan(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<Plan, Halt> {
-        match journey.stage(Stage::Asking) {
-            Order::GoOn => {}
-            order => return Err(Halt::Ordered(order)),
-        }
+        journey.stage(Stage::Asking).go_on()?;
         let mut tell = |sign: &Sign<'_>| match sign {
             Sign::Bytes(_) => journey.stage(Stage::Asking),
             Sign::Pause(error, left) => journey.stage(Stage::Waiting {
@@ -150,14 +147,18 @@ impl Hub {
 
     fn follow(&self, plan: &Plan, journey: &mut Journey<'_>) -> Result<(), Halt> {
         let commit = &plan.listing.commit;
-        let n_bytes_total = plan.files.iter().map(|file| file.n_bytes).sum();
-        journey.plan(plan.n_bytes_here(), n_bytes_total);
+        let files = plan.files.iter();
+        // Asked of the disk once: another program can make a part grow meanwhile.
+        let here: Vec<u64> = files.map(|file| plan.n_bytes_here_of(file)).collect();
+        let mut n_here: u64 = here.iter().sum();
+        let n_bytes_total: u64 = plan.files.iter().map(|file| file.n_bytes).sum();
+        journey.plan(n_here, n_bytes_total);
         plan.shelf.prepare()?;
-        self.check_space(n_bytes_total - plan.n_bytes_here())?;
-        for file in &plan.files {
+        self.check_space(n_bytes_total.saturating_sub(n_here))?;
+        for (file, n_bytes_here) in plan.files.iter().zip(here) {
+            let n_bytes_elsewhere = n_here.saturating_sub(n_bytes_here);
             if !plan.is_here(file) {
-                let n_bytes_elsewhere = plan.n_bytes_here() - plan.n_bytes_here_of(file);
-                journey.begin(&file.path, n_bytes_elsewhere, plan.n_bytes_here_of(file));
+                journey.begin(&file.path, n_bytes_elsewhere, n_bytes_here);
                 let source = Source {
                     repository: &plan.listing.repository.name,
                     commit,
@@ -166,6 +167,7 @@ impl Hub {
                 self.carry(source, &plan.shelf, journey)?;
             }
             plan.shelf.publish(commit, &file.path, &file.checksum)?;
+            n_here = n_bytes_elsewhere + file.n_bytes;
         }
         Ok(plan.shelf.refer(commit)?)
     }

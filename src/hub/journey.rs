@@ -1,7 +1,9 @@
 //! How far a download has come, as it is told while it goes on.
 
+use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
 
+use super::patience::Halt;
 use super::speed::Speed;
 
 /// What whoever watches a download wants of it.
@@ -13,6 +15,16 @@ pub enum Order {
     Pause,
     /// Stop, and delete what has not become a whole file.
     Cancel,
+}
+
+impl Order {
+    /// Stops what is under way, unless it is to go on.
+    pub(super) fn go_on(self) -> Result<(), Halt> {
+        match self {
+            Self::GoOn => Ok(()),
+            Self::Pause | Self::Cancel => Err(Halt::Ordered(self)),
+        }
+    }
 }
 
 /// What a download is doing.
@@ -31,6 +43,32 @@ pub enum Stage {
     },
     /// The checksum is being computed.
     Verifying,
+}
+
+/// How often progress is told: when the stage is another, or when nothing was told for long enough.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    pause: Duration,
+    told: Option<(Discriminant<Stage>, Instant)>,
+}
+
+impl Pace {
+    /// So much time is to pass between two times in the same stage.
+    pub const fn new(pause: Duration) -> Self {
+        Self { pause, told: None }
+    }
+
+    /// Whether it is time to tell. What is due counts as told.
+    pub fn is_due(&mut self, stage: &Stage) -> bool {
+        let stage = discriminant(stage);
+        let is_due = self
+            .told
+            .is_none_or(|(before, at)| before != stage || at.elapsed() >= self.pause);
+        if is_due {
+            self.told = Some((stage, Instant::now()));
+        }
+        is_due
+    }
 }
 
 /// How far a download has come.

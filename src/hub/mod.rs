@@ -29,7 +29,7 @@ pub use cache::CachedModel;
 pub use client::{Hub, HubConfig};
 pub use download::{DownloadFailure, Outcome, Wanted};
 pub use error::HubError;
-pub use journey::{DownloadProgress, Order, Stage};
+pub use journey::{DownloadProgress, Order, Pace, Stage};
 pub use model_files::{ModelFiles, ModelFormat};
 pub use recommended::{RECOMMENDED, RecommendedModel};
 pub use repository::Repository;

@@ -83,6 +83,15 @@ impl ModelFiles {
         }
     }
 
+    /// How the weights are rounded, or else how they are stored.
+    pub fn kind(&self) -> &str {
+        let format = match self.format {
+            ModelFormat::Gguf => "GGUF",
+            ModelFormat::Safetensors => "safetensors",
+        };
+        self.quantization.as_deref().unwrap_or(format)
+    }
+
     /// Whether this is meant by a path, the last part of one, or a quantisation.
     pub fn is_meant_by(&self, name: &str) -> bool {
         let is_quantization = self

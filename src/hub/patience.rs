@@ -6,13 +6,10 @@ use std::time::{Duration, Instant};
 use hf_hub::HFResult;
 
 use super::HubError;
-use super::attempt::{Attempt, Ear, Limits, attempt};
+use super::attempt::{Attempt, Ear, Limits, TICK, attempt};
 use super::client::Hub;
 use super::error::Subject;
 use super::journey::Order;
-
-/// While we wait, the user is heard this often.
-const TICK: Duration = Duration::from_millis(50);
 
 /// A server that wants to be left alone for longer than this is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
@@ -126,10 +123,7 @@ fn wait(
     let begun = Instant::now();
     loop {
         let left = pause.saturating_sub(begun.elapsed());
-        match tell(&Sign::Pause(error, left)) {
-            Order::GoOn => {}
-            order => return Err(Halt::Ordered(order)),
-        }
+        tell(&Sign::Pause(error, left)).go_on()?;
         if left.is_zero() {
             return Ok(());
         }

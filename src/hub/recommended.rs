@@ -21,6 +21,13 @@ pub struct RecommendedModel {
     pub why: &'static str,
 }
 
+impl RecommendedModel {
+    /// About how many bytes the file has.
+    pub fn n_bytes(&self) -> u64 {
+        u64::from(self.megabytes) * 1_000_000
+    }
+}
+
 /// From small to large.
 pub const RECOMMENDED: &[RecommendedModel] = &[
     RecommendedModel {

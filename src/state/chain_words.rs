@@ -68,9 +68,7 @@ pub fn describe(chain: &ChainConfig) -> String {
         *last = format!("{last}, {}", late.join(" and "));
     }
     let sentence = parts.join(", then ") + &aim_words(chain.selector);
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect::<String>() + "."
+    super::capital(&sentence) + "."
 }
 
 /// Whether it looks at what was written before.

@@ -3,9 +3,7 @@
 use super::hub::{DownloadStage, Listing, Search};
 use super::{AppState, Command, HubCommand, ModelsCommand};
 use crate::generation::ByteSize;
-use crate::worker::{
-    DownloadProgress, ModelFiles, ModelFormat, RECOMMENDED, Repository, Stage, Wanted,
-};
+use crate::worker::{DownloadProgress, ModelFiles, RECOMMENDED, Repository, Stage, Wanted};
 
 /// One model of the Hub.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,8 +78,7 @@ impl AppState {
                 repository: model.repository.to_owned(),
                 file: Some(model.file.to_owned()),
             };
-            let n_bytes = u64::from(model.megabytes) * 1_000_000;
-            let size = ByteSize(n_bytes).to_string();
+            let size = ByteSize(model.n_bytes()).to_string();
             HubRow {
                 name: model.name.to_owned(),
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
@@ -243,14 +240,7 @@ fn repository_facts(repository: &Repository) -> String {
     if repository.is_gated {
         facts.push("asks for consent on the Hub".to_owned());
     }
-    let models = repository.models.iter();
-    let mut kinds: Vec<String> = models
-        .map(|model| match (&model.quantization, model.format) {
-            (Some(quantization), _) => quantization.clone(),
-            (None, ModelFormat::Gguf) => "GGUF".to_owned(),
-            (None, ModelFormat::Safetensors) => "safetensors".to_owned(),
-        })
-        .collect();
+    let mut kinds: Vec<&str> = repository.models.iter().map(ModelFiles::kind).collect();
     kinds.dedup();
     facts.push(kinds.join(", "));
     facts.join(" · ")

@@ -1,11 +1,11 @@
 //! The window's end of the border to the Hub: sends requests, takes events, ends the threads.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use super::download_thread::{Carrier, Finder, Mailbox};
+use super::lane::Lane;
 use super::{DownloadEvent, DownloadRequest};
 use crate::hub::HubConfig;
 
@@ -19,8 +19,8 @@ const N_REQUESTS: usize = 64;
 /// end; a download that is under way is paused, and its part is kept.
 #[derive(Debug)]
 pub struct Downloads {
-    finder: Lane,
-    carrier: Lane,
+    finder: Lane<DownloadRequest>,
+    carrier: Lane<DownloadRequest>,
     events: Option<Receiver<DownloadEvent>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -31,8 +31,8 @@ impl Downloads {
     pub fn start(config: HubConfig, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, events) = sync_channel(N_EVENTS);
         let mailbox = Mailbox::new(sender, Arc::new(wake));
-        let (finder, to_find) = Lane::new();
-        let (carrier, to_carry) = Lane::new();
+        let (finder, to_find) = Lane::new(N_REQUESTS);
+        let (carrier, to_carry) = Lane::new(N_REQUESTS);
         let (finding, carrying) = (mailbox.clone(), mailbox.clone());
         let finder_config = config.clone();
         let threads = [
@@ -66,11 +66,9 @@ impl Downloads {
             | DownloadRequest::Cached => &mut self.finder,
             DownloadRequest::Download(_)
             | DownloadRequest::Pause(_)
-            | DownloadRequest::Resume(_)
             | DownloadRequest::Cancel(_) => &mut self.carrier,
         };
-        lane.unsent.push_back(request);
-        lane.flush();
+        lane.send(request);
     }
 
     /// The events that have come, at most `n_max` of them.
@@ -95,40 +93,12 @@ impl Downloads {
 impl Drop for Downloads {
     fn drop(&mut self) {
         // All channels are closed first: a thread that waits at any of them goes on and ends.
-        self.finder.requests = None;
-        self.carrier.requests = None;
+        self.finder.close();
+        self.carrier.close();
         self.events = None;
         for thread in self.threads.drain(..) {
             // A panic has been reported as an event.
             thread.join().ok();
-        }
-    }
-}
-
-/// The way to one of the threads.
-#[derive(Debug)]
-struct Lane {
-    requests: Option<SyncSender<DownloadRequest>>,
-    unsent: VecDeque<DownloadRequest>,
-}
-
-impl Lane {
-    fn new() -> (Self, Receiver<DownloadRequest>) {
-        let (sender, requests) = sync_channel(N_REQUESTS);
-        let lane = Self {
-            requests: Some(sender),
-            unsent: VecDeque::new(),
-        };
-        (lane, requests)
-    }
-
-    /// Sends as much as there is room for; the rest goes with the next call.
-    fn flush(&mut self) {
-        while let (Some(requests), Some(request)) = (&self.requests, self.unsent.pop_front()) {
-            if let Err(TrySendError::Full(request)) = requests.try_send(request) {
-                self.unsent.push_front(request);
-                return;
-            }
         }
     }
 }

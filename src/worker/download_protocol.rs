@@ -27,8 +27,6 @@ pub enum DownloadRequest {
     Download(Wanted),
     /// Stop, and keep what has come.
     Pause(Wanted),
-    /// Go on with what was paused; the same as `Download`.
-    Resume(Wanted),
     /// Stop, and delete what has not become a whole file.
     Cancel(Wanted),
 }

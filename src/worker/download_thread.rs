@@ -1,16 +1,15 @@
 //! The threads' end of the border to the Hub: one finds models, one brings them.
 
 use std::collections::VecDeque;
-use std::mem::{Discriminant, discriminant};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::inbox::Gone;
 use super::thread::message_of;
 use super::{DownloadEvent, DownloadRequest};
-use crate::hub::{DownloadProgress, Hub, HubConfig, HubError, Order, Outcome, Stage, Wanted};
+use crate::hub::{DownloadProgress, Hub, HubConfig, HubError, Order, Outcome, Pace, Wanted};
 
 /// Progress is told no more often than this, unless it enters another stage.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -203,7 +202,7 @@ impl Desk {
     fn take(&mut self, request: DownloadRequest, under_way: Option<&Wanted>) -> Order {
         let is_under_way = |wanted: &Wanted| under_way == Some(wanted);
         match request {
-            DownloadRequest::Download(wanted) | DownloadRequest::Resume(wanted)
+            DownloadRequest::Download(wanted)
                 if !is_under_way(&wanted) && !self.waiting.contains(&wanted) =>
             {
                 self.waiting.push_back(wanted);
@@ -228,19 +227,22 @@ impl Desk {
         self.waiting.len() < n_before
     }
 
-    /// Does and tells what was called off.
-    fn settle(&mut self, hub: &Hub, mailbox: &Mailbox) -> Result<(), Gone> {
+    /// Does and tells what was called off. Where no Hub could be opened, nothing has come.
+    fn settle(&mut self, hub: Option<&Hub>, mailbox: &Mailbox) -> Result<(), Gone> {
+        let n_bytes_kept =
+            |wanted: &Wanted| hub.map_or(0, |hub| hub.n_bytes_kept(&wanted.repository));
+        let discard = |wanted: &Wanted| hub.map_or(Ok(()), |hub| hub.discard(&wanted.repository));
         for called_off in self.called_off.drain(..) {
             mailbox.send(match called_off {
                 CalledOff::Paused(wanted) => DownloadEvent::Paused {
-                    n_bytes_kept: hub.n_bytes_kept(&wanted.repository),
+                    n_bytes_kept: n_bytes_kept(&wanted),
                     wanted,
                 },
-                CalledOff::Cancelled(wanted) => match hub.discard(&wanted.repository) {
+                CalledOff::Cancelled(wanted) => match discard(&wanted) {
                     Ok(()) => DownloadEvent::Cancelled { wanted },
                     Err(error) => DownloadEvent::Failed {
                         reason: error.to_string(),
-                        n_bytes_kept: hub.n_bytes_kept(&wanted.repository),
+                        n_bytes_kept: n_bytes_kept(&wanted),
                         wanted,
                     },
                 },
@@ -277,9 +279,9 @@ impl Carrier {
                     let request = self.desk.requests.recv().map_err(|_closed| Gone)?;
                     self.desk.take(request, None);
                 }
-                if let Ok(hub) = self.access.hub() {
-                    self.desk.settle(&hub, &self.mailbox)?;
-                }
+                // Why it could not be opened was told with the download that needed it.
+                let hub = self.access.hub().ok();
+                self.desk.settle(hub.as_ref(), &self.mailbox)?;
             }
         });
     }
@@ -296,11 +298,9 @@ impl Carrier {
             }
         };
         let (mailbox, desk) = (&self.mailbox, &mut self.desk);
-        let mut told: Option<(Discriminant<Stage>, Instant)> = None;
+        let mut pace = Pace::new(PAUSE);
         let mut watch = |progress: &DownloadProgress| {
-            let stage = discriminant(&progress.stage);
-            if told.is_none_or(|(before, at)| before != stage || at.elapsed() >= PAUSE) {
-                told = Some((stage, Instant::now()));
+            if pace.is_due(&progress.stage) {
                 let event = DownloadEvent::Progress {
                     wanted: wanted.clone(),
                     progress: progress.clone(),
@@ -310,7 +310,7 @@ impl Carrier {
                 }
             }
             let order = desk.look(Some(&wanted));
-            match desk.settle(&hub, mailbox) {
+            match desk.settle(Some(&hub), mailbox) {
                 Ok(()) => order,
                 Err(Gone) => Order::Pause,
             }

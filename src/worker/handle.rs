@@ -1,11 +1,11 @@
 //! The window's end of the border: sends requests, takes events, ends the thread.
 
-use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::inbox::Asked;
+use super::lane::Lane;
 use super::thread::{Engine, Outbox};
 use super::{Event, ModelSource, Request};
 use crate::engine::{Device, EngineError, LoadedModel};
@@ -19,8 +19,7 @@ const N_REQUESTS: usize = 256;
 /// The engine's thread. Dropped, it ends the thread after the pass that is running.
 #[derive(Debug)]
 pub struct Worker {
-    requests: Option<SyncSender<Asked>>,
-    unsent: VecDeque<Asked>,
+    requests: Lane<Asked>,
     events: Option<Receiver<Event>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,7 +50,7 @@ impl Worker {
             + Send
             + 'static,
     {
-        let (requests, asked) = sync_channel(N_REQUESTS);
+        let (requests, asked) = Lane::new(N_REQUESTS);
         let (reports, events) = sync_channel(N_EVENTS);
         let outbox = Outbox::new(reports.clone(), wake);
         let spawned = thread::Builder::new()
@@ -67,8 +66,7 @@ impl Worker {
             }
         };
         Self {
-            requests: Some(requests),
-            unsent: VecDeque::new(),
+            requests,
             events: Some(events),
             thread,
         }
@@ -78,38 +76,27 @@ impl Worker {
     /// The times of a generation count from here.
     pub fn send(&mut self, request: Request) {
         let asked_at = Instant::now();
-        self.unsent.push_back(Asked { request, asked_at });
-        self.flush();
+        self.requests.send(Asked { request, asked_at });
     }
 
     /// The events that have come, at most `n_max` of them.
     pub fn drain(&mut self, n_max: usize) -> Vec<Event> {
-        self.flush();
+        self.requests.flush();
         let events = self.events.iter().flat_map(Receiver::try_iter);
         events.take(n_max).collect()
     }
 
     /// Waits for the next event; nothing when the thread has ended.
     pub fn wait(&mut self) -> Option<Event> {
-        self.flush();
+        self.requests.flush();
         self.events.as_ref()?.recv().ok()
-    }
-
-    /// Sends as much as there is room for; the rest goes with the next call.
-    fn flush(&mut self) {
-        while let (Some(requests), Some(asked)) = (&self.requests, self.unsent.pop_front()) {
-            if let Err(TrySendError::Full(asked)) = requests.try_send(asked) {
-                self.unsent.push_front(asked);
-                return;
-            }
-        }
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         // Both channels are closed first: a thread that waits at either of them goes on and ends.
-        self.requests = None;
+        self.requests.close();
         self.events = None;
         if let Some(thread) = self.thread.take() {
             // A panic has been reported as an event.

@@ -8,6 +8,7 @@ mod download_thread;
 mod facts;
 mod handle;
 mod inbox;
+mod lane;
 mod loading;
 mod protocol;
 mod thread;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use quartet::worker::{DownloadEvent, DownloadRequest, Downloads};
+use quartet::worker::{DownloadEvent, DownloadRequest, Downloads, HubConfig};
 
 use crate::bench::{Bench, GGUF, N_LARGE, PIECE, large};
 use crate::server::Fault;
@@ -98,7 +98,7 @@ fn a_download_is_paused_resumed_and_done() {
     };
     assert_eq!(next(&mut downloads), paused);
     bench.server.heal();
-    downloads.send(DownloadRequest::Resume(large()));
+    downloads.send(DownloadRequest::Download(large()));
     let event = next(&mut downloads);
     let DownloadEvent::Done { wanted, path } = event else {
         panic!("{event:?}");
@@ -148,4 +148,26 @@ fn a_paused_download_can_be_cancelled_and_a_failed_one_says_what_is_kept() {
         DownloadEvent::Cancelled { wanted: large() }
     );
     assert_eq!(bench.hub().n_bytes_kept(GGUF), 0);
+}
+
+#[test]
+fn a_download_from_an_address_that_is_none_fails_and_can_be_cancelled() {
+    let bench = Bench::new();
+    let config = HubConfig {
+        endpoint: Some("no address".to_owned()),
+        ..bench.config()
+    };
+    let mut downloads = Downloads::start(config, || ());
+    downloads.send(DownloadRequest::Download(large()));
+    let event = next(&mut downloads);
+    let has_failed = matches!(
+        &event,
+        DownloadEvent::Failed { wanted, n_bytes_kept: 0, .. } if *wanted == large()
+    );
+    assert!(has_failed, "{event:?}");
+    downloads.send(DownloadRequest::Cancel(large()));
+    assert_eq!(
+        next(&mut downloads),
+        DownloadEvent::Cancelled { wanted: large() }
+    );
 }

@@ -4,7 +4,6 @@ mod rows;
 mod table;
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use serde::Serialize;
@@ -12,10 +11,12 @@ use serde::Serialize;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
+use super::panes::pane_settings;
 use crate::decoding::{RankedCandidate, SamplerChain, TokenId};
 use crate::generation::by_hand::{Draws, ScoreRow};
 use crate::generation::x_ray::XrayTable;
 use crate::generation::{GRAMMAR, PaneSettings};
+use crate::state::Settings;
 
 /// What `quartet sample` is given.
 #[derive(Debug, Args)]
@@ -50,7 +51,7 @@ pub(super) struct Arguments {
     panes: Vec<String>,
 
     /// What the draws depend on where a pane has no seed of its own
-    #[arg(long, value_name = "N", default_value_t = 42)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
     /// Draws this often, and compares the counts with the exact distribution
@@ -117,16 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn panes(&self) -> Result<Vec<PaneSettings>, Failure> {
-        if self.panes.is_empty() {
-            return Ok(PaneSettings::classics().to_vec());
-        }
-        let parse = |description: &String| {
-            PaneSettings::from_str(description).map_err(|error| {
-                let pointed = error.pointing_into(description);
-                Failure::usage(format!("in a pane's settings:\n\n{pointed}"))
-            })
-        };
-        self.panes.iter().map(parse).collect()
+        pane_settings(&self.panes)
     }
 
     fn answer(
