@@ -1,0 +1,44 @@
+//! How weights are stored, in files and in tiles.
+
+use super::formats::{BlockView, q8_0};
+use super::line::Line;
+
+/// How weights are stored. The names are those of ggml.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 32 signed bytes, one 16-bit scale.
+    Q8_0,
+}
+
+/// How a format's tiles are laid out: 16 rows side by side, some columns at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// Columns of one block in the file.
+    pub n_file_values: usize,
+    /// Bytes of one block in the file.
+    pub n_file_bytes: usize,
+    /// Columns of one step through a tile; rows are filled up to whole steps with zeros.
+    pub n_step_values: usize,
+    /// Lines of one step.
+    pub n_step_lines: usize,
+    /// Writes one block of the file, number `block` of row `lane`, into the lines of its tile.
+    pub pack: fn(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]),
+    /// One row's weights in columns 32 × `block` and the 31 after it.
+    pub view: fn(tile: &[Line], block: usize, lane: usize) -> BlockView,
+}
+
+impl Format {
+    /// How its tiles are laid out.
+    pub const fn layout(self) -> Layout {
+        match self {
+            Self::Q8_0 => q8_0::LAYOUT,
+        }
+    }
+
+    /// Whether inputs are rounded to 8 bits before they are multiplied; else they stay as they are.
+    pub const fn rounds_inputs(self) -> bool {
+        match self {
+            Self::Q8_0 => true,
+        }
+    }
+}

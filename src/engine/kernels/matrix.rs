@@ -1,0 +1,133 @@
+//! A matrix of weights, packed for our products.
+
+use super::format::{Format, Layout};
+use super::line::Line;
+use super::{N_BLOCK, N_LANES};
+
+/// A matrix of weights, in tiles of 16 rows.
+#[derive(Debug)]
+pub struct Matrix {
+    format: Format,
+    n_rows: usize,
+    width: usize,
+    /// `[row / 16][step]`, each step the lines of its layout.
+    lines: Vec<Line>,
+}
+
+impl Matrix {
+    /// Packs the blocks of a file, one row after another. `None` where they do not fill rows of this
+    /// width, or where there is no memory for them.
+    pub fn pack(format: Format, blocks: &[u8], width: usize) -> Option<Self> {
+        let layout = format.layout();
+        if width == 0 || !width.is_multiple_of(layout.n_file_values) {
+            return None;
+        }
+        let n_row_bytes = width / layout.n_file_values * layout.n_file_bytes;
+        if !blocks.len().is_multiple_of(n_row_bytes) {
+            return None;
+        }
+        let n_rows = blocks.len() / n_row_bytes;
+        let n_tile_lines = layout.n_tile_lines(width);
+        let n_lines = n_rows.div_ceil(N_LANES).checked_mul(n_tile_lines)?;
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(n_lines).ok()?;
+        lines.resize(n_lines, Line::ZERO);
+        let tiles = lines.chunks_exact_mut(n_tile_lines);
+        for (tile, rows) in tiles.zip(blocks.chunks(N_LANES * n_row_bytes)) {
+            for (lane, row) in rows.chunks_exact(n_row_bytes).enumerate() {
+                for (block, bytes) in row.chunks_exact(layout.n_file_bytes).enumerate() {
+                    (layout.pack)(tile, block, lane, bytes);
+                }
+            }
+        }
+        Some(Self {
+            format,
+            n_rows,
+            width,
+            lines,
+        })
+    }
+
+    /// How its weights are stored.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How many outputs it gives for a row of inputs.
+    pub const fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The length of a row of inputs.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How much memory it takes.
+    pub const fn n_bytes(&self) -> usize {
+        self.lines.len() * Line::N_BYTES
+    }
+
+    /// The tiles, in the order of their rows.
+    pub const fn tiles(&self) -> Tiles<'_> {
+        Tiles {
+            format: self.format,
+            width: self.width,
+            lines: self.lines.as_slice(),
+        }
+    }
+
+    /// Appends the weights of one row in full precision; nothing where there is no such row.
+    pub fn extend_with_row(&self, row: usize, values: &mut Vec<f32>) {
+        let layout = self.format.layout();
+        let mut tiles = self.lines.chunks_exact(layout.n_tile_lines(self.width));
+        let Some(tile) = tiles.nth(row / N_LANES).filter(|_| row < self.n_rows) else {
+            return;
+        };
+        let n_values = values.len() + self.width;
+        for block in 0..self.width.div_ceil(N_BLOCK) {
+            values.extend((layout.view)(tile, block, row % N_LANES).weights());
+        }
+        values.truncate(n_values);
+    }
+}
+
+/// Some neighbouring tiles of a matrix.
+#[derive(Debug, Clone, Copy)]
+pub struct Tiles<'a> {
+    /// How its weights are stored.
+    pub format: Format,
+    /// The length of a row.
+    pub width: usize,
+    /// The lines of all tiles, one tile after another.
+    pub lines: &'a [Line],
+}
+
+impl<'a> Tiles<'a> {
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.lines.len() / self.n_tile_lines()
+    }
+
+    /// One after another.
+    pub fn iter(self) -> impl Iterator<Item = &'a [Line]> {
+        self.lines.chunks_exact(self.n_tile_lines())
+    }
+
+    /// Parts of so many tiles, the last one smaller.
+    pub fn parts(self, n_tiles: usize) -> impl Iterator<Item = Self> {
+        let chunks = self.lines.chunks((n_tiles * self.n_tile_lines()).max(1));
+        chunks.map(move |lines| Self { lines, ..self })
+    }
+
+    const fn n_tile_lines(&self) -> usize {
+        self.format.layout().n_tile_lines(self.width)
+    }
+}
+
+impl Layout {
+    /// Lines of a whole tile whose rows have this width.
+    pub const fn n_tile_lines(&self, width: usize) -> usize {
+        width.div_ceil(self.n_step_values) * self.n_step_lines
+    }
+}

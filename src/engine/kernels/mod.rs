@@ -1,0 +1,29 @@
+//! The arithmetic of a decoder on the processor: products of weights with rows of inputs, and attention.
+//!
+//! Slices in, slices out. This module knows no model, no file and no tensor library. Weights are packed
+//! once, when a model is loaded; which instructions multiply them is found out when the program runs.
+
+mod format;
+mod formats;
+mod inputs;
+mod instructions;
+mod line;
+mod matrix;
+mod product;
+mod scalar;
+mod team;
+#[cfg(test)]
+mod tests;
+
+pub use format::Format;
+pub use inputs::{Forms, Inputs};
+pub use instructions::InstructionSet;
+pub use matrix::Matrix;
+pub use product::multiply;
+pub use team::Team;
+
+/// Output rows side by side: one sum each in a vector register or a few.
+pub const N_LANES: usize = 16;
+
+/// Inputs that share one scale, and the columns of a step through a tile.
+pub const N_BLOCK: usize = 32;

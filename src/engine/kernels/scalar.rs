@@ -1,0 +1,66 @@
+//! Products in plain loops: for processors without better, and the twin that all kernels are tested
+//! against.
+
+use super::formats::BlockView;
+use super::inputs::{Group, InputBlock};
+use super::product::Part;
+use super::{N_BLOCK, N_LANES};
+
+/// Multiplies some tiles with all inputs.
+pub fn multiply(mut part: Part<'_>) {
+    let layout = part.tiles.format.layout();
+    let rounds_inputs = part.tiles.format.rounds_inputs();
+    let (inputs, width) = (part.inputs, part.tiles.width);
+    for (index, tile) in part.tiles.iter().enumerate() {
+        for group in inputs.groups() {
+            let mut sums = vec![[0.0; N_LANES]; group.rows.len()];
+            for block in 0..width.div_ceil(N_BLOCK) {
+                for lane in 0..N_LANES {
+                    let view = (layout.view)(tile, block, lane);
+                    for (row, sums) in sums.iter_mut().enumerate() {
+                        let Some(sum) = sums.get_mut(lane) else {
+                            continue;
+                        };
+                        *sum += if rounds_inputs {
+                            rounded_product(&view, &group, block, row)
+                        } else {
+                            float_product(&view, &group, block, row)
+                        };
+                    }
+                }
+            }
+            part.write(index, group.rows.start, &sums);
+        }
+    }
+}
+
+/// One block of weights with the same columns of a row of inputs that was rounded.
+fn rounded_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
+    let Some(input) = group.blocks.get(block * group.rows.len() + row) else {
+        return 0.0;
+    };
+    let sums = halves(view, input);
+    let [low, high] = view.scales;
+    let [low_sum, high_sum] = sums.map(|sum| sum as f32 * input.scale);
+    low * low_sum + high * high_sum - view.min * input.scaled_sum
+}
+
+/// The products of whole numbers, summed over each half of a block.
+fn halves(view: &BlockView, input: &InputBlock) -> [i32; 2] {
+    let bytes = input.words.iter().flat_map(|word| word.to_le_bytes());
+    let mut sums = [0; 2];
+    for (column, (weight, input)) in view.values.iter().zip(bytes).enumerate() {
+        if let Some(sum) = sums.get_mut(column / (N_BLOCK / 2)) {
+            *sum += *weight as i32 * i32::from(input.cast_signed());
+        }
+    }
+    sums
+}
+
+/// One block of weights with the same columns of a row of inputs as they are.
+fn float_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
+    let n_rows = group.rows.len();
+    let inputs = group.floats.iter().skip(block * N_BLOCK * n_rows + row);
+    let products = view.weights().zip(inputs.step_by(n_rows));
+    products.map(|(weight, input)| weight * input).sum()
+}

@@ -1,0 +1,155 @@
+//! Every kernel against the product of the widened weights, and against its scalar twin.
+
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::{Device, Tensor};
+
+use super::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
+
+/// The formats, and what candle calls them.
+const FORMATS: &[(Format, GgmlDType)] = &[(Format::Q8_0, GgmlDType::Q8_0)];
+
+/// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
+const N_ROWS: [usize; 3] = [16, 37, 80];
+const N_INPUTS: [usize; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 29];
+
+fn wave(n_values: usize, step: f32) -> Vec<f32> {
+    (0..n_values)
+        .map(|i| (i as f32 * step).sin() * (1.0 + (i % 7) as f32))
+        .collect()
+}
+
+/// A packed matrix, and its weights in full precision.
+fn matrix(format: Format, dtype: GgmlDType, n_rows: usize, width: usize) -> (Matrix, Vec<f32>) {
+    let values = Tensor::from_vec(wave(n_rows * width, 0.37), (n_rows, width), &Device::Cpu);
+    let quantized = QTensor::quantize(&values.unwrap(), dtype).unwrap();
+    let widened = quantized.dequantize(&Device::Cpu).unwrap();
+    let matrix = Matrix::pack(format, &quantized.data().unwrap(), width).unwrap();
+    (matrix, widened.flatten_all().unwrap().to_vec1().unwrap())
+}
+
+fn product(
+    instructions: InstructionSet,
+    n_threads: usize,
+    matrices: &[&Matrix],
+    values: &[f32],
+) -> Vec<f32> {
+    let width = matrices[0].width();
+    let forms = Forms::of(matrices.iter().map(|matrix| matrix.format()));
+    let mut inputs = Inputs::default();
+    inputs.set(values, width, forms, instructions);
+    let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
+    let mut outputs = vec![0.0; values.len() / width * n_outputs];
+    let team = Team::new(n_threads).unwrap();
+    multiply(&team, instructions, matrices, &inputs, &mut outputs);
+    outputs
+}
+
+/// Sums in double precision, and for each the sum of what its parts weigh.
+fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
+    let rows = values.chunks_exact(width).flat_map(|input| {
+        weights.chunks_exact(width).map(move |weights| {
+            let products = weights.iter().zip(input);
+            let products = products.map(|(w, x)| f64::from(*w) * f64::from(*x));
+            products.fold((0.0, 0.0), |(sum, weight), p| (sum + p, weight + p.abs()))
+        })
+    });
+    rows.collect()
+}
+
+#[test]
+fn products_are_those_of_the_widened_weights() {
+    for &(format, dtype) in FORMATS {
+        let n_block = format.layout().n_file_values;
+        for instructions in InstructionSet::available() {
+            for (n_rows, n_blocks) in [(16, 1), (37, 2), (80, 3), (48, 8)] {
+                let width = n_block * n_blocks;
+                let (matrix, weights) = matrix(format, dtype, n_rows, width);
+                for n_inputs in N_INPUTS {
+                    let values = wave(n_inputs * width, 0.71);
+                    let found = product(instructions, 1, &[&matrix], &values);
+                    let expected = exact(&weights, &values, width);
+                    // Inputs that are rounded to 8 bits are wrong by a 254th at most.
+                    let most = if format.rounds_inputs() { 0.008 } else { 1e-6 };
+                    for (found, (sum, weight)) in found.iter().zip(expected) {
+                        let error = (f64::from(*found) - sum).abs();
+                        assert!(
+                            error <= most * weight,
+                            "{format:?} {instructions:?} {n_rows} × {width}, {n_inputs}: {found} for {sum}",
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_gives_what_its_scalar_twin_gives() {
+    for &(format, dtype) in FORMATS {
+        let n_block = format.layout().n_file_values;
+        for n_rows in N_ROWS {
+            for width in [n_block, 3 * n_block, 12 * n_block] {
+                let (matrix, _) = matrix(format, dtype, n_rows, width);
+                for n_inputs in N_INPUTS {
+                    let values = wave(n_inputs * width, 0.71);
+                    let expected = product(InstructionSet::Scalar, 1, &[&matrix], &values);
+                    let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
+                    for instructions in InstructionSet::available() {
+                        let found = product(instructions, 1, &[&matrix], &values);
+                        for (found, expected) in found.iter().zip(&expected) {
+                            assert!(
+                                (found - expected).abs() <= 2e-6 * largest,
+                                "{format:?} {instructions:?}: {found} for {expected}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
+    for &(format, dtype) in FORMATS {
+        let width = 2 * format.layout().n_file_values;
+        let (first, _) = matrix(format, dtype, 37, width);
+        let (second, _) = matrix(format, dtype, 4000, width);
+        for instructions in InstructionSet::available() {
+            let values = wave(13 * width, 0.71);
+            let together = product(instructions, 3, &[&first, &second], &values);
+            let alone = values.chunks_exact(width).flat_map(|values| {
+                let mut outputs = product(instructions, 1, &[&first], values);
+                outputs.extend(product(instructions, 1, &[&second], values));
+                outputs
+            });
+            let alone: Vec<u32> = alone.map(f32::to_bits).collect();
+            let together: Vec<u32> = together.into_iter().map(f32::to_bits).collect();
+            assert!(alone == together, "{format:?} {instructions:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_is_read_back_as_it_was_stored() {
+    for &(format, dtype) in FORMATS {
+        let width = 3 * format.layout().n_file_values;
+        let (matrix, weights) = matrix(format, dtype, 37, width);
+        for row in [0, 15, 16, 36] {
+            let mut values = Vec::new();
+            matrix.extend_with_row(row, &mut values);
+            let expected = &weights[row * width..(row + 1) * width];
+            assert_eq!(values, expected, "{format:?}, row {row}");
+        }
+        let mut values = Vec::new();
+        matrix.extend_with_row(37, &mut values);
+        assert!(values.is_empty());
+    }
+}
+
+#[test]
+fn blocks_that_fill_no_rows_are_refused() {
+    assert!(Matrix::pack(Format::Q8_0, &[0; 35], 32).is_none());
+    assert!(Matrix::pack(Format::Q8_0, &[0; 34], 33).is_none());
+    assert!(Matrix::pack(Format::Q8_0, &[0; 34], 0).is_none());
+}
