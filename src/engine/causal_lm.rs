@@ -54,6 +54,19 @@ impl Logits {
     }
 }
 
+/// Where the time of forward passes went, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ForwardTimes {
+    /// Products with the layers' matrices.
+    pub product_secs: f64,
+    /// Attention, with what is done to queries and keys before.
+    pub attention_secs: f64,
+    /// The product with the output head.
+    pub head_secs: f64,
+    /// All of the passes.
+    pub total_secs: f64,
+}
+
 /// A causal language model: the weights, and the KV caches of the sequences that it has read.
 pub trait CausalLm: Send {
     /// The size of the vocabulary, which is the length of a row of logits.
@@ -82,4 +95,9 @@ pub trait CausalLm: Send {
     ///
     /// On an error no row counts as read.
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError>;
+
+    /// Where the time of all forward passes went, as far as it is measured.
+    fn times(&self) -> ForwardTimes {
+        ForwardTimes::default()
+    }
 }

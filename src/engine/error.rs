@@ -36,6 +36,13 @@ pub enum EngineError {
         source: DecodingError,
     },
 
+    /// The threads of the processor's cores could not be started.
+    #[error("no threads could be started to compute with: {source}")]
+    ThreadsMissing {
+        /// What the system said.
+        source: std::io::Error,
+    },
+
     /// A file or folder that is not there or cannot be read.
     #[error("{what} could not be read: {source}\n{path}")]
     FileUnreadable {

@@ -3,7 +3,7 @@
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
-use super::decoder::{N_LANES, Policy};
+use super::decoder::{N_LANES, n_kept_bytes};
 use super::weights::{Catalog, StoredType};
 use crate::generation::{MemoryNeed, ModelOutline};
 
@@ -34,11 +34,10 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
 
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let policy = Policy::new(catalog, &candle_core::Device::Cpu);
     let n_weight_bytes = catalog
         .places()
         .map(|place| match &place.stored_type {
-            StoredType::Known(dtype) => policy.n_kept_bytes(*dtype, place.n_bytes),
+            StoredType::Known(dtype) => n_kept_bytes(*dtype, place.n_bytes),
             StoredType::Foreign(_) => place.n_bytes,
         })
         .sum();

@@ -25,7 +25,7 @@ mod tokenizer;
 mod tokenizer_config;
 mod weights;
 
-pub use causal_lm::{CausalLm, Logits, Row, SequenceId};
+pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{ChatError, ChatTemplate, Message, Role};
 pub use device::{Device, DeviceChoice, n_cpu_threads};
 pub use embedded::open_embedded;

@@ -86,7 +86,7 @@ fn tensor_operations_agree_with_slices_for_each_architecture() {
         let (_, catalog) = open(folder, is_gguf);
         let mut progress = |_| ();
         let mut checkpoint = catalog.open(&mut progress).unwrap();
-        let mut fast = Decoder::on_cpu(blueprint, &mut checkpoint).unwrap();
+        let mut fast = Decoder::on_cpu(blueprint, &mut checkpoint, 2).unwrap();
         let (plain, fast) = (logits(&mut plain), logits(&mut fast));
         assert_eq!(plain.len(), fast.len());
         let differences = plain

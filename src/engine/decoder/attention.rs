@@ -1,30 +1,10 @@
-//! What an implementation of attention is given, and what it gives back.
+//! What attention needs to know of a model and of a layer.
+//!
+//! Vaswani et al. 2017, "Attention Is All You Need"; Ainslie et al. 2023, "GQA: Training Generalized
+//! Multi-Query Transformer Models from Multi-Head Checkpoints".
 
-use candle_core::{Device, Tensor};
-
-use super::cache::{Cache, Run};
-use crate::engine::blueprint::{Blueprint, RopeForm, Rotation};
-
-/// Causal attention with grouped queries, over caches of its own form.
-///
-/// Vaswani et al. 2017, "Attention Is All You Need"; Ainslie et al. 2023, "GQA: Training Generalized
-/// Multi-Query Transformer Models from Multi-Head Checkpoints".
-pub trait Attention: Send + Sync {
-    /// How it keeps keys and values.
-    type Run: Run + Send + Sync;
-
-    /// Turns queries and keys to their positions, writes keys and values to the tails, and mixes for
-    /// each row the values of all tokens up to its own, or of as many as the layer's window holds.
-    ///
-    /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
-    fn forward(
-        &self,
-        layer: &AttentionLayer,
-        qkv: &Tensor,
-        batch: &Batch,
-        caches: &mut [Cache<Self::Run>],
-    ) -> candle_core::Result<Tensor>;
-}
+use super::batch::Turns;
+use crate::engine::blueprint::Blueprint;
 
 /// What attention needs of a blueprint.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +23,7 @@ pub struct HeadShape {
 
 /// What one layer's attention does differently from another's.
 #[derive(Debug)]
-pub struct AttentionLayer {
+pub struct AttentionLayer<V> {
     /// Its place among the layers.
     pub index: usize,
     /// How many tokens a row sees, its own included; all where there is none.
@@ -51,17 +31,17 @@ pub struct AttentionLayer {
     /// Which of the batch's turns its queries and keys make, if any.
     pub rope: Option<usize>,
     /// The norms on queries and keys.
-    pub norms: Option<HeadNorms>,
+    pub norms: Option<HeadNorms<V>>,
 }
 
 /// The norms on queries and keys. Their weights are as long as what is normed together: a head, or
 /// all heads.
 #[derive(Debug)]
-pub struct HeadNorms {
+pub struct HeadNorms<V> {
     /// The weights for queries.
-    pub queries: Tensor,
+    pub queries: V,
     /// The weights for keys.
-    pub keys: Tensor,
+    pub keys: V,
     /// What is added to the mean square.
     pub eps: f32,
 }
@@ -94,7 +74,7 @@ impl HeadShape {
     }
 }
 
-impl AttentionLayer {
+impl<V> AttentionLayer<V> {
     /// The first position that the token at `position` sees.
     pub const fn first_visible(&self, position: usize) -> usize {
         match self.window {
@@ -104,84 +84,7 @@ impl AttentionLayer {
     }
 
     /// The turns that its queries and keys make.
-    pub fn turns<'a>(&self, batch: &'a Batch) -> Option<&'a Turns> {
-        self.rope.and_then(|rope| batch.turns.get(rope))
-    }
-}
-
-/// The rows of one forward pass.
-#[derive(Debug)]
-pub struct Batch {
-    /// Whose they are and where they stand, in the order of the rows.
-    pub places: Vec<Place>,
-    /// How far they turn, for each of the model's rotations.
-    pub turns: Vec<Turns>,
-}
-
-/// How far the rows turn.
-#[derive(Debug)]
-pub struct Turns {
-    /// Which dimensions of a head turn together.
-    pub form: RopeForm,
-    /// How many of a head's dimensions turn: the first so many.
-    pub n_dims: usize,
-    /// The cosines of the angles by which the planes of a head turn: `[rows, n_dims / 2]`.
-    pub cos: Tensor,
-    /// The sines, likewise.
-    pub sin: Tensor,
-}
-
-/// Where a row stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Which of the caches is its sequence's.
-    pub cache: usize,
-    /// Its place in the sequence.
-    pub position: usize,
-    /// Whether its sequence is read as a long one, where rotations tell those apart.
-    pub far: bool,
-}
-
-impl Batch {
-    /// Computes the angles of the rows.
-    pub fn new(
-        places: Vec<Place>,
-        rotations: &[Rotation],
-        device: &Device,
-    ) -> candle_core::Result<Self> {
-        let turns = rotations
-            .iter()
-            .map(|rotation| Turns::new(rotation, &places, device));
-        Ok(Self {
-            turns: turns.collect::<candle_core::Result<_>>()?,
-            places,
-        })
-    }
-}
-
-impl Turns {
-    fn new(rotation: &Rotation, places: &[Place], device: &Device) -> candle_core::Result<Self> {
-        let angles: Vec<f32> = places
-            .iter()
-            .flat_map(|place| {
-                let position = place.position as f32;
-                let steps = match &rotation.far {
-                    Some((_, steps)) if place.far => steps,
-                    _ => &rotation.steps,
-                };
-                steps.iter().map(move |step| position * step)
-            })
-            .collect();
-        let n_planes = rotation.steps.len();
-        let shape = (places.len(), n_planes);
-        let amplitude = rotation.amplitude;
-        let cos: Vec<f32> = angles.iter().map(|angle| amplitude * angle.cos()).collect();
-        let sin: Vec<f32> = angles.iter().map(|angle| amplitude * angle.sin()).collect();
-        Ok(Self {
-            form: rotation.form,
-            n_dims: 2 * n_planes,
-            cos: Tensor::from_vec(cos, shape, device)?,
-            sin: Tensor::from_vec(sin, shape, device)?,
-        })
+    pub fn turns<'a, T>(&self, turns: &'a [Turns<T>]) -> Option<&'a Turns<T>> {
+        self.rope.and_then(|rope| turns.get(rope))
     }
 }

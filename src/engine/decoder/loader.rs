@@ -1,10 +1,8 @@
 //! Takes the tensors of a blueprint out of a checkpoint, in the form in which they are used.
 
-use candle_core::{Device, Tensor};
-
 use super::attention::{AttentionLayer, HeadNorms};
+use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::projection::{Policy, Projection};
 use super::weights::Layer;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
@@ -13,30 +11,26 @@ use crate::engine::blueprint::{
 use crate::engine::weights::{Checkpoint, StoredTensor};
 
 /// Takes the tensors of a blueprint out of a checkpoint.
-pub struct Loader<'a, 'b> {
+pub struct Loader<'a, 'b, F> {
     blueprint: &'a Blueprint,
     checkpoint: &'a mut Checkpoint<'b>,
-    policy: Policy,
+    form: &'a F,
     /// What this file leaves out in front of all names.
     omitted: &'static str,
     /// How many weights were taken.
     pub n_params: u64,
 }
 
-impl<'a, 'b> Loader<'a, 'b> {
-    /// For weights that will lie on this device.
-    pub fn new(
-        blueprint: &'a Blueprint,
-        checkpoint: &'a mut Checkpoint<'b>,
-        device: &Device,
-    ) -> Self {
+impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
+    /// For weights in this form.
+    pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint<'b>, form: &'a F) -> Self {
         let prefix = blueprint.naming.optional_prefix();
         let name = blueprint.naming.name(TensorRole::Embedding, 0);
         let short = name.strip_prefix(prefix).unwrap_or(&name);
         let is_short = checkpoint.shape(&name).is_none() && checkpoint.shape(short).is_some();
         Self {
             blueprint,
-            policy: Policy::new(checkpoint.catalog(), device),
+            form,
             omitted: if is_short { prefix } else { "" },
             checkpoint,
             n_params: 0,
@@ -50,15 +44,15 @@ impl<'a, 'b> Loader<'a, 'b> {
     }
 
     /// A table of rows as wide as the residual stream.
-    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<Projection, EngineError> {
+    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, EngineError> {
         let shape = [n_rows, self.blueprint.hidden_size];
         let name = self.blueprint.naming.name(role, 0);
         let matrix = self.take(name, &shape)?;
-        Projection::new(&[matrix], None, &self.policy)
+        self.form.matrix(vec![matrix], None)
     }
 
     /// The norm before the head.
-    pub fn final_norm(&mut self) -> Result<NormWeights, EngineError> {
+    pub fn final_norm(&mut self) -> Result<NormWeights<F::Vector>, EngineError> {
         self.norm(TensorRole::FinalNorm, 0)
     }
 
@@ -69,7 +63,7 @@ impl<'a, 'b> Loader<'a, 'b> {
             rope.rotation(|role| {
                 let name = self.file_name(blueprint.naming.name(role, 0));
                 let factors = self.checkpoint.take(&name, &[rope.n_dims / 2])?;
-                let factors: Vec<f32> = factors.vector(&Device::Cpu)?.to_vec1()?;
+                let factors = factors.values()?;
                 if factors.iter().all(|factor| *factor > 0.0) {
                     return Ok(factors);
                 }
@@ -81,7 +75,7 @@ impl<'a, 'b> Loader<'a, 'b> {
     }
 
     /// One layer.
-    pub fn layer(&mut self, layer: usize) -> Result<Layer, EngineError> {
+    pub fn layer(&mut self, layer: usize) -> Result<Layer<F>, EngineError> {
         let plan = self.blueprint.layers.get(layer);
         let norms = [
             [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
@@ -138,7 +132,11 @@ impl<'a, 'b> Loader<'a, 'b> {
         }
     }
 
-    fn norms(&mut self, roles: [TensorRole; 2], layer: usize) -> Result<Norms, EngineError> {
+    fn norms(
+        &mut self,
+        roles: [TensorRole; 2],
+        layer: usize,
+    ) -> Result<Norms<F::Vector>, EngineError> {
         let [before, after] = roles;
         let places = self.blueprint.norm_places;
         let mut norm = |role, is_there: bool| is_there.then(|| self.norm(role, layer)).transpose();
@@ -148,7 +146,11 @@ impl<'a, 'b> Loader<'a, 'b> {
         })
     }
 
-    fn norm(&mut self, role: TensorRole, layer: usize) -> Result<NormWeights, EngineError> {
+    fn norm(
+        &mut self,
+        role: TensorRole,
+        layer: usize,
+    ) -> Result<NormWeights<F::Vector>, EngineError> {
         let hidden = self.blueprint.hidden_size;
         let eps = self.blueprint.norm.eps;
         let weights = self.norm_weights(role, layer, hidden)?;
@@ -156,13 +158,13 @@ impl<'a, 'b> Loader<'a, 'b> {
             NormKind::Rms => NormWeights::Rms { weights, eps },
             NormKind::Layer => NormWeights::Layer {
                 weights,
-                bias: self.bias(role, layer, hidden)?,
+                bias: self.form.vector(self.bias(role, layer, hidden)?)?,
                 eps,
             },
         })
     }
 
-    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms>, EngineError> {
+    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms<F::Vector>>, EngineError> {
         let head_dim = self.blueprint.head_dim;
         let (n_query, n_key) = match self.blueprint.head_norm {
             None => return Ok(None),
@@ -181,11 +183,13 @@ impl<'a, 'b> Loader<'a, 'b> {
         role: TensorRole,
         layer: usize,
         width: usize,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<F::Vector, EngineError> {
         let name = self.blueprint.naming.name(role, layer);
-        let weights = self.take(name, &[width])?.vector(self.policy.device())?;
-        let offset = f64::from(self.blueprint.norm.offset);
-        Ok((weights + offset)?)
+        let mut weights = self.take(name, &[width])?.values()?;
+        for weight in &mut weights {
+            *weight += self.blueprint.norm.offset;
+        }
+        self.form.vector(weights)
     }
 
     fn bias(
@@ -193,9 +197,9 @@ impl<'a, 'b> Loader<'a, 'b> {
         role: TensorRole,
         layer: usize,
         width: usize,
-    ) -> Result<Tensor, EngineError> {
+    ) -> Result<Vec<f32>, EngineError> {
         let name = self.blueprint.naming.bias_name(role, layer);
-        self.take(name, &[width])?.vector(self.policy.device())
+        self.take(name, &[width])?.values()
     }
 
     /// Matrices of these heights side by side, with inputs of this width, and what they add.
@@ -205,9 +209,9 @@ impl<'a, 'b> Loader<'a, 'b> {
         roles: &[(TensorRole, usize)],
         width: usize,
         has_bias: bool,
-    ) -> Result<Projection, EngineError> {
+    ) -> Result<F::Matrix, EngineError> {
         let mut matrices = Vec::new();
-        let mut biases = Vec::new();
+        let mut bias = Vec::new();
         for &(role, n_rows) in roles {
             let name = self.blueprint.naming.name(role, layer);
             matrices.push(match self.blueprint.matrices {
@@ -215,11 +219,10 @@ impl<'a, 'b> Loader<'a, 'b> {
                 Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
             });
             if has_bias {
-                biases.push(self.bias(role, layer, n_rows)?);
+                bias.extend(self.bias(role, layer, n_rows)?);
             }
         }
-        let bias = has_bias.then(|| Tensor::cat(&biases, 0)).transpose()?;
-        Projection::new(&matrices, bias, &self.policy)
+        self.form.matrix(matrices, has_bias.then_some(bias))
     }
 
     fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, EngineError> {

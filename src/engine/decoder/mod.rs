@@ -1,111 +1,92 @@
 //! Our own forward pass for all families of a blueprint: a flat batch of rows of any sequences.
 //!
-//! It is written once over candle's tensors; attention and the activation have a second form over
-//! slices for the processor, where a small model would otherwise spend its time between operations.
-//! This module knows no file and no tokenizer.
+//! What a layer does is written twice: over candle's tensors for any device, and over slices for the
+//! processor. Sequences, their caches and where rows stand are one matter for both. This module knows no
+//! file and no tokenizer.
 
 #![allow(
     clippy::inline_always,
     reason = "only what is inlined into a dispatch is compiled for the processor that is there"
 )]
 
-mod activation;
 #[cfg(test)]
 mod architecture_tests;
 mod attention;
-#[cfg(test)]
-mod attention_tests;
+mod backend;
+mod batch;
 mod cache;
-mod cap;
-mod cpu_attention;
-mod cpu_head;
-mod cpu_run;
-mod cpu_tensor;
-mod exp;
-mod forward;
+mod cpu;
 mod loader;
 mod norm;
-mod packed;
-mod projection;
 mod sequence;
-mod tensor_attention;
+mod tensors;
 mod weights;
 
 use std::collections::BTreeMap;
 
 use candle_core::Device;
 
-use self::attention::{Attention, HeadShape, Place};
+use self::backend::Backend;
+use self::batch::Place;
 use self::cache::Cache;
-use self::cpu_attention::CpuAttention;
+use self::cpu::CpuBackend;
 use self::sequence::{Sequence, Text};
-use self::tensor_attention::TensorAttention;
-use self::weights::Weights;
+use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::weights::Checkpoint;
-use super::{CausalLm, EngineError, Logits, Row, SequenceId};
+use super::{CausalLm, EngineError, ForwardTimes, Logits, Row, SequenceId};
 use crate::decoding::TokenId;
 
-pub use cpu_run::N_LANES;
-pub use projection::Policy;
+pub use cpu::{N_LANES, n_kept_bytes};
 
 /// How many tokens are read at once where a text must be read again.
 const N_CHUNK: usize = 128;
 
-/// A model's weights, ready to run, and what is known only once they are there.
-pub struct Decoder<A: Attention> {
+/// A model's weights, ready to run, and the sequences that they have read.
+pub struct Decoder<B: Backend> {
     blueprint: Blueprint,
-    weights: Weights,
-    attention: A,
-    device: Device,
-    sequences: BTreeMap<SequenceId, Sequence<A::Run>>,
+    backend: B,
+    sequences: BTreeMap<SequenceId, Sequence<B::Run>>,
     n_opened: u64,
 }
 
-impl Decoder<CpuAttention> {
-    /// On the processor.
+impl Decoder<CpuBackend> {
+    /// On the processor, in kernels of our own, with so many threads.
     pub fn on_cpu(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
+        n_threads: usize,
     ) -> Result<Self, EngineError> {
-        let attention = CpuAttention::new(HeadShape::new(&blueprint));
-        Self::new(blueprint, checkpoint, attention, Device::Cpu)
+        let backend = CpuBackend::load(&blueprint, checkpoint, n_threads)?;
+        Ok(Self::new(blueprint, backend))
     }
 }
 
-impl Decoder<TensorAttention> {
-    /// On any device, in tensor operations only.
+impl Decoder<TensorBackend> {
+    /// On any device, in tensor operations.
     pub fn on_device(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
     ) -> Result<Self, EngineError> {
-        let attention = TensorAttention::new(HeadShape::new(&blueprint));
-        Self::new(blueprint, checkpoint, attention, device)
+        let backend = TensorBackend::load(&blueprint, checkpoint, device)?;
+        Ok(Self::new(blueprint, backend))
     }
 }
 
-impl<A: Attention> Decoder<A> {
-    fn new(
-        blueprint: Blueprint,
-        checkpoint: &mut Checkpoint<'_>,
-        attention: A,
-        device: Device,
-    ) -> Result<Self, EngineError> {
-        Ok(Self {
-            // First, because the sizes that a file names are true only once its tensors have them.
-            weights: Weights::load(&blueprint, checkpoint, &device)?,
+impl<B: Backend> Decoder<B> {
+    const fn new(blueprint: Blueprint, backend: B) -> Self {
+        Self {
             blueprint,
-            attention,
-            device,
+            backend,
             sequences: BTreeMap::new(),
             n_opened: 0,
-        })
+        }
     }
 
     /// How many weights the model has.
-    pub const fn n_params(&self) -> u64 {
-        self.weights.n_params
+    pub fn n_params(&self) -> u64 {
+        self.backend.facts().n_params
     }
 
     /// Where each row stands, and the sequences in the order in which rows name them.
@@ -138,7 +119,7 @@ impl<A: Attention> Decoder<A> {
     }
 
     fn check_token(&self, row: &Row) -> Result<(), EngineError> {
-        let n_vocab = self.weights.n_vocab;
+        let n_vocab = self.backend.facts().n_vocab;
         if row.token.index() < n_vocab {
             Ok(())
         } else {
@@ -147,19 +128,19 @@ impl<A: Attention> Decoder<A> {
         }
     }
 
-    fn sequence(&self, id: SequenceId) -> Result<&Sequence<A::Run>, EngineError> {
+    fn sequence(&self, id: SequenceId) -> Result<&Sequence<B::Run>, EngineError> {
         self.sequences
             .get(&id)
             .ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence<A::Run>, EngineError> {
+    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence<B::Run>, EngineError> {
         self.sequences
             .get_mut(&id)
             .ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    fn add(&mut self, sequence: Sequence<A::Run>) -> SequenceId {
+    fn add(&mut self, sequence: Sequence<B::Run>) -> SequenceId {
         self.n_opened += 1;
         let id = SequenceId(self.n_opened);
         self.sequences.insert(id, sequence);
@@ -169,12 +150,12 @@ impl<A: Attention> Decoder<A> {
     /// Where a rotation tells long texts from short ones, and these rows make one of the other: reads
     /// again what was read, as all of it must have turned alike.
     fn settle(
-        &self,
+        &mut self,
         places: &mut [Place],
         texts: &mut [Text],
-        caches: &mut [Cache<A::Run>],
-    ) -> candle_core::Result<()> {
-        let rotations = self.weights.rotations.iter();
+        caches: &mut [Cache<B::Run>],
+    ) -> Result<(), EngineError> {
+        let rotations = self.backend.facts().rotations.iter();
         let borders = rotations.filter_map(|rotation| rotation.far.as_ref());
         let Some(n_near) = borders.map(|(n_near, _)| *n_near).min() else {
             return Ok(());
@@ -194,7 +175,7 @@ impl<A: Attention> Decoder<A> {
         Ok(())
     }
 
-    fn read_again(&self, tokens: &[TokenId], far: bool) -> candle_core::Result<Cache<A::Run>> {
+    fn read_again(&mut self, tokens: &[TokenId], far: bool) -> Result<Cache<B::Run>, EngineError> {
         let mut caches = [Cache::new()];
         for (chunk, tokens) in tokens.chunks(N_CHUNK).enumerate() {
             let rows = tokens.iter().map(|token| Row {
@@ -209,7 +190,8 @@ impl<A: Attention> Decoder<A> {
                 position,
                 far,
             });
-            self.run(&rows, places.collect(), &mut caches)?;
+            let places: Vec<Place> = places.collect();
+            self.backend.run(&rows, &places, &mut caches)?;
             for cache in &mut caches {
                 cache.commit(rows.len());
             }
@@ -219,9 +201,9 @@ impl<A: Attention> Decoder<A> {
     }
 }
 
-impl<A: Attention> CausalLm for Decoder<A> {
+impl<B: Backend> CausalLm for Decoder<B> {
     fn n_vocab(&self) -> usize {
-        self.weights.n_vocab
+        self.backend.facts().n_vocab
     }
 
     fn n_context(&self) -> usize {
@@ -254,17 +236,17 @@ impl<A: Attention> CausalLm for Decoder<A> {
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         if rows.is_empty() {
-            return Ok(Logits::new(Vec::new(), self.weights.n_vocab));
+            return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
         }
         let (ids, mut places) = self.plan(rows)?;
-        let (mut texts, mut caches): (Vec<Text>, Vec<Cache<A::Run>>) = ids
+        let (mut texts, mut caches): (Vec<Text>, Vec<Cache<B::Run>>) = ids
             .iter()
             .filter_map(|id| self.sequences.remove(id))
             .map(|sequence| (sequence.text, sequence.cache))
             .unzip();
         let logits = self
             .settle(&mut places, &mut texts, &mut caches)
-            .and_then(|()| self.run_on_cores(rows, &places, &mut caches));
+            .and_then(|()| self.backend.run(rows, &places, &mut caches));
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
                 if let Some(cache) = caches.get_mut(place.cache) {
@@ -278,6 +260,10 @@ impl<A: Attention> CausalLm for Decoder<A> {
         let sequences = texts.into_iter().zip(caches);
         let sequences = sequences.map(|(text, cache)| Sequence { text, cache });
         self.sequences.extend(ids.into_iter().zip(sequences));
-        Ok(logits?)
+        logits
+    }
+
+    fn times(&self) -> ForwardTimes {
+        self.backend.times()
     }
 }

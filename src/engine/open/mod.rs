@@ -139,7 +139,7 @@ fn decoder(
 ) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
     let candle = device.candle().clone();
     if candle.is_cpu() {
-        let decoder = Decoder::on_cpu(blueprint, checkpoint)?;
+        let decoder = Decoder::on_cpu(blueprint, checkpoint, super::n_cpu_threads())?;
         let n_params = decoder.n_params();
         Ok((Box::new(decoder), n_params))
     } else {

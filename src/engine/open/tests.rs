@@ -118,7 +118,7 @@ fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
     let mut progress = |_| ();
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_cpu(here.blueprint, &mut checkpoint).unwrap();
+    let mut lm = Decoder::on_cpu(here.blueprint, &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
     let there = found(tensors);
     let mut progress = |_| ();
@@ -138,17 +138,23 @@ fn check(dtype_of: impl Fn(&str) -> GgmlDType, tolerance: f32, quantization: &st
     let tensors = weights(dtype_of);
     assert_eq!(found(&tensors).catalog.quantization(), quantization);
     let [expected, _] = both_paths(&in_full_precision(&tensors));
-    for found in both_paths(&tensors) {
+    let [ours, candles] = both_paths(&tensors).map(|found| {
         assert_eq!(found.len(), 5 * N_VOCAB);
         let error = relative_error(&found, &expected);
         assert!(error < tolerance, "{quantization}: {error}");
-    }
+        error
+    });
+    // Chance decides between errors of one size.
+    assert!(
+        ours < 1.2 * candles.max(1e-6),
+        "{quantization}: {ours}, candle's {candles}"
+    );
 }
 
 #[test]
 fn every_type_gives_the_logits_of_its_widened_weights() {
-    // Products with floating-point weights and ours with Q8_0 round nothing; the others round their
-    // inputs to 8 bits, 32 or 256 of them by one scale.
+    // Products with floating-point weights round nothing; the others round their inputs to 8 bits, 32 or
+    // 256 of them by one scale.
     for (dtype, tolerance, quantization) in [
         (GgmlDType::F32, 1e-5, "F32"),
         (GgmlDType::F16, 1e-5, "F16"),
@@ -157,7 +163,7 @@ fn every_type_gives_the_logits_of_its_widened_weights() {
         (GgmlDType::Q4_1, 0.02, "Q4_1"),
         (GgmlDType::Q5_0, 0.02, "Q5_0"),
         (GgmlDType::Q5_1, 0.02, "Q5_1"),
-        (GgmlDType::Q8_0, 1e-5, "Q8_0"),
+        (GgmlDType::Q8_0, 0.02, "Q8_0"),
         (GgmlDType::Q8_1, 0.02, "Q8_1"),
         (GgmlDType::Q2K, 0.02, "Q2_K"),
         (GgmlDType::Q3K, 0.02, "Q3_K"),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
-use candle_core::{Device, Tensor};
 
 use super::buffers::{Buffer, Buffers};
 use crate::engine::EngineError;
@@ -114,9 +114,10 @@ impl StoredTensor {
         Ok(QTensor::new(storage, (bytes.len() / n_row_bytes, width))?)
     }
 
-    /// The values in full precision, as one row.
-    pub fn vector(&self, device: &Device) -> Result<Tensor, EngineError> {
-        let storage = QStorage::from_data(Cow::Borrowed(&self.bytes), device, self.dtype)?;
-        Ok(QTensor::new(storage, self.n_values())?.dequantize(device)?)
+    /// The values in full precision, one row after another.
+    pub fn values(&self) -> Result<Vec<f32>, EngineError> {
+        let storage = QStorage::from_data(Cow::Borrowed(&self.bytes), &Device::Cpu, self.dtype)?;
+        let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;
+        Ok(values.to_vec1()?)
     }
 }

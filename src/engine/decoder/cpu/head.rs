@@ -2,9 +2,8 @@
 
 use pulp::Simd;
 
-use super::cpu_run::N_LANES;
 use super::exp::exp;
-use super::packed::multiply_add;
+use super::run::N_LANES;
 use crate::engine::blueprint::RopeForm;
 
 /// Turns a head to its position.
@@ -174,5 +173,15 @@ fn add_to(mixed: &mut [f32], sums: &[[f32; N_LANES]]) {
 fn add_product<S: Simd>(factor: f32, values: &[f32; N_LANES], sums: &mut [f32; N_LANES]) {
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum = multiply_add::<S>(factor, *value, *sum);
+    }
+}
+
+/// a × b + c: in one step where the processor has that, because the step's emulation is slow.
+#[inline(always)]
+fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
+    if S::IS_SCALAR {
+        a * b + c
+    } else {
+        a.mul_add(b, c)
     }
 }

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use candle_core::{Device, Tensor};
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
-use super::attention::{Attention, AttentionLayer, Batch, HeadNorms, HeadShape, Place, Turns};
-use super::cache::Cache;
+use super::Batch;
 use super::cap::soft_cap;
-use super::cpu_head::{add_values, rms_norm, rotate, softmax, write_scores};
-use super::cpu_run::{BlockShape, CpuRun, KeysValues, N_LANES};
-use super::cpu_tensor::with_values;
+use super::head::{add_values, rms_norm, rotate, softmax, write_scores};
+use super::run::{BlockShape, CpuRun, KeysValues, N_LANES};
+use crate::engine::decoder::attention::{AttentionLayer, HeadNorms, HeadShape};
+use crate::engine::decoder::batch::{Place, Turns};
+use crate::engine::decoder::cache::Cache;
+use crate::engine::kernels::Team;
 
 /// Attention on the processor.
 #[derive(Debug)]
@@ -42,19 +42,19 @@ impl CpuAttention {
     /// Norms and turns queries and keys, scales the queries, and writes keys and values to the tails.
     fn read(
         &self,
-        layer: &AttentionLayer,
+        layer: &AttentionLayer<Vec<f32>>,
         qkv: &mut [f32],
-        batch: &Batch,
+        batch: &Batch<'_>,
         caches: &mut [Cache<CpuRun>],
-    ) -> candle_core::Result<()> {
+    ) {
         if let Some(norms) = &layer.norms {
-            self.norm(norms, qkv)?;
+            self.norm(norms, qkv);
         }
-        if let Some(turns) = layer.turns(batch) {
-            self.turn(turns, qkv)?;
+        if let Some(turns) = layer.turns(&batch.turns) {
+            self.turn(turns, qkv);
         }
         let kv_width = self.shape.kv_width();
-        for (row, place) in self.rows(qkv).zip(&batch.places) {
+        for (row, place) in self.rows(qkv).zip(batch.places) {
             let (queries, keys_values) = row.split_at_mut(self.shape.q_width());
             let (keys, values) = keys_values.split_at(kv_width);
             for value in queries {
@@ -68,47 +68,40 @@ impl CpuAttention {
                 run.write(self.block_shape(), index, keys, values);
             }
         }
-        Ok(())
     }
 
     fn rows<'a>(&self, qkv: &'a mut [f32]) -> impl Iterator<Item = &'a mut [f32]> {
         qkv.chunks_exact_mut(self.shape.q_width() + 2 * self.shape.kv_width())
     }
 
-    fn norm(&self, norms: &HeadNorms, qkv: &mut [f32]) -> candle_core::Result<()> {
+    fn norm(&self, norms: &HeadNorms<Vec<f32>>, qkv: &mut [f32]) {
         let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
         for (weights, range) in [
             (&norms.queries, 0..q_width),
             (&norms.keys, q_width..q_width + kv_width),
         ] {
-            with_values(weights, |weights| {
-                for row in self.rows(qkv) {
-                    let heads = row.get_mut(range.clone()).unwrap_or_default();
-                    for part in heads.chunks_exact_mut(weights.len().max(1)) {
-                        rms_norm(norms.eps, weights, part);
-                    }
+            for row in self.rows(qkv) {
+                let heads = row.get_mut(range.clone()).unwrap_or_default();
+                for part in heads.chunks_exact_mut(weights.len().max(1)) {
+                    rms_norm(norms.eps, weights, part);
                 }
-            })?;
+            }
         }
-        Ok(())
     }
 
-    fn turn(&self, turns: &Turns, qkv: &mut [f32]) -> candle_core::Result<()> {
+    fn turn(&self, turns: &Turns, qkv: &mut [f32]) {
         let turning_width = self.shape.q_width() + self.shape.kv_width();
         let n_planes = turns.n_dims / 2;
-        with_values(&turns.cos, |cos| {
-            with_values(&turns.sin, |sin| {
-                let angles = cos.chunks_exact(n_planes).zip(sin.chunks_exact(n_planes));
-                for (row, (cos, sin)) in self.rows(qkv).zip(angles) {
-                    let (turning, _) = row.split_at_mut(turning_width);
-                    for head in turning.chunks_exact_mut(self.shape.head_dim) {
-                        if let Some(head) = head.get_mut(..turns.n_dims) {
-                            rotate(turns.form, cos, sin, head);
-                        }
-                    }
+        let (cos, sin) = (&turns.cos, &turns.sin);
+        let angles = cos.chunks_exact(n_planes).zip(sin.chunks_exact(n_planes));
+        for (row, (cos, sin)) in self.rows(qkv).zip(angles) {
+            let (turning, _) = row.split_at_mut(turning_width);
+            for head in turning.chunks_exact_mut(self.shape.head_dim) {
+                if let Some(head) = head.get_mut(..turns.n_dims) {
+                    rotate(turns.form, cos, sin, head);
                 }
-            })
-        })?
+            }
+        }
     }
 
     /// Mixes the values for the query heads of one row that share key-value head `kv_head`. These go
@@ -193,55 +186,54 @@ impl Query<'_> {
     }
 }
 
-impl Attention for CpuAttention {
-    type Run = CpuRun;
-
-    fn forward(
+impl CpuAttention {
+    /// Norms and turns queries and keys, writes keys and values to the tails, and mixes for each row the
+    /// values of all tokens up to its own, or of as many as the layer's window holds.
+    ///
+    /// `qkv` is `[rows, q_width + 2 × kv_width]`; `mixed` is `[rows, q_width]`.
+    pub fn forward(
         &self,
-        layer: &AttentionLayer,
-        qkv: &Tensor,
-        batch: &Batch,
-        caches: &mut [Cache<CpuRun>],
-    ) -> candle_core::Result<Tensor> {
-        let mut qkv = with_values(qkv, <[f32]>::to_vec)?;
-        self.read(layer, &mut qkv, batch, caches)?;
-        let q_width = self.shape.q_width();
-        let mut mixed = vec![0.0; batch.places.len() * q_width];
+        team: &Team,
+        layer: &AttentionLayer<Vec<f32>>,
+        qkv: &mut [f32],
+        (batch, caches): (&Batch<'_>, &mut [Cache<CpuRun>]),
+        mixed: &mut [f32],
+    ) {
+        self.read(layer, qkv, batch, caches);
         let work = Work {
             attention: self,
             layer,
-            qkv: &qkv,
+            qkv,
             batch,
             caches,
         };
-        work.mix_all(&mut mixed);
-        Tensor::from_vec(mixed, (batch.places.len(), q_width), &Device::Cpu)
+        work.mix_all(team, mixed);
     }
 }
 
 /// One layer's work: a task for each row and each of its key-value heads.
 struct Work<'a> {
     attention: &'a CpuAttention,
-    layer: &'a AttentionLayer,
+    layer: &'a AttentionLayer<Vec<f32>>,
     qkv: &'a [f32],
-    batch: &'a Batch,
+    batch: &'a Batch<'a>,
     caches: &'a [Cache<CpuRun>],
 }
 
 impl Work<'_> {
     /// Does all tasks, on several threads where that pays.
-    fn mix_all(&self, mixed: &mut [f32]) {
+    fn mix_all(&self, team: &Team, mixed: &mut [f32]) {
         let shape = self.attention.shape;
-        if n_products(&self.batch.places, shape.q_width()) < N_MIN_PARALLEL_PRODUCTS {
+        if n_products(self.batch.places, shape.q_width()) < N_MIN_PARALLEL_PRODUCTS {
             self.mix_some(0, mixed);
             return;
         }
         let n_tasks = self.batch.places.len() * shape.n_kv_heads;
-        let n_part_tasks = n_tasks.div_ceil(4 * rayon::current_num_threads());
-        mixed
-            .par_chunks_mut(n_part_tasks * self.task_width())
-            .enumerate()
-            .for_each(|(part, mixed)| self.mix_some(part * n_part_tasks, mixed));
+        let n_part_tasks = n_tasks.div_ceil(4 * team.n_threads());
+        let parts = mixed.chunks_mut(n_part_tasks * self.task_width());
+        team.run(parts.enumerate().collect(), |(part, mixed)| {
+            self.mix_some(part * n_part_tasks, mixed);
+        });
     }
 
     fn mix_some(&self, first_task: usize, mixed: &mut [f32]) {

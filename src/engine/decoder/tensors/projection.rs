@@ -1,11 +1,8 @@
 //! Matrices of weights that stay as their file stores them, as far as that is the fast way.
 
-use std::sync::Arc;
-
-use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::quantized::{QMatMul, QTensor};
 use candle_core::{Device, Module, Tensor};
 
-use super::packed::Packed;
 use crate::engine::EngineError;
 use crate::engine::weights::{Catalog, StoredTensor, is_half};
 
@@ -16,14 +13,10 @@ const N_MAX_WIDENED_BYTES: u64 = 256 << 20;
 /// How many values of 16-bit weights are widened at a time.
 const N_SLAB_VALUES: usize = 1 << 22;
 
-/// 8-bit weights of a model up to this size are multiplied on one thread.
-const N_MAX_PACKED_BYTES: u64 = 32 << 20;
-
 /// How the weights of one model are kept.
 #[derive(Debug, Clone)]
 pub struct Policy {
     widen: bool,
-    pack: bool,
     n_slab_values: usize,
     device: Device,
 }
@@ -33,20 +26,8 @@ impl Policy {
     pub fn new(catalog: &Catalog, device: &Device) -> Self {
         Self {
             widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
-            pack: device.is_cpu() && catalog.n_bytes() <= N_MAX_PACKED_BYTES,
             n_slab_values: N_SLAB_VALUES,
             device: device.clone(),
-        }
-    }
-
-    /// How many bytes weights take on the processor that a file stores so in `n_bytes`.
-    pub const fn n_kept_bytes(&self, dtype: GgmlDType, n_bytes: u64) -> u64 {
-        match dtype {
-            GgmlDType::F16 | GgmlDType::BF16 if self.widen => 2 * n_bytes,
-            // Scales are widened to 32 bits: 36 bytes instead of 34.
-            GgmlDType::Q8_0 if self.pack => n_bytes / 34 * 36,
-            _ if is_kept_twice(dtype) => 2 * n_bytes,
-            _ => n_bytes,
         }
     }
 
@@ -56,36 +37,22 @@ impl Policy {
     }
 }
 
-/// Whether candle keeps a second form of such weights once they are multiplied: the one that its
-/// quickest products read.
-const fn is_kept_twice(dtype: GgmlDType) -> bool {
-    match dtype {
-        GgmlDType::Q4K | GgmlDType::Q6K | GgmlDType::Q8_0 => {
-            cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
-        }
-        GgmlDType::Q4_0 | GgmlDType::Q5K => cfg!(target_arch = "aarch64"),
-        _ => false,
-    }
-}
-
 /// One linear map, or several of the same input side by side.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Projection {
     parts: Vec<Part>,
     /// What is added to each row of outputs.
     bias: Option<Tensor>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Part {
-    /// 8-bit, of a small model on the processor.
-    Packed(Arc<Packed>),
     /// Quantised, or 32-bit.
     Whole(QMatMul),
     /// 16-bit, in slabs of rows.
     Slabs {
         n_slab_rows: usize,
-        slabs: Arc<Vec<QTensor>>,
+        slabs: Vec<QTensor>,
     },
 }
 
@@ -102,11 +69,6 @@ impl Projection {
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
             match group {
-                [first, ..] if first.dtype() == GgmlDType::Q8_0 && policy.pack => {
-                    let (_, width) = first.dims2();
-                    let blocks = StoredTensor::bytes(group);
-                    parts.push(Part::Packed(Arc::new(Packed::new(&blocks, width))));
-                }
                 [first, ..] if is_half(first.dtype()) && !policy.widen => {
                     for matrix in group {
                         parts.push(Part::slabs(matrix, policy)?);
@@ -116,11 +78,6 @@ impl Projection {
             }
         }
         Ok(Self { parts, bias })
-    }
-
-    /// Whether it is multiplied by our own products, on the thread that asks.
-    pub fn is_packed(&self) -> bool {
-        matches!(self.parts.as_slice(), [Part::Packed(_)])
     }
 
     /// Rows of inputs to rows of outputs.
@@ -166,13 +123,12 @@ impl Part {
             .collect();
         Ok(Self::Slabs {
             n_slab_rows,
-            slabs: Arc::new(slabs?),
+            slabs: slabs?,
         })
     }
 
     fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self {
-            Self::Packed(matrix) => matrix.forward(input),
             Self::Whole(matrix) => matrix.forward(input),
             Self::Slabs { slabs, .. } => {
                 let outputs: candle_core::Result<Vec<_>> = slabs
@@ -186,13 +142,6 @@ impl Part {
 
     fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         match self {
-            Self::Packed(matrix) => {
-                let mut values = Vec::new();
-                for index in indices {
-                    matrix.extend_with_row(*index as usize, &mut values);
-                }
-                Tensor::from_vec(values, (indices.len(), matrix.width()), device)
-            }
             Self::Whole(matrix) => matrix.embedding(&Tensor::new(indices, device)?),
             Self::Slabs { n_slab_rows, slabs } => {
                 let rows: candle_core::Result<Vec<_>> = indices

@@ -1,6 +1,6 @@
 //! Keys and values in the order in which attention on the processor wants them.
 
-use super::cache::Run;
+use crate::engine::decoder::cache::Run;
 
 /// How many positions lie side by side, one score each in a vector register or two; also to how many
 /// values a head is filled up.

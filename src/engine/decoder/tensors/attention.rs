@@ -1,10 +1,11 @@
-//! Attention in tensor operations only: for every device, and the yardstick of the faster one.
+//! Attention in tensor operations.
 
 use candle_core::{D, DType, Device, Tensor};
 
-use super::attention::{Attention, AttentionLayer, Batch, HeadShape, Turns};
-use super::cache::{Cache, Run};
-use crate::engine::blueprint::RopeForm;
+use crate::engine::blueprint::{RopeForm, Rotation};
+use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
+use crate::engine::decoder::batch::{Place, Turns};
+use crate::engine::decoder::cache::{Cache, Run};
 
 /// Attention in tensor operations.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl TensorAttention {
             .contiguous()
     }
 
-    fn turned(&self, heads: Tensor, turns: Option<&Turns>) -> candle_core::Result<Tensor> {
+    fn turned(&self, heads: Tensor, turns: Option<&Turns<Tensor>>) -> candle_core::Result<Tensor> {
         let Some(turns) = turns else {
             return Ok(heads);
         };
@@ -81,7 +82,7 @@ impl TensorAttention {
     /// What the rows of one sequence see: `[heads, rows, head_dim]`.
     fn attend(
         &self,
-        layer: &AttentionLayer,
+        layer: &AttentionLayer<Tensor>,
         queries: &Tensor,
         positions: &[usize],
         cache: &Cache<TensorRun>,
@@ -123,14 +124,49 @@ impl TensorAttention {
     }
 }
 
-impl Attention for TensorAttention {
-    type Run = TensorRun;
+/// The rows of one forward pass.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    /// Where they stand.
+    pub places: &'a [Place],
+    /// How far they turn, for each of the model's rotations.
+    pub turns: Vec<Turns<Tensor>>,
+}
 
-    fn forward(
+impl<'a> Batch<'a> {
+    /// Computes the angles of the rows.
+    pub fn new(
+        places: &'a [Place],
+        rotations: &[Rotation],
+        device: &Device,
+    ) -> candle_core::Result<Self> {
+        let turns = rotations.iter().map(|rotation| {
+            let turns = Turns::new(rotation, places);
+            let shape = (places.len(), turns.n_dims / 2);
+            Ok(Turns {
+                form: turns.form,
+                n_dims: turns.n_dims,
+                cos: Tensor::from_vec(turns.cos, shape, device)?,
+                sin: Tensor::from_vec(turns.sin, shape, device)?,
+            })
+        });
+        Ok(Self {
+            places,
+            turns: turns.collect::<candle_core::Result<_>>()?,
+        })
+    }
+}
+
+impl TensorAttention {
+    /// Turns queries and keys to their positions, writes keys and values to the tails, and mixes for
+    /// each row the values of all tokens up to its own, or of as many as the layer's window holds.
+    ///
+    /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
+    pub fn forward(
         &self,
-        layer: &AttentionLayer,
+        layer: &AttentionLayer<Tensor>,
         qkv: &Tensor,
-        batch: &Batch,
+        batch: &Batch<'_>,
         caches: &mut [Cache<TensorRun>],
     ) -> candle_core::Result<Tensor> {
         let (q_width, kv_width) = (self.shape.q_width(), self.shape.kv_width());
@@ -138,7 +174,7 @@ impl Attention for TensorAttention {
         let norms = layer.norms.as_ref();
         let query_norm = norms.map(|norms| (&norms.queries, norms.eps));
         let key_norm = norms.map(|norms| (&norms.keys, norms.eps));
-        let turns = layer.turns(batch);
+        let turns = layer.turns(&batch.turns);
         let queries = self.heads(qkv, 0, self.shape.n_heads, query_norm)?;
         let queries = self.turned(queries, turns)?;
         let keys = self.heads(qkv, q_width, n_kv_heads, key_norm)?;
@@ -149,7 +185,7 @@ impl Attention for TensorAttention {
         let mut n_done = 0;
         for (index, cache) in caches.iter_mut().enumerate() {
             let (rows, positions): (Vec<u32>, Vec<usize>) = (0..)
-                .zip(&batch.places)
+                .zip(batch.places)
                 .filter(|(_, place)| place.cache == index)
                 .map(|(row, place)| (row, place.position))
                 .unzip();
@@ -227,7 +263,7 @@ fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Resul
 
 /// Zero where a row may look, minus infinity beyond its own position and before its window.
 fn mask(
-    layer: &AttentionLayer,
+    layer: &AttentionLayer<Tensor>,
     positions: &[usize],
     n_visible: usize,
     device: &Device,

@@ -1,0 +1,318 @@
+//! The forward pass over slices, in kernels of our own: for the processor.
+//!
+//! This module knows what a layer does in which order; the products themselves are a matter of
+//! `engine/kernels`.
+
+mod attention;
+mod cap;
+mod exp;
+mod head;
+mod projection;
+mod rows;
+mod run;
+
+use std::time::Instant;
+
+use candle_core::quantized::GgmlDType;
+
+use self::attention::CpuAttention;
+use self::cap::soft_cap;
+use self::projection::{Cores, format};
+use self::rows::{Activated, Joined, Normed, each_row};
+use self::run::CpuRun;
+use super::attention::HeadShape;
+use super::backend::{Backend, Facts};
+use super::batch::{Place, Turns};
+use super::cache::Cache;
+use super::norm::NormWeights;
+use super::weights::{Layer, Weights};
+use crate::engine::blueprint::{Blueprint, FeedForward};
+use crate::engine::kernels::{Inputs, InstructionSet, Team};
+use crate::engine::weights::Checkpoint;
+use crate::engine::{EngineError, ForwardTimes, Logits, Row};
+
+pub use run::N_LANES;
+
+/// The processor's cores.
+pub struct CpuBackend {
+    blueprint: Blueprint,
+    weights: Weights<Slices>,
+    attention: CpuAttention,
+    cores: Cores,
+    arch: pulp::Arch,
+    buffers: Buffers,
+    times: ForwardTimes,
+}
+
+/// Weights as tiles and slices.
+struct Slices;
+
+/// What one pass writes; kept, so that the next finds the memory there.
+#[derive(Debug, Default)]
+struct Buffers {
+    /// The residual stream.
+    hidden: Vec<f32>,
+    /// What goes into a part of a layer, or comes out of it, at one length.
+    normed: Vec<f32>,
+    qkv: Vec<f32>,
+    mixed: Vec<f32>,
+    /// Between the two products of the feed-forward network, before and after its activation.
+    inner: Vec<f32>,
+    activated: Vec<f32>,
+    /// What a part of a layer found.
+    found: Vec<f32>,
+    inputs: Inputs,
+}
+
+/// The rows of one forward pass.
+struct Batch<'a> {
+    places: &'a [Place],
+    /// How far they turn, for each of the model's rotations.
+    turns: Vec<Turns>,
+}
+
+/// How many bytes weights take on the processor that a file stores so in `n_bytes`.
+pub const fn n_kept_bytes(dtype: GgmlDType, n_bytes: u64) -> u64 {
+    match (format(dtype), dtype) {
+        // candle widens them.
+        (None, GgmlDType::F16 | GgmlDType::BF16) => 2 * n_bytes,
+        _ => n_bytes,
+    }
+}
+
+impl CpuBackend {
+    /// Takes the weights that the blueprint asks for out of the checkpoint.
+    pub fn load(
+        blueprint: &Blueprint,
+        checkpoint: &mut Checkpoint<'_>,
+        n_threads: usize,
+    ) -> Result<Self, EngineError> {
+        let team = Team::new(n_threads).map_err(|source| EngineError::ThreadsMissing { source })?;
+        Ok(Self {
+            weights: Weights::load(blueprint, checkpoint, &Slices)?,
+            blueprint: blueprint.clone(),
+            attention: CpuAttention::new(HeadShape::new(blueprint)),
+            cores: Cores {
+                team,
+                instructions: InstructionSet::best(),
+            },
+            arch: pulp::Arch::new(),
+            buffers: Buffers::default(),
+            times: ForwardTimes::default(),
+        })
+    }
+
+    /// The rows of the token table, and of the table of positions where there is one.
+    fn embed(
+        &self,
+        rows: &[Row],
+        places: &[Place],
+        buffers: &mut Buffers,
+    ) -> Result<(), EngineError> {
+        let (weights, hidden) = (&self.weights, &mut buffers.hidden);
+        hidden.clear();
+        let tokens = rows.iter().map(|row| row.token.index());
+        weights.embedding.extend_with_rows(tokens, hidden)?;
+        if let Some(scale) = self.blueprint.scales.embedding {
+            hidden.iter_mut().for_each(|value| *value *= scale);
+        }
+        if let Some(table) = &weights.positions {
+            buffers.found.clear();
+            let positions = places.iter().map(|place| place.position);
+            table.extend_with_rows(positions, &mut buffers.found)?;
+            for (value, position) in buffers.hidden.iter_mut().zip(&buffers.found) {
+                *value += position;
+            }
+        }
+        Ok(())
+    }
+
+    fn layer(
+        &self,
+        layer: &Layer<Slices>,
+        batch: &Batch<'_>,
+        caches: &mut [Cache<CpuRun>],
+        buffers: &mut Buffers,
+        times: &mut ForwardTimes,
+    ) -> Result<(), EngineError> {
+        let cores = &self.cores;
+        let Buffers {
+            hidden,
+            normed,
+            qkv,
+            mixed,
+            inner,
+            activated,
+            found,
+            inputs,
+        } = buffers;
+        let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
+        let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
+        layer.qkv.forward(cores, values, inputs, qkv)?;
+        lap(&mut clock, spent);
+        mixed.clear();
+        mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
+        self.attention
+            .forward(&cores.team, &layer.attention, qkv, (batch, caches), mixed);
+        lap(&mut clock, &mut times.attention_secs);
+        layer
+            .attention_output
+            .forward(cores, mixed, inputs, found)?;
+        lap(&mut clock, &mut times.product_secs);
+        self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
+        let values = self.normed(layer.ffn_norms.before.as_ref(), hidden, normed);
+        clock = Instant::now();
+        layer.ffn_in.forward(cores, values, inputs, inner)?;
+        lap(&mut clock, &mut times.product_secs);
+        self.activate(inner, activated);
+        clock = Instant::now();
+        layer.ffn_down.forward(cores, activated, inputs, found)?;
+        lap(&mut clock, &mut times.product_secs);
+        self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
+        Ok(())
+    }
+
+    /// Each row at one length, where there is a norm.
+    fn normed<'a>(
+        &self,
+        norm: Option<&NormWeights<Vec<f32>>>,
+        values: &'a [f32],
+        normed: &'a mut Vec<f32>,
+    ) -> &'a [f32] {
+        let Some(norm) = norm else {
+            return values;
+        };
+        let width = self.blueprint.hidden_size;
+        normed.resize(values.len(), 0.0);
+        let rows = values
+            .chunks_exact(width)
+            .zip(normed.chunks_exact_mut(width));
+        each_row(&self.cores.team, rows, |(input, output)| {
+            self.arch.dispatch(Normed {
+                norm,
+                input,
+                output,
+            });
+        });
+        normed
+    }
+
+    /// The residual stream with what a part of a layer found.
+    fn join(
+        &self,
+        norm: Option<&NormWeights<Vec<f32>>>,
+        found: &[f32],
+        normed: &mut Vec<f32>,
+        hidden: &mut [f32],
+    ) {
+        let found = self.normed(norm, found, normed);
+        let scale = self.blueprint.scales.residual.unwrap_or(1.0);
+        let width = self.blueprint.hidden_size;
+        let rows = hidden
+            .chunks_exact_mut(width)
+            .zip(found.chunks_exact(width));
+        each_row(&self.cores.team, rows, |(hidden, found)| {
+            self.arch.dispatch(Joined {
+                hidden,
+                found,
+                scale,
+            });
+        });
+    }
+
+    fn activate(&self, inner: &[f32], activated: &mut Vec<f32>) {
+        let feed_forward = self.blueprint.feed_forward;
+        let width = self.blueprint.ffn_size;
+        let n_inner = match feed_forward {
+            FeedForward::Gated(_) => 2 * width,
+            FeedForward::Plain(_) => width,
+        };
+        activated.resize(inner.len() / n_inner * width, 0.0);
+        let rows = inner
+            .chunks_exact(n_inner)
+            .zip(activated.chunks_exact_mut(width));
+        each_row(&self.cores.team, rows, |(input, output)| {
+            self.arch.dispatch(Activated {
+                feed_forward,
+                input,
+                output,
+            });
+        });
+    }
+
+    /// The logits of the rows that want them.
+    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Result<Vec<f32>, EngineError> {
+        let width = self.blueprint.hidden_size;
+        let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
+        let wanted = hidden.filter(|(row, _)| row.logits_wanted);
+        buffers.found.clear();
+        for (_, hidden) in wanted {
+            buffers.found.extend_from_slice(hidden);
+        }
+        let mut logits = Vec::new();
+        if buffers.found.is_empty() {
+            return Ok(logits);
+        }
+        let norm = Some(&self.weights.final_norm);
+        let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
+        let (cores, inputs) = (&self.cores, &mut buffers.inputs);
+        self.weights
+            .head()
+            .forward(cores, normed, inputs, &mut logits)?;
+        if let Some(scale) = self.blueprint.scales.logit {
+            logits.iter_mut().for_each(|logit| *logit *= scale);
+        }
+        if let Some(cap) = self.blueprint.caps.logit {
+            soft_cap(cap, &mut logits);
+        }
+        Ok(logits)
+    }
+}
+
+impl Backend for CpuBackend {
+    type Run = CpuRun;
+
+    fn facts(&self) -> &Facts {
+        &self.weights.facts
+    }
+
+    fn run(
+        &mut self,
+        rows: &[Row],
+        places: &[Place],
+        caches: &mut [Cache<CpuRun>],
+    ) -> Result<Logits, EngineError> {
+        let started_at = Instant::now();
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let mut times = self.times;
+        self.embed(rows, places, &mut buffers)?;
+        let rotations = self.weights.facts.rotations.iter();
+        let batch = Batch {
+            places,
+            turns: rotations
+                .map(|rotation| Turns::new(rotation, places))
+                .collect(),
+        };
+        for layer in &self.weights.layers {
+            self.layer(layer, &batch, caches, &mut buffers, &mut times)?;
+        }
+        let mut clock = Instant::now();
+        let logits = self.head(rows, &mut buffers)?;
+        lap(&mut clock, &mut times.head_secs);
+        times.total_secs += started_at.elapsed().as_secs_f64();
+        self.buffers = buffers;
+        self.times = times;
+        Ok(Logits::new(logits, self.weights.facts.n_vocab))
+    }
+
+    fn times(&self) -> ForwardTimes {
+        self.times
+    }
+}
+
+/// Adds the time since the clock was set to what was spent, and sets it anew.
+fn lap(clock: &mut Instant, spent: &mut f64) {
+    let now = Instant::now();
+    *spent += now.duration_since(*clock).as_secs_f64();
+    *clock = now;
+}

@@ -1,0 +1,163 @@
+//! The forward pass in candle's tensor operations: for every device, and the yardstick of the quicker one.
+
+mod activation;
+mod attention;
+mod norm;
+mod projection;
+
+use candle_core::{Device, Tensor};
+
+use self::activation::activated;
+use self::attention::{Batch, TensorAttention, TensorRun};
+use self::norm::normed;
+use self::projection::{Policy, Projection};
+use super::attention::HeadShape;
+use super::backend::{Backend, Facts, Form};
+use super::batch::Place;
+use super::cache::Cache;
+use super::weights::{Layer, Weights};
+use crate::engine::blueprint::Blueprint;
+use crate::engine::weights::{Checkpoint, StoredTensor};
+use crate::engine::{EngineError, Logits, Row};
+
+/// Tensors on one device.
+pub struct TensorBackend {
+    blueprint: Blueprint,
+    weights: Weights<Tensors>,
+    attention: TensorAttention,
+    device: Device,
+}
+
+/// Weights as tensors.
+struct Tensors(Policy);
+
+impl Form for Tensors {
+    type Matrix = Projection;
+    type Vector = Tensor;
+
+    fn matrix(
+        &self,
+        parts: Vec<StoredTensor>,
+        bias: Option<Vec<f32>>,
+    ) -> Result<Projection, EngineError> {
+        let bias = bias.map(|bias| self.vector(bias)).transpose()?;
+        let Self(policy) = self;
+        Projection::new(&parts, bias, policy)
+    }
+
+    fn vector(&self, values: Vec<f32>) -> Result<Tensor, EngineError> {
+        let n_values = values.len();
+        let Self(policy) = self;
+        Ok(Tensor::from_vec(values, n_values, policy.device())?)
+    }
+}
+
+impl TensorBackend {
+    /// Takes the weights that the blueprint asks for out of the checkpoint.
+    pub fn load(
+        blueprint: &Blueprint,
+        checkpoint: &mut Checkpoint<'_>,
+        device: Device,
+    ) -> Result<Self, EngineError> {
+        let form = Tensors(Policy::new(checkpoint.catalog(), &device));
+        Ok(Self {
+            weights: Weights::load(blueprint, checkpoint, &form)?,
+            blueprint: blueprint.clone(),
+            attention: TensorAttention::new(HeadShape::new(blueprint)),
+            device,
+        })
+    }
+
+    fn logits(
+        &self,
+        rows: &[Row],
+        places: &[Place],
+        caches: &mut [Cache<TensorRun>],
+    ) -> candle_core::Result<Option<Tensor>> {
+        let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
+        let wanted: Vec<u32> = (0..)
+            .zip(rows)
+            .filter(|(_, row)| row.logits_wanted)
+            .map(|(index, _)| index)
+            .collect();
+        let mut hidden = self.weights.embedding.rows(&tokens, &self.device)?;
+        if let Some(scale) = self.blueprint.scales.embedding {
+            hidden = (hidden * f64::from(scale))?;
+        }
+        if let Some(table) = &self.weights.positions {
+            let positions: Vec<u32> = places.iter().map(|place| place.position as u32).collect();
+            hidden = (hidden + table.rows(&positions, &self.device)?)?;
+        }
+        let batch = Batch::new(places, &self.weights.facts.rotations, &self.device)?;
+        for layer in &self.weights.layers {
+            hidden = self.layer(layer, &hidden, &batch, caches)?;
+        }
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        if wanted.len() < rows.len() {
+            hidden = hidden.index_select(&Tensor::new(wanted, &self.device)?, 0)?;
+        }
+        let hidden = normed(Some(&self.weights.final_norm), &hidden)?;
+        let mut logits = self.weights.head().forward(&hidden)?;
+        if let Some(scale) = self.blueprint.scales.logit {
+            logits = (logits * f64::from(scale))?;
+        }
+        if let Some(cap) = self.blueprint.caps.logit.map(f64::from) {
+            logits = ((logits / cap)?.tanh()? * cap)?;
+        }
+        Ok(Some(logits))
+    }
+
+    fn layer(
+        &self,
+        layer: &Layer<Tensors>,
+        hidden: &Tensor,
+        batch: &Batch<'_>,
+        caches: &mut [Cache<TensorRun>],
+    ) -> candle_core::Result<Tensor> {
+        let norms = &layer.attention_norms;
+        let qkv = layer.qkv.forward(&normed(norms.before.as_ref(), hidden)?)?;
+        let mixed = self
+            .attention
+            .forward(&layer.attention, &qkv, batch, caches)?;
+        let found = layer.attention_output.forward(&mixed)?;
+        let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
+        let norms = &layer.ffn_norms;
+        let inner = layer
+            .ffn_in
+            .forward(&normed(norms.before.as_ref(), &hidden)?)?;
+        let inner = activated(self.blueprint.feed_forward, &inner)?;
+        let found = layer.ffn_down.forward(&inner)?;
+        self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
+    }
+
+    /// The residual stream with what a part of a layer found.
+    fn joined(&self, hidden: &Tensor, found: &Tensor) -> candle_core::Result<Tensor> {
+        match self.blueprint.scales.residual {
+            Some(scale) => hidden + (found * f64::from(scale))?,
+            None => hidden + found,
+        }
+    }
+}
+
+impl Backend for TensorBackend {
+    type Run = TensorRun;
+
+    fn facts(&self) -> &Facts {
+        &self.weights.facts
+    }
+
+    fn run(
+        &mut self,
+        rows: &[Row],
+        places: &[Place],
+        caches: &mut [Cache<TensorRun>],
+    ) -> Result<Logits, EngineError> {
+        let logits = match self.logits(rows, places, caches)? {
+            Some(logits) => logits.flatten_all()?.to_vec1()?,
+            None => Vec::new(),
+        };
+        Ok(Logits::new(logits, self.weights.facts.n_vocab))
+    }
+}
