@@ -6,7 +6,12 @@ use candle_core::{Device, Tensor};
 use super::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
 
 /// The formats, and what candle calls them.
-const FORMATS: &[(Format, GgmlDType)] = &[(Format::Q8_0, GgmlDType::Q8_0)];
+const FORMATS: &[(Format, GgmlDType)] = &[
+    (Format::Q4K, GgmlDType::Q4K),
+    (Format::Q5K, GgmlDType::Q5K),
+    (Format::Q6K, GgmlDType::Q6K),
+    (Format::Q8_0, GgmlDType::Q8_0),
+];
 
 /// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
 const N_ROWS: [usize; 3] = [16, 37, 80];

@@ -1,7 +1,11 @@
 //! The formats of weights, one file each: how a block of a file is packed into a tile, and how it is read
 //! back. The kernels of an instruction set read the same tiles.
 
+pub mod q4_k;
+pub mod q5_k;
+pub mod q6_k;
 pub mod q8_0;
+mod sub_scales;
 
 use super::N_BLOCK;
 
@@ -17,6 +21,13 @@ pub struct BlockView {
 }
 
 impl BlockView {
+    /// Weights that are all zero.
+    pub const ZERO: Self = Self {
+        values: [0.0; N_BLOCK],
+        scales: [0.0; 2],
+        min: 0.0,
+    };
+
     /// The weights.
     pub fn weights(&self) -> impl Iterator<Item = f32> {
         let [low, high] = self.scales;
@@ -25,4 +36,10 @@ impl BlockView {
             scale * value - self.min
         })
     }
+}
+
+/// Bytes four at a time, the first the lowest.
+fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|word| u32::from_le_bytes(*word))
 }
