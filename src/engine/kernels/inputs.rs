@@ -17,8 +17,8 @@ pub struct InputBlock {
     pub scale: f32,
     /// The sum of the numbers times the scale.
     pub scaled_sum: f32,
-    /// Minus the sum of each half.
-    pub minus_sums: [i32; 2],
+    /// The sums of the first and the second 16 numbers: 16 bits each, the first in the lower ones.
+    pub half_sums: i32,
 }
 
 /// Rows of inputs, all of one width, in groups that are multiplied together with each weight that is
@@ -165,7 +165,7 @@ impl InputBlock {
         }
         let [low, high] = sums;
         block.scaled_sum = scale * (low + high) as f32;
-        block.minus_sums = [-low, -high];
+        block.half_sums = (low & 0xffff) | (high << 16);
         block
     }
 }

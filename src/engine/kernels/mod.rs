@@ -3,6 +3,8 @@
 //! Slices in, slices out. This module knows no model, no file and no tensor library. Weights are packed
 //! once, when a model is loaded; which instructions multiply them is found out when the program runs.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod format;
 mod formats;
 mod inputs;

@@ -12,7 +12,7 @@ use crate::engine::kernels::line::Line;
 use crate::engine::kernels::{N_BLOCK, N_LANES};
 
 /// Lines of the bytes of one block.
-const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / Line::N_BYTES;
+pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / Line::N_BYTES;
 
 /// Lines of one step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
