@@ -15,6 +15,7 @@ mod q8_0;
 
 use super::Format;
 use super::product::Part;
+use super::scalar;
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
 /// a group of N rows, and returns N registers of sums.
@@ -72,5 +73,6 @@ impl Avx512 {
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
         Format::Q8_0 => multiply_part!(part, q8_0),
+        Format::Q4K | Format::Q5K | Format::Q6K => scalar::multiply(part),
     }
 }
