@@ -11,7 +11,11 @@
 
 mod blocks;
 mod memory;
+mod q4_k;
+mod q5_k;
+mod q6_k;
 mod q8_0;
+mod sub_scales;
 
 use super::Format;
 use super::product::Part;
@@ -72,7 +76,9 @@ impl Avx512 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
+        Format::Q4K => multiply_part!(part, q4_k),
+        Format::Q5K => multiply_part!(part, q5_k),
+        Format::Q6K => multiply_part!(part, q6_k),
         Format::Q8_0 => multiply_part!(part, q8_0),
-        Format::Q4K | Format::Q5K | Format::Q6K => scalar::multiply(part),
     }
 }

@@ -5,7 +5,7 @@ pub mod q4_k;
 pub mod q5_k;
 pub mod q6_k;
 pub mod q8_0;
-mod sub_scales;
+pub mod sub_scales;
 
 use super::N_BLOCK;
 

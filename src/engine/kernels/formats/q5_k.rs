@@ -11,7 +11,7 @@ use crate::engine::kernels::format::Layout;
 use crate::engine::kernels::line::Line;
 
 /// Blocks of 32 columns in a step.
-const N_BLOCKS: usize = N_VALUES / N_BLOCK;
+pub const N_BLOCKS: usize = N_VALUES / N_BLOCK;
 
 /// Lines of one step.
 pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS + N_BLOCKS * N_BLOCK_LINES;
