@@ -1,13 +1,17 @@
 //! How weights are stored, in files and in tiles.
 
-use super::formats::{BlockView, q4_k, q5_k, q6_k, q8_0};
+use super::formats::{BlockView, q4_0, q4_k, q5_0, q5_k, q6_k, q8_0};
 use super::line::Line;
 
 /// How weights are stored. The names are those of ggml.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// 32 numbers of 4 bits, less 8, one 16-bit scale.
+    Q4_0,
     /// 256 numbers of 4 bits, with a scale and a minimum of 6 bits for each 32.
     Q4K,
+    /// 32 numbers of 5 bits, less 16, one 16-bit scale.
+    Q5_0,
     /// 256 numbers of 5 bits, with a scale and a minimum of 6 bits for each 32.
     Q5K,
     /// 256 numbers of 6 bits, with a scale of 8 bits for each 16.
@@ -37,7 +41,9 @@ impl Format {
     /// How its tiles are laid out.
     pub const fn layout(self) -> Layout {
         match self {
+            Self::Q4_0 => q4_0::LAYOUT,
             Self::Q4K => q4_k::LAYOUT,
+            Self::Q5_0 => q5_0::LAYOUT,
             Self::Q5K => q5_k::LAYOUT,
             Self::Q6K => q6_k::LAYOUT,
             Self::Q8_0 => q8_0::LAYOUT,
@@ -47,7 +53,7 @@ impl Format {
     /// Whether inputs are rounded to 8 bits before they are multiplied; else they stay as they are.
     pub const fn rounds_inputs(self) -> bool {
         match self {
-            Self::Q4K | Self::Q5K | Self::Q6K | Self::Q8_0 => true,
+            Self::Q4_0 | Self::Q4K | Self::Q5_0 | Self::Q5K | Self::Q6K | Self::Q8_0 => true,
         }
     }
 }

@@ -7,7 +7,9 @@ use super::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
 
 /// The formats, and what candle calls them.
 const FORMATS: &[(Format, GgmlDType)] = &[
+    (Format::Q4_0, GgmlDType::Q4_0),
     (Format::Q4K, GgmlDType::Q4K),
+    (Format::Q5_0, GgmlDType::Q5_0),
     (Format::Q5K, GgmlDType::Q5K),
     (Format::Q6K, GgmlDType::Q6K),
     (Format::Q8_0, GgmlDType::Q8_0),

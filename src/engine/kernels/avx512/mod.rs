@@ -11,7 +11,9 @@
 
 mod blocks;
 mod memory;
+mod q4_0;
 mod q4_k;
+mod q5_0;
 mod q5_k;
 mod q6_k;
 mod q8_0;
@@ -77,7 +79,9 @@ impl Avx512 {
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
         Format::Q4K => multiply_part!(part, q4_k),
+        Format::Q4_0 => multiply_part!(part, q4_0),
         Format::Q5K => multiply_part!(part, q5_k),
+        Format::Q5_0 => multiply_part!(part, q5_0),
         Format::Q6K => multiply_part!(part, q6_k),
         Format::Q8_0 => multiply_part!(part, q8_0),
     }

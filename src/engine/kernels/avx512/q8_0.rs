@@ -4,7 +4,7 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, scales};
 use super::memory::{load, load_all, zeros};
-use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
@@ -18,7 +18,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
-            add_block::<128, N>(&load_all(lines), scales, inputs, &mut sums);
+            add_block::<OFFSET, N>(&load_all(lines), scales, inputs, &mut sums);
         }
     }
     sums

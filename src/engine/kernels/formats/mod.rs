@@ -1,7 +1,9 @@
 //! The formats of weights, one file each: how a block of a file is packed into a tile, and how it is read
 //! back. The kernels of an instruction set read the same tiles.
 
+pub mod q4_0;
 pub mod q4_k;
+pub mod q5_0;
 pub mod q5_k;
 pub mod q6_k;
 pub mod q8_0;

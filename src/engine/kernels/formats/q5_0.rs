@@ -1,0 +1,73 @@
+//! `Q5_0`: 32 numbers of 5 bits, less 16, and one 16-bit scale.
+//!
+//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block a line of highest
+//! bits and four lines of lower ones, both as in `Q5_K`.
+
+use half::f16;
+
+use super::BlockView;
+use super::q4_0::pack_halves;
+use super::q4_k::{self, view_halves};
+use crate::engine::kernels::format::Layout;
+use crate::engine::kernels::line::Line;
+use crate::engine::kernels::{N_BLOCK, N_LANES};
+
+/// Lines of one block: that of the highest bits, then the lower ones.
+pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
+
+/// Lines of one step.
+pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
+
+/// What is added to the numbers, so that none is negative.
+pub const OFFSET: i16 = 16;
+
+/// How it is laid out.
+pub const LAYOUT: Layout = Layout {
+    n_file_values: N_BLOCK,
+    n_file_bytes: 2 + N_BLOCK / 8 + N_BLOCK / 2,
+    n_step_values: 2 * N_BLOCK,
+    n_step_lines: N_STEP_LINES,
+    pack,
+    view,
+};
+
+fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+    let step: Option<&mut [Line; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
+    let parts = bytes.split_first_chunk::<2>();
+    let parts = parts.and_then(|(scale, rest)| Some((scale, rest.split_first_chunk::<4>()?)));
+    if let (Some([scales, lines @ ..]), Some((scale, (highest, lower)))) = (step, parts) {
+        scales.put(block % 2 * N_LANES + lane, *scale);
+        let lines: Option<&mut [Line; N_BLOCK_LINES]> = lines.as_chunks_mut().0.get_mut(block % 2);
+        if let Some([highest_line, lower_lines @ ..]) = lines {
+            highest_line.put(lane, gather(u32::from_le_bytes(*highest)).to_le_bytes());
+            pack_halves(lower_lines, lane, lower);
+        }
+    }
+}
+
+/// The file has the highest bit of a column at bit `column`, the tile at bit `column / 4` of byte
+/// `column % 4`.
+fn gather(highest: u32) -> u32 {
+    let columns = 0..u32::BITS;
+    let bits = columns.map(|column| (highest >> column & 1) << (column % 4 * 8 + column / 4));
+    bits.sum()
+}
+
+fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
+    let mut view = BlockView::ZERO;
+    let step: Option<&[Line; N_STEP_LINES]> = tile.as_chunks().0.get(block / 2);
+    if let Some([scales, lines @ ..]) = step {
+        let scale = f16::from_le_bytes(scales.value(block % 2 * N_LANES + lane));
+        view.scales = [scale.to_f32(); 2];
+        let lines: Option<&[Line; N_BLOCK_LINES]> = lines.as_chunks().0.get(block % 2);
+        if let Some([highest_line, lower_lines @ ..]) = lines {
+            let highest: [u8; 4] = highest_line.value(lane);
+            let lower = view_halves(lower_lines, 0, lane);
+            let highest = (0..N_BLOCK / 4).flat_map(|index| highest.map(|bits| bits >> index & 1));
+            for ((place, lower), highest) in view.values.iter_mut().zip(lower).zip(highest) {
+                *place = f32::from(i16::from(lower | highest << 4) - OFFSET);
+            }
+        }
+    }
+    view
+}
