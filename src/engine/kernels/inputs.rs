@@ -2,29 +2,28 @@
 
 use std::ops::Range;
 
-use super::{Format, InstructionSet, N_BLOCK};
+use pulp::NullaryFnOnce;
+
+use super::input_block::InputBlock;
+use super::{Format, InstructionSet, N_BLOCK, Team};
 
 /// Blocks of inputs are filled up to a multiple of this, because some tiles take so many in a step.
 const N_STEP_BLOCKS: usize = 2;
 
-/// 32 inputs of one row, rounded to 8 bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C)]
-pub struct InputBlock {
-    /// The whole numbers, four in a word, the first in its lowest byte.
-    pub words: [i32; N_BLOCK / 4],
-    /// What a whole number stands for.
-    pub scale: f32,
-    /// The sum of the numbers times the scale.
-    pub scaled_sum: f32,
-    /// The sums of the first and the second 16 numbers: 16 bits each, the first in the lower ones.
-    pub half_sums: i32,
-}
+/// Columns of inputs that stay as they are are filled up to a multiple of this, for the same reason.
+pub const N_STEP_COLUMNS: usize = 2;
+
+/// Values below which other threads cost more than they give.
+const N_MIN_PARALLEL_VALUES: usize = 1 << 15;
+
+/// Inputs that are multiplied with one tile before the next: they and the tile stay in a core's own cache.
+const N_PANEL_BYTES: usize = 1 << 18;
 
 /// Rows of inputs, all of one width, in groups that are multiplied together with each weight that is
 /// loaded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Inputs {
+    instructions: InstructionSet,
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
@@ -70,42 +69,59 @@ pub struct Group<'a> {
 }
 
 impl Inputs {
+    /// No rows yet, for products with these instructions.
+    pub fn new(instructions: InstructionSet) -> Self {
+        Self {
+            instructions,
+            n_rows: 0,
+            width: 0,
+            groups: Vec::new(),
+            blocks: Vec::new(),
+            floats: Vec::new(),
+        }
+    }
+
     /// Takes in rows of this width, in place of those that were there.
-    pub fn set(
-        &mut self,
-        values: &[f32],
-        width: usize,
-        forms: Forms,
-        instructions: InstructionSet,
-    ) {
+    pub fn set(&mut self, team: &Team, values: &[f32], width: usize, forms: Forms) {
         self.width = width;
-        self.n_rows = values.len() / width.max(1);
-        self.groups = instructions.groups(self.n_rows);
+        self.n_rows = values.len().checked_div(width).unwrap_or(0);
+        self.groups.clear();
+        self.groups.extend(self.instructions.groups(self.n_rows));
+        let n_blocks = if forms.rounded { n_blocks(width) } else { 0 };
+        let n_columns = if forms.floats { n_columns(width) } else { 0 };
+        let n_all = (self.n_rows * n_blocks, self.n_rows * n_columns);
         self.blocks.clear();
         self.floats.clear();
+        self.blocks.resize(n_all.0, InputBlock::default());
+        self.floats.resize(n_all.1, 0.0);
+        let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
+        let mut jobs = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let rows = values.get(group.start * width..group.end * width);
-            let rows = rows.unwrap_or_default();
-            if forms.rounded {
-                let start = self.blocks.len();
-                let n_blocks = n_blocks(width);
-                let n_group = group.len();
-                self.blocks
-                    .resize(start + n_group * n_blocks, InputBlock::default());
-                for (row, values) in rows.chunks_exact(width.max(1)).enumerate() {
-                    let places = self.blocks.iter_mut().skip(start + row).step_by(n_group);
-                    for (place, values) in places.zip(values.chunks(N_BLOCK)) {
-                        *place = InputBlock::round(values);
-                    }
-                }
-            }
-            if forms.floats {
-                for column in 0..width {
-                    let column = rows.iter().skip(column).step_by(width);
-                    self.floats.extend(column);
-                }
-            }
+            let n_group = group.len();
+            jobs.push(Job {
+                n_rows: n_group,
+                width,
+                values: values.split_off(..n_group * width).unwrap_or_default(),
+                blocks: blocks
+                    .split_off_mut(..n_group * n_blocks)
+                    .unwrap_or_default(),
+                floats: floats
+                    .split_off_mut(..n_group * n_columns)
+                    .unwrap_or_default(),
+            });
         }
+        if self.n_rows * width < N_MIN_PARALLEL_VALUES {
+            for job in jobs {
+                job.fill();
+            }
+        } else {
+            team.run(jobs, Job::fill);
+        }
+    }
+
+    /// The instructions that it is arranged for.
+    pub const fn instructions(&self) -> InstructionSet {
+        self.instructions
     }
 
     /// How many rows there are.
@@ -118,54 +134,95 @@ impl Inputs {
         self.width
     }
 
+    /// The groups in the order of their rows, in panels that stay in a core's cache while one tile after
+    /// another passes.
+    pub fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
+        let n_bytes = size_of_val(self.blocks.as_slice()) + size_of_val(self.floats.as_slice());
+        let n_group_bytes = n_bytes.div_ceil(self.groups.len().max(1));
+        let n_groups = (N_PANEL_BYTES / n_group_bytes.max(1)).max(1);
+        let panels = self.groups.chunks(n_groups);
+        panels.map(|groups| Panel {
+            inputs: self,
+            groups,
+        })
+    }
+}
+
+/// Neighbouring groups.
+#[derive(Debug, Clone, Copy)]
+pub struct Panel<'a> {
+    inputs: &'a Inputs,
+    groups: &'a [Range<usize>],
+}
+
+impl<'a> Panel<'a> {
     /// The groups, in the order of their rows.
-    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        self.groups.iter().map(|rows| {
-            let n_blocks = n_blocks(self.width);
-            let blocks = rows.start * n_blocks..rows.end * n_blocks;
-            let floats = rows.start * self.width..rows.end * self.width;
+    pub fn groups(self) -> impl Iterator<Item = Group<'a>> {
+        let Inputs {
+            n_rows,
+            blocks,
+            floats,
+            ..
+        } = self.inputs;
+        let n_blocks = blocks.len() / n_rows.max(&1);
+        let n_columns = floats.len() / n_rows.max(&1);
+        self.groups.iter().map(move |rows| {
+            let block_range = rows.start * n_blocks..rows.end * n_blocks;
+            let float_range = rows.start * n_columns..rows.end * n_columns;
             Group {
                 rows: rows.clone(),
-                blocks: self.blocks.get(blocks).unwrap_or_default(),
-                floats: self.floats.get(floats).unwrap_or_default(),
+                blocks: blocks.get(block_range).unwrap_or_default(),
+                floats: floats.get(float_range).unwrap_or_default(),
             }
         })
     }
 }
 
-const fn n_blocks(width: usize) -> usize {
-    width.div_ceil(N_BLOCK).next_multiple_of(N_STEP_BLOCKS)
+/// One group to be brought into its forms.
+struct Job<'a> {
+    n_rows: usize,
+    width: usize,
+    values: &'a [f32],
+    blocks: &'a mut [InputBlock],
+    floats: &'a mut [f32],
 }
 
-impl InputBlock {
-    /// Rounds up to 32 values to whole numbers between −127 and 127.
-    fn round(values: &[f32]) -> Self {
-        let largest = values
-            .iter()
-            .fold(0.0_f32, |max, value| max.max(value.abs()));
-        let scale = largest / 127.0;
-        let steps = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        let mut block = Self {
-            scale,
-            ..Self::default()
-        };
-        let mut sums = [0; 2];
-        for (index, value) in values.iter().enumerate() {
-            let rounded = (value * steps).round_ties_even() as i8;
-            if let Some(word) = block.words.get_mut(index / 4) {
-                let mut bytes = word.to_le_bytes();
-                if let Some(byte) = bytes.get_mut(index % 4) {
-                    *byte = rounded.cast_unsigned();
-                }
-                *word = i32::from_le_bytes(bytes);
+impl Job<'_> {
+    fn fill(self) {
+        pulp::Arch::new().dispatch(self);
+    }
+}
+
+impl NullaryFnOnce for Job<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is compiled for the instructions of its caller only where it is part of it"
+    )]
+    fn call(self) {
+        for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
+            let (whole, rest) = values.as_chunks();
+            let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
+            for (place, values) in blocks.by_ref().zip(whole) {
+                *place = InputBlock::round(values);
             }
-            if let Some(sum) = sums.get_mut(index / (N_BLOCK / 2)) {
-                *sum += i32::from(rounded);
+            if let Some(place) = blocks.next().filter(|_| !rest.is_empty()) {
+                *place = InputBlock::round_some(rest);
+            }
+            let places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
+            for (place, value) in places.zip(values) {
+                *place = *value;
             }
         }
-        let [low, high] = sums;
-        block.scaled_sum = scale * (low + high) as f32;
-        block.half_sums = (low & 0xffff) | (high << 16);
-        block
     }
+}
+
+const fn n_columns(width: usize) -> usize {
+    width.next_multiple_of(N_STEP_COLUMNS)
+}
+
+const fn n_blocks(width: usize) -> usize {
+    width.div_ceil(N_BLOCK).next_multiple_of(N_STEP_BLOCKS)
 }

@@ -43,12 +43,10 @@ impl InstructionSet {
 
     /// How rows of inputs are grouped: each group has its sums in registers while it goes through a tile.
     /// A row's result does not depend on its group.
-    pub(super) fn groups(self, n_rows: usize) -> Vec<Range<usize>> {
+    pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
         let n_groups = n_rows.div_ceil(self.n_most_rows());
-        let start = |group: usize| group * n_rows / n_groups;
-        (0..n_groups)
-            .map(|group| start(group)..start(group + 1))
-            .collect()
+        let start = move |group: usize| group * n_rows / n_groups;
+        (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
     const fn n_most_rows(self) -> usize {

@@ -7,6 +7,7 @@
 mod avx512;
 mod format;
 mod formats;
+mod input_block;
 mod inputs;
 mod instructions;
 mod line;

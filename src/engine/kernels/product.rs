@@ -2,13 +2,16 @@
 
 use super::inputs::Inputs;
 use super::matrix::Tiles;
-use super::{InstructionSet, Matrix, N_LANES, Team};
+use super::{Matrix, N_LANES, Team};
 
 /// Products below which other threads cost more than they give.
 const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 20;
 
-/// Parts for each thread, so that one that comes late has less to do.
-const N_THREAD_PARTS: usize = 2;
+/// The least products of a part.
+const N_PART_PRODUCTS: usize = 1 << 19;
+
+/// The most parts for each thread.
+const N_MOST_THREAD_PARTS: usize = 8;
 
 /// Some tiles of a matrix, to be multiplied with all inputs.
 #[derive(Debug)]
@@ -26,9 +29,14 @@ impl Part<'_> {
     pub fn write(&mut self, tile: usize, first_row: usize, sums: &[[f32; N_LANES]]) {
         let outputs = self.outputs.iter_mut().skip(first_row);
         for (outputs, sums) in outputs.zip(sums) {
-            let places = outputs.iter_mut().skip(tile * N_LANES);
-            for (place, sum) in places.zip(sums) {
-                *place = *sum;
+            let places = outputs.get_mut(tile * N_LANES..).unwrap_or_default();
+            if let Some(places) = places.first_chunk_mut() {
+                *places = *sums;
+            } else {
+                places
+                    .iter_mut()
+                    .zip(sums)
+                    .for_each(|(place, sum)| *place = *sum);
             }
         }
     }
@@ -36,33 +44,21 @@ impl Part<'_> {
 
 /// Multiplies matrices of one width with the inputs. The outputs of each row stand side by side in the
 /// order of the matrices: `[row of inputs][row of the first matrix, then of the second, …]`.
-pub fn multiply(
-    team: &Team,
-    instructions: InstructionSet,
-    matrices: &[&Matrix],
-    inputs: &Inputs,
-    outputs: &mut [f32],
-) {
+pub fn multiply(team: &Team, matrices: &[&Matrix], inputs: &Inputs, outputs: &mut [f32]) {
     let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
     let n_products = n_outputs * inputs.width() * inputs.n_rows();
-    let n_parts = if team.n_threads() == 1 || n_products < N_MIN_PARALLEL_PRODUCTS {
-        1
-    } else {
-        N_THREAD_PARTS * team.n_threads()
-    };
+    let n_parts = n_parts(team.n_threads(), n_products);
     let n_part_tiles = n_outputs.div_ceil(N_LANES).div_ceil(n_parts);
     let mut rest: Vec<&mut [f32]> = outputs.chunks_exact_mut(n_outputs.max(1)).collect();
-    let mut parts = Vec::new();
+    let mut parts = Vec::with_capacity(n_parts + matrices.len());
     for matrix in matrices {
         let mut n_left = matrix.n_rows();
         for tiles in matrix.tiles().parts(n_part_tiles) {
             let n_rows = n_left.min(tiles.len() * N_LANES);
             n_left -= n_rows;
-            let outputs = rest.iter_mut().map(|rest| {
-                let (outputs, others) = std::mem::take(rest).split_at_mut(n_rows);
-                *rest = others;
-                outputs
-            });
+            let outputs = rest
+                .iter_mut()
+                .filter_map(|rest| rest.split_off_mut(..n_rows));
             parts.push(Part {
                 tiles,
                 inputs,
@@ -70,6 +66,7 @@ pub fn multiply(
             });
         }
     }
+    let instructions = inputs.instructions();
     if n_parts == 1 {
         for part in parts {
             instructions.multiply(part);
@@ -77,4 +74,14 @@ pub fn multiply(
     } else {
         team.run(parts, |part| instructions.multiply(part));
     }
+}
+
+/// Into how many parts so many products are split: enough that a thread which comes late has less to do,
+/// and none so small that it is not worth its taking.
+fn n_parts(n_threads: usize, n_products: usize) -> usize {
+    if n_threads == 1 || n_products < N_MIN_PARALLEL_PRODUCTS {
+        return 1;
+    }
+    let n_most = N_MOST_THREAD_PARTS * n_threads;
+    (n_products / N_PART_PRODUCTS).clamp(n_threads, n_most)
 }

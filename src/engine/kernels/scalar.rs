@@ -2,7 +2,8 @@
 //! against.
 
 use super::formats::BlockView;
-use super::inputs::{Group, InputBlock};
+use super::input_block::InputBlock;
+use super::inputs::{Group, Panel};
 use super::product::Part;
 use super::{N_BLOCK, N_LANES};
 
@@ -12,7 +13,7 @@ pub fn multiply(mut part: Part<'_>) {
     let rounds_inputs = part.tiles.format.rounds_inputs();
     let (inputs, width) = (part.inputs, part.tiles.width);
     for (index, tile) in part.tiles.iter().enumerate() {
-        for group in inputs.groups() {
+        for group in inputs.panels().flat_map(Panel::groups) {
             let mut sums = vec![[0.0; N_LANES]; group.rows.len()];
             for block in 0..width.div_ceil(N_BLOCK) {
                 for lane in 0..N_LANES {

@@ -42,12 +42,12 @@ fn product(
 ) -> Vec<f32> {
     let width = matrices[0].width();
     let forms = Forms::of(matrices.iter().map(|matrix| matrix.format()));
-    let mut inputs = Inputs::default();
-    inputs.set(values, width, forms, instructions);
+    let team = Team::new(n_threads).unwrap();
+    let mut inputs = Inputs::new(instructions);
+    inputs.set(&team, values, width, forms);
     let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
     let mut outputs = vec![0.0; values.len() / width * n_outputs];
-    let team = Team::new(n_threads).unwrap();
-    multiply(&team, instructions, matrices, &inputs, &mut outputs);
+    multiply(&team, matrices, &inputs, &mut outputs);
     outputs
 }
 

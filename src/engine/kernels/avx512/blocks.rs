@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 };
 
 use crate::engine::kernels::N_BLOCK;
-use crate::engine::kernels::inputs::InputBlock;
+use crate::engine::kernels::input_block::InputBlock;
 
 /// The weights of one block, four columns in each register, with an offset that makes them unsigned.
 pub type Weights = [__m512i; N_BLOCK / 4];

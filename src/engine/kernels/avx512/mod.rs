@@ -29,8 +29,11 @@ macro_rules! multiply_part {
     ($part:expr, $format:ident) => {{
         use $crate::engine::kernels::avx512::memory::store;
         let mut part = $part;
-        for (index, tile) in part.tiles.iter().enumerate() {
-            for group in part.inputs.groups() {
+        let (tiles, panels) = (part.tiles, part.inputs.panels());
+        let pairs =
+            panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
+        for (panel, (index, tile)) in pairs {
+            for group in panel.groups() {
                 let first = group.rows.start;
                 match group.rows.len() {
                     1 => part.write(index, first, &store($format::sums::<1>(tile, &group))),

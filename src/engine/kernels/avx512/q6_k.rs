@@ -9,7 +9,8 @@ use std::arch::x86_64::{
 
 use super::memory::{load, load_all, zeros};
 use crate::engine::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
-use crate::engine::kernels::inputs::{Group, InputBlock};
+use crate::engine::kernels::input_block::InputBlock;
+use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
 /// What is added to a number to make it unsigned, by minus one, beside the sum of either half.

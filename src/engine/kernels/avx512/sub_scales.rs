@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 use super::blocks::Weights;
 use super::memory::load_all;
 use crate::engine::kernels::formats::sub_scales::N_LINES;
-use crate::engine::kernels::inputs::InputBlock;
+use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
 /// Scales and minima of four blocks of 32 columns.

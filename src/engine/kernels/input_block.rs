@@ -1,0 +1,87 @@
+//! Inputs rounded to 8 bits.
+
+#![expect(
+    clippy::inline_always,
+    reason = "a loop is compiled for the instructions of its caller only where it is part of it"
+)]
+
+use super::N_BLOCK;
+
+/// 32 inputs of one row, rounded to 8 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(C)]
+pub struct InputBlock {
+    /// The whole numbers, four in a word, the first in its lowest byte.
+    pub words: [i32; N_BLOCK / 4],
+    /// What a whole number stands for.
+    pub scale: f32,
+    /// The sum of the numbers times the scale.
+    pub scaled_sum: f32,
+    /// The sums of the first and the second 16 numbers: 16 bits each, the first in the lower ones.
+    pub half_sums: i32,
+}
+
+/// 1.5 × 2²³. Floats around it are the whole numbers, so adding it rounds, ties to even, and leaves the
+/// whole number in the lowest bits.
+const ROUNDING: f32 = 12_582_912.0;
+
+impl InputBlock {
+    /// Rounds values to whole numbers between −127 and 127. Plain loops, which the compiler makes wide for
+    /// the instructions of its caller; each step is exact or rounded once, so all give the same bits.
+    #[inline(always)]
+    pub fn round(values: &[f32; N_BLOCK]) -> Self {
+        let largest = largest(values);
+        let scale = largest / 127.0;
+        let steps = if scale > 0.0 { 127.0 / largest } else { 0.0 };
+        let mut numbers = [0_i32; N_BLOCK];
+        for (number, value) in numbers.iter_mut().zip(values) {
+            let rounded = value * steps + ROUNDING;
+            *number = rounded.to_bits().cast_signed() - ROUNDING.to_bits().cast_signed();
+        }
+        let [low, high] = sums(&numbers);
+        Self {
+            words: words(&numbers),
+            scale,
+            scaled_sum: scale * (low + high) as f32,
+            half_sums: (low & 0xffff) | (high << 16),
+        }
+    }
+
+    /// Rounds fewer than 32 values: the others are zero.
+    pub fn round_some(values: &[f32]) -> Self {
+        let mut filled = [0.0; N_BLOCK];
+        for (filled, value) in filled.iter_mut().zip(values) {
+            *filled = *value;
+        }
+        Self::round(&filled)
+    }
+}
+
+/// The largest magnitude. Magnitudes are in order of their bits, and those of what is no number are above
+/// all others, so that it is not lost.
+#[inline(always)]
+fn largest(values: &[f32; N_BLOCK]) -> f32 {
+    let bits = values
+        .iter()
+        .map(|value| value.abs().to_bits().cast_signed());
+    f32::from_bits(bits.fold(0, i32::max).cast_unsigned())
+}
+
+#[inline(always)]
+fn sums(numbers: &[i32; N_BLOCK]) -> [i32; 2] {
+    let (low, high) = numbers.split_at(N_BLOCK / 2);
+    [low.iter().sum(), high.iter().sum()]
+}
+
+#[inline(always)]
+fn words(numbers: &[i32; N_BLOCK]) -> [i32; N_BLOCK / 4] {
+    let mut bytes = [0_u8; N_BLOCK];
+    for (byte, number) in bytes.iter_mut().zip(numbers) {
+        *byte = (*number as i8).cast_unsigned();
+    }
+    let mut words = [0; N_BLOCK / 4];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = i32::from_le_bytes(*bytes);
+    }
+    words
+}
