@@ -1,11 +1,17 @@
 //! How weights are stored, in files and in tiles.
 
-use super::formats::{BlockView, q4_0, q4_k, q5_0, q5_k, q6_k, q8_0};
+use super::formats::{BlockView, floats, q4_0, q4_k, q5_0, q5_k, q6_k, q8_0};
 use super::line::Line;
 
 /// How weights are stored. The names are those of ggml.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// 32-bit floating-point numbers.
+    F32,
+    /// 16-bit floating-point numbers of 11 significant bits.
+    F16,
+    /// The upper halves of 32-bit floating-point numbers: 8 significant bits.
+    BF16,
     /// 32 numbers of 4 bits, less 8, one 16-bit scale.
     Q4_0,
     /// 256 numbers of 4 bits, with a scale and a minimum of 6 bits for each 32.
@@ -31,7 +37,8 @@ pub struct Layout {
     pub n_step_values: usize,
     /// Lines of one step.
     pub n_step_lines: usize,
-    /// Writes one block of the file, number `block` of row `lane`, into the lines of its tile.
+    /// Writes one block of the file, number `block` of row `lane`, into the lines of its tile; up to 32
+    /// columns where the file's blocks are smaller.
     pub pack: fn(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]),
     /// One row's weights in columns 32 × `block` and the 31 after it.
     pub view: fn(tile: &[Line], block: usize, lane: usize) -> BlockView,
@@ -41,6 +48,9 @@ impl Format {
     /// How its tiles are laid out.
     pub const fn layout(self) -> Layout {
         match self {
+            Self::F32 => floats::F32,
+            Self::F16 => floats::F16,
+            Self::BF16 => floats::BF16,
             Self::Q4_0 => q4_0::LAYOUT,
             Self::Q4K => q4_k::LAYOUT,
             Self::Q5_0 => q5_0::LAYOUT,
@@ -53,6 +63,7 @@ impl Format {
     /// Whether inputs are rounded to 8 bits before they are multiplied; else they stay as they are.
     pub const fn rounds_inputs(self) -> bool {
         match self {
+            Self::F32 | Self::F16 | Self::BF16 => false,
             Self::Q4_0 | Self::Q4K | Self::Q5_0 | Self::Q5K | Self::Q6K | Self::Q8_0 => true,
         }
     }

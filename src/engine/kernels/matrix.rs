@@ -35,7 +35,7 @@ impl Matrix {
         let tiles = lines.chunks_exact_mut(n_tile_lines);
         for (tile, rows) in tiles.zip(blocks.chunks(N_LANES * n_row_bytes)) {
             for (lane, row) in rows.chunks_exact(n_row_bytes).enumerate() {
-                for (block, bytes) in row.chunks_exact(layout.n_file_bytes).enumerate() {
+                for (block, bytes) in row.chunks(layout.n_pack_bytes()).enumerate() {
                     (layout.pack)(tile, block, lane, bytes);
                 }
             }
@@ -126,6 +126,11 @@ impl<'a> Tiles<'a> {
 }
 
 impl Layout {
+    /// Bytes of the file that are packed at a time.
+    const fn n_pack_bytes(&self) -> usize {
+        self.n_file_bytes * N_BLOCK.div_ceil(self.n_file_values)
+    }
+
     /// Lines of a whole tile whose rows have this width.
     pub const fn n_tile_lines(&self, width: usize) -> usize {
         width.div_ceil(self.n_step_values) * self.n_step_lines

@@ -7,6 +7,9 @@ use super::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
 
 /// The formats, and what candle calls them.
 const FORMATS: &[(Format, GgmlDType)] = &[
+    (Format::F32, GgmlDType::F32),
+    (Format::F16, GgmlDType::F16),
+    (Format::BF16, GgmlDType::BF16),
     (Format::Q4_0, GgmlDType::Q4_0),
     (Format::Q4K, GgmlDType::Q4K),
     (Format::Q5_0, GgmlDType::Q5_0),
@@ -18,6 +21,14 @@ const FORMATS: &[(Format, GgmlDType)] = &[
 /// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
 const N_ROWS: [usize; 3] = [16, 37, 80];
 const N_INPUTS: [usize; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 29];
+
+/// A width whose multiples are tried: a block of the file, or any where there are no blocks.
+fn unit(format: Format) -> usize {
+    match format.layout().n_file_values {
+        1 => 37,
+        n_values => n_values,
+    }
+}
 
 fn wave(n_values: usize, step: f32) -> Vec<f32> {
     (0..n_values)
@@ -66,7 +77,7 @@ fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
 #[test]
 fn products_are_those_of_the_widened_weights() {
     for &(format, dtype) in FORMATS {
-        let n_block = format.layout().n_file_values;
+        let n_block = unit(format);
         for instructions in InstructionSet::available() {
             for (n_rows, n_blocks) in [(16, 1), (37, 2), (80, 3), (48, 8)] {
                 let width = n_block * n_blocks;
@@ -93,7 +104,7 @@ fn products_are_those_of_the_widened_weights() {
 #[test]
 fn every_kernel_gives_what_its_scalar_twin_gives() {
     for &(format, dtype) in FORMATS {
-        let n_block = format.layout().n_file_values;
+        let n_block = unit(format);
         for n_rows in N_ROWS {
             for width in [n_block, 3 * n_block, 12 * n_block] {
                 let (matrix, _) = matrix(format, dtype, n_rows, width);
@@ -119,7 +130,7 @@ fn every_kernel_gives_what_its_scalar_twin_gives() {
 #[test]
 fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
     for &(format, dtype) in FORMATS {
-        let width = 2 * format.layout().n_file_values;
+        let width = 2 * unit(format);
         let (first, _) = matrix(format, dtype, 37, width);
         let (second, _) = matrix(format, dtype, 4000, width);
         for instructions in InstructionSet::available() {
@@ -140,7 +151,7 @@ fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
 #[test]
 fn a_row_is_read_back_as_it_was_stored() {
     for &(format, dtype) in FORMATS {
-        let width = 3 * format.layout().n_file_values;
+        let width = 3 * unit(format);
         let (matrix, weights) = matrix(format, dtype, 37, width);
         for row in [0, 15, 16, 36] {
             let mut values = Vec::new();

@@ -81,6 +81,7 @@ impl Avx512 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
+        Format::F32 | Format::F16 | Format::BF16 => scalar::multiply(part),
         Format::Q4K => multiply_part!(part, q4_k),
         Format::Q4_0 => multiply_part!(part, q4_0),
         Format::Q5K => multiply_part!(part, q5_k),

@@ -1,6 +1,7 @@
 //! The formats of weights, one file each: how a block of a file is packed into a tile, and how it is read
 //! back. The kernels of an instruction set read the same tiles.
 
+pub mod floats;
 pub mod q4_0;
 pub mod q4_k;
 pub mod q5_0;
