@@ -114,9 +114,10 @@ fn every_kernel_gives_what_its_scalar_twin_gives() {
                     let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
                     for instructions in InstructionSet::available() {
                         let found = product(instructions, 1, &[&matrix], &values);
+                        // A kernel may sum in another order.
                         for (found, expected) in found.iter().zip(&expected) {
                             assert!(
-                                (found - expected).abs() <= 2e-6 * largest,
+                                (found - expected).abs() <= 1e-5 * largest,
                                 "{format:?} {instructions:?}: {found} for {expected}"
                             );
                         }
