@@ -75,8 +75,9 @@ fn gguf_and_safetensors_of_the_same_weights_agree() {
 
 #[test]
 fn quantised_weights_are_multiplied_as_what_they_stand_for() {
-    // Our product with Q8_0 rounds nothing; candle's with Q4_0 rounds its inputs to 8 bits.
-    for (dtype, tolerance) in [(GgmlDType::Q8_0, 1e-4), (GgmlDType::Q4_0, 0.5)] {
+    // Inputs are rounded to 8 bits, 32 of them by one scale; an error of some percent of the largest logit
+    // is what that gives in a model of this width.
+    for dtype in [GgmlDType::Q8_0, GgmlDType::Q4_0] {
         let folder = tempfile::tempdir().unwrap();
         let path = write_gguf(folder.path(), true, dtype, &[]);
         let mut model = open(&path).unwrap();
@@ -87,7 +88,12 @@ fn quantised_weights_are_multiplied_as_what_they_stand_for() {
             1 => Ok(tensor),
             _ => QTensor::quantize(&tensor, dtype)?.dequantize(&Device::Cpu),
         };
-        assert_near(&logits, &expected(true, rounded), tolerance);
+        let expected = expected(true, rounded);
+        let largest = expected
+            .iter()
+            .flatten()
+            .fold(0.0_f32, |max, logit| max.max(logit.abs()));
+        assert_near(&logits, &expected, 0.05 * largest);
     }
 }
 

@@ -36,10 +36,8 @@ fn the_memory_is_that_of_the_weights_as_used_and_of_the_cache() {
     let n_cache_bytes = 4 * 2 * N_LAYERS * N_KV_HEADS * HEAD_DIM;
     for (dtype, n_bytes_per_block) in [
         (GgmlDType::F32, 128),
-        // Widened, because the model is small.
-        (GgmlDType::F16, 128),
-        // Scales are widened: 32 bytes of values and 4 of scale.
-        (GgmlDType::Q8_0, 36),
+        (GgmlDType::F16, 64),
+        (GgmlDType::Q8_0, 34),
         (GgmlDType::Q5_0, 22),
     ] {
         let path = write_gguf(folder.path(), true, dtype, &[]);

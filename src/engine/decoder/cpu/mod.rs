@@ -17,7 +17,7 @@ use candle_core::quantized::GgmlDType;
 
 use self::attention::CpuAttention;
 use self::cap::soft_cap;
-use self::projection::{Cores, format};
+use self::projection::format;
 use self::rows::{Activated, Joined, Normed, each_row};
 use self::run::CpuRun;
 use super::attention::HeadShape;
@@ -35,20 +35,25 @@ pub use run::N_LANES;
 
 /// The processor's cores.
 pub struct CpuBackend {
+    model: Model,
+    buffers: Buffers,
+    times: ForwardTimes,
+}
+
+/// A model's weights, and who computes with them.
+struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
     attention: CpuAttention,
-    cores: Cores,
+    team: Team,
     arch: pulp::Arch,
-    buffers: Buffers,
-    times: ForwardTimes,
 }
 
 /// Weights as tiles and slices.
 struct Slices;
 
 /// What one pass writes; kept, so that the next finds the memory there.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Buffers {
     /// The residual stream.
     hidden: Vec<f32>,
@@ -88,20 +93,37 @@ impl CpuBackend {
         n_threads: usize,
     ) -> Result<Self, EngineError> {
         let team = Team::new(n_threads).map_err(|source| EngineError::ThreadsMissing { source })?;
-        Ok(Self {
+        let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
             attention: CpuAttention::new(HeadShape::new(blueprint)),
-            cores: Cores {
-                team,
-                instructions: InstructionSet::best(),
-            },
+            team,
             arch: pulp::Arch::new(),
-            buffers: Buffers::default(),
+        };
+        Ok(Self {
+            model,
+            buffers: Buffers::new(InstructionSet::best()),
             times: ForwardTimes::default(),
         })
     }
+}
 
+impl Buffers {
+    fn new(instructions: InstructionSet) -> Self {
+        Self {
+            hidden: Vec::new(),
+            normed: Vec::new(),
+            qkv: Vec::new(),
+            mixed: Vec::new(),
+            inner: Vec::new(),
+            activated: Vec::new(),
+            found: Vec::new(),
+            inputs: Inputs::new(instructions),
+        }
+    }
+}
+
+impl Model {
     /// The rows of the token table, and of the table of positions where there is one.
     fn embed(
         &self,
@@ -132,10 +154,9 @@ impl CpuBackend {
         layer: &Layer<Slices>,
         batch: &Batch<'_>,
         caches: &mut [Cache<CpuRun>],
-        buffers: &mut Buffers,
-        times: &mut ForwardTimes,
+        (buffers, times): (&mut Buffers, &mut ForwardTimes),
     ) -> Result<(), EngineError> {
-        let cores = &self.cores;
+        let team = &self.team;
         let Buffers {
             hidden,
             normed,
@@ -148,25 +169,23 @@ impl CpuBackend {
         } = buffers;
         let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
         let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.qkv.forward(cores, values, inputs, qkv)?;
+        layer.qkv.forward(team, values, inputs, qkv)?;
         lap(&mut clock, spent);
         mixed.clear();
         mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
         self.attention
-            .forward(&cores.team, &layer.attention, qkv, (batch, caches), mixed);
+            .forward(team, &layer.attention, qkv, (batch, caches), mixed);
         lap(&mut clock, &mut times.attention_secs);
-        layer
-            .attention_output
-            .forward(cores, mixed, inputs, found)?;
+        layer.attention_output.forward(team, mixed, inputs, found)?;
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
         let values = self.normed(layer.ffn_norms.before.as_ref(), hidden, normed);
         clock = Instant::now();
-        layer.ffn_in.forward(cores, values, inputs, inner)?;
+        layer.ffn_in.forward(team, values, inputs, inner)?;
         lap(&mut clock, &mut times.product_secs);
         self.activate(inner, activated);
         clock = Instant::now();
-        layer.ffn_down.forward(cores, activated, inputs, found)?;
+        layer.ffn_down.forward(team, activated, inputs, found)?;
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
         Ok(())
@@ -187,7 +206,7 @@ impl CpuBackend {
         let rows = values
             .chunks_exact(width)
             .zip(normed.chunks_exact_mut(width));
-        each_row(&self.cores.team, rows, |(input, output)| {
+        each_row(&self.team, rows, |(input, output)| {
             self.arch.dispatch(Normed {
                 norm,
                 input,
@@ -211,7 +230,7 @@ impl CpuBackend {
         let rows = hidden
             .chunks_exact_mut(width)
             .zip(found.chunks_exact(width));
-        each_row(&self.cores.team, rows, |(hidden, found)| {
+        each_row(&self.team, rows, |(hidden, found)| {
             self.arch.dispatch(Joined {
                 hidden,
                 found,
@@ -231,7 +250,7 @@ impl CpuBackend {
         let rows = inner
             .chunks_exact(n_inner)
             .zip(activated.chunks_exact_mut(width));
-        each_row(&self.cores.team, rows, |(input, output)| {
+        each_row(&self.team, rows, |(input, output)| {
             self.arch.dispatch(Activated {
                 feed_forward,
                 input,
@@ -255,10 +274,10 @@ impl CpuBackend {
         }
         let norm = Some(&self.weights.final_norm);
         let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (cores, inputs) = (&self.cores, &mut buffers.inputs);
+        let (team, inputs) = (&self.team, &mut buffers.inputs);
         self.weights
             .head()
-            .forward(cores, normed, inputs, &mut logits)?;
+            .forward(team, normed, inputs, &mut logits)?;
         if let Some(scale) = self.blueprint.scales.logit {
             logits.iter_mut().for_each(|logit| *logit *= scale);
         }
@@ -273,7 +292,7 @@ impl Backend for CpuBackend {
     type Run = CpuRun;
 
     fn facts(&self) -> &Facts {
-        &self.weights.facts
+        &self.model.weights.facts
     }
 
     fn run(
@@ -282,27 +301,28 @@ impl Backend for CpuBackend {
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
     ) -> Result<Logits, EngineError> {
+        let Self {
+            model,
+            buffers,
+            times,
+        } = self;
         let started_at = Instant::now();
-        let mut buffers = std::mem::take(&mut self.buffers);
-        let mut times = self.times;
-        self.embed(rows, places, &mut buffers)?;
-        let rotations = self.weights.facts.rotations.iter();
+        model.embed(rows, places, buffers)?;
+        let rotations = model.weights.facts.rotations.iter();
         let batch = Batch {
             places,
             turns: rotations
                 .map(|rotation| Turns::new(rotation, places))
                 .collect(),
         };
-        for layer in &self.weights.layers {
-            self.layer(layer, &batch, caches, &mut buffers, &mut times)?;
+        for layer in &model.weights.layers {
+            model.layer(layer, &batch, caches, (buffers, times))?;
         }
         let mut clock = Instant::now();
-        let logits = self.head(rows, &mut buffers)?;
+        let logits = model.head(rows, buffers)?;
         lap(&mut clock, &mut times.head_secs);
         times.total_secs += started_at.elapsed().as_secs_f64();
-        self.buffers = buffers;
-        self.times = times;
-        Ok(Logits::new(logits, self.weights.facts.n_vocab))
+        Ok(Logits::new(logits, model.weights.facts.n_vocab))
     }
 
     fn times(&self) -> ForwardTimes {

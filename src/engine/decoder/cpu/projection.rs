@@ -6,7 +6,7 @@ use candle_core::{Device, Module, Tensor};
 use super::Slices;
 use super::rows::add_to_rows;
 use crate::engine::EngineError;
-use crate::engine::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
+use crate::engine::kernels::{Format, Forms, Inputs, Matrix, Team, multiply};
 use crate::engine::weights::StoredTensor;
 
 /// One linear map, or several of the same input side by side.
@@ -27,19 +27,18 @@ enum Part {
     Foreign(QMatMul),
 }
 
-/// Who multiplies.
-#[derive(Debug)]
-pub struct Cores {
-    /// The threads.
-    pub team: Team,
-    /// Their instructions.
-    pub instructions: InstructionSet,
-}
-
 /// The format of our kernels for weights that a file stores so.
 pub const fn format(dtype: GgmlDType) -> Option<Format> {
     match dtype {
+        GgmlDType::F32 => Some(Format::F32),
+        GgmlDType::F16 => Some(Format::F16),
+        GgmlDType::BF16 => Some(Format::BF16),
+        GgmlDType::Q4_0 => Some(Format::Q4_0),
+        GgmlDType::Q5_0 => Some(Format::Q5_0),
         GgmlDType::Q8_0 => Some(Format::Q8_0),
+        GgmlDType::Q4K => Some(Format::Q4K),
+        GgmlDType::Q5K => Some(Format::Q5K),
+        GgmlDType::Q6K => Some(Format::Q6K),
         _ => None,
     }
 }
@@ -64,7 +63,7 @@ impl Projection {
     /// Rows of inputs to rows of outputs, which replace what was there.
     pub fn forward(
         &self,
-        cores: &Cores,
+        team: &Team,
         values: &[f32],
         inputs: &mut Inputs,
         outputs: &mut Vec<f32>,
@@ -72,12 +71,12 @@ impl Projection {
         let n_inputs = values.len() / self.width.max(1);
         outputs.clear();
         outputs.resize(n_inputs * self.n_rows, 0.0);
-        inputs.set(values, self.width, self.forms, cores.instructions);
+        inputs.set(team, values, self.width, self.forms);
         let packed: Vec<&Matrix> = self.parts.iter().filter_map(Part::packed).collect();
         if packed.len() == self.parts.len() {
-            multiply(&cores.team, cores.instructions, &packed, inputs, outputs);
+            multiply(team, &packed, inputs, outputs);
         } else {
-            self.forward_apart(cores, values, inputs, outputs)?;
+            self.forward_apart(team, values, inputs, outputs)?;
         }
         if let Some(bias) = &self.bias {
             add_to_rows(bias, outputs);
@@ -88,14 +87,14 @@ impl Projection {
     /// Part by part, each with outputs of its own that are then put side by side.
     fn forward_apart(
         &self,
-        cores: &Cores,
+        team: &Team,
         values: &[f32],
         inputs: &Inputs,
         outputs: &mut [f32],
     ) -> Result<(), EngineError> {
         let mut start = 0;
         for part in &self.parts {
-            let found = part.forward(cores, values, self.width, inputs)?;
+            let found = part.forward(team, values, self.width, inputs)?;
             let n_rows = found.len() / inputs.n_rows().max(1);
             let rows = outputs.chunks_exact_mut(self.n_rows);
             for (row, found) in rows.zip(found.chunks_exact(n_rows.max(1))) {
@@ -155,7 +154,7 @@ impl Part {
 
     fn forward(
         &self,
-        cores: &Cores,
+        team: &Team,
         values: &[f32],
         width: usize,
         inputs: &Inputs,
@@ -163,8 +162,7 @@ impl Part {
         match self {
             Self::Packed(matrix) => {
                 let mut outputs = vec![0.0; inputs.n_rows() * matrix.n_rows()];
-                let (team, instructions) = (&cores.team, cores.instructions);
-                multiply(team, instructions, &[matrix], inputs, &mut outputs);
+                multiply(team, &[matrix], inputs, &mut outputs);
                 Ok(outputs)
             }
             Self::Foreign(matrix) => {
