@@ -13,7 +13,7 @@ mod embedded;
 mod error;
 mod estimate;
 mod gguf_tokenizer;
-mod kernels;
+pub mod kernels;
 mod lane;
 mod loaded_model;
 mod open;

@@ -17,7 +17,7 @@ pub const N_STEP_COLUMNS: usize = 2;
 const N_MIN_PARALLEL_VALUES: usize = 1 << 15;
 
 /// Inputs that are multiplied with one tile before the next: they and the tile stay in a core's own cache.
-const N_PANEL_BYTES: usize = 1 << 18;
+const N_PANEL_BYTES: usize = 1 << 17;
 
 /// Rows of inputs, all of one width, in groups that are multiplied together with each weight that is
 /// loaded.

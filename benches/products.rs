@@ -1,0 +1,101 @@
+//! How quickly weights are multiplied: `cargo bench --bench products`, or a part of the names after `--`.
+//! The throughput is in bytes of weights; for one row it can be held against the memory's.
+#![allow(
+    missing_docs,
+    reason = "criterion's macros write functions without a doc line"
+)]
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use quartet::engine::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
+use quartet::engine::n_cpu_threads;
+
+/// Rows and width of the matrix that goes into the middle layer of models of these sizes.
+const SHAPES: [(&str, usize, usize); 3] =
+    [("135M", 1536, 576), ("0.5B", 4864, 896), ("1B", 8192, 2048)];
+
+const FORMATS: [Format; 6] = [
+    Format::Q4_0,
+    Format::Q4K,
+    Format::Q5_0,
+    Format::Q5K,
+    Format::Q6K,
+    Format::Q8_0,
+];
+
+/// One pane, the four, twice as many, and a prompt.
+const N_ROWS: [usize; 4] = [1, 4, 8, 128];
+
+/// Copies of a matrix take turns and fill so much memory, because a model does not stay in the caches.
+const N_BYTES: usize = 128 << 20;
+
+fn products(criterion: &mut Criterion) {
+    let Ok(team) = Team::new(n_cpu_threads()) else {
+        return;
+    };
+    for (model, n_outputs, width) in SHAPES {
+        for format in FORMATS {
+            let Some(matrices) = matrices(format, n_outputs, width) else {
+                continue;
+            };
+            for instructions in InstructionSet::available() {
+                if instructions != InstructionSet::Scalar {
+                    let name = format!("{model} {format:?} {}", instructions.name());
+                    rows(criterion, &name, &team, instructions, &matrices);
+                }
+            }
+        }
+    }
+}
+
+/// Copies of a matrix; none where the width does not suit the format.
+fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> {
+    let layout = format.layout();
+    let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
+    // Small scales and numbers, whatever the format.
+    let blocks = vec![0x11; n_bytes];
+    let copies = 0..N_BYTES.div_ceil(n_bytes);
+    copies
+        .map(|_| Matrix::pack(format, &blocks, width))
+        .collect()
+}
+
+fn rows(
+    criterion: &mut Criterion,
+    name: &str,
+    team: &Team,
+    instructions: InstructionSet,
+    matrices: &[Matrix],
+) {
+    let mut turns = matrices.iter().cycle();
+    let Some(matrix) = turns.next() else {
+        return;
+    };
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Bytes(matrix.n_bytes() as u64));
+    for n_rows in N_ROWS {
+        let values = (0..n_rows * matrix.width()).map(|i| (i as f32).sin());
+        let values: Vec<f32> = values.collect();
+        let forms = Forms::of([matrix.format()]);
+        let mut inputs = Inputs::new(instructions);
+        let mut outputs = vec![0.0; n_rows * matrix.n_rows()];
+        group.bench_function(BenchmarkId::from_parameter(n_rows), |bencher| {
+            bencher.iter(|| {
+                inputs.set(team, &values, matrix.width(), forms);
+                multiply(team, turns.next().as_slice(), &inputs, &mut outputs);
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(1))
+        .sample_size(20);
+    targets = products
+}
+criterion_main!(benches);
