@@ -3,9 +3,14 @@
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
+use super::avx2::{self, Avx2, AvxVnni};
+#[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
 use super::product::Part;
 use super::scalar;
+
+/// Holds a run to instructions that are not the quickest: to compare them, or where they fail.
+const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
 
 /// A processor's instructions, as far as our products use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +18,12 @@ pub enum InstructionSet {
     /// 512 bits with 8-bit dot products.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    /// 256 bits with 8-bit dot products.
+    #[cfg(target_arch = "x86_64")]
+    AvxVnni(AvxVnni),
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
     /// Whatever the compiler makes of plain loops; always there.
     Scalar,
 }
@@ -22,7 +33,15 @@ impl InstructionSet {
     pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
-        available.extend(Avx512::detect().map(Self::Avx512));
+        available.extend(
+            [
+                Avx512::detect().map(Self::Avx512),
+                AvxVnni::detect().map(Self::AvxVnni),
+                Avx2::detect().map(Self::Avx2),
+            ]
+            .into_iter()
+            .flatten(),
+        );
         available.push(Self::Scalar);
         available
     }
@@ -32,11 +51,47 @@ impl InstructionSet {
         Self::available().first().copied().unwrap_or(Self::Scalar)
     }
 
+    /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
+    /// names one that is not there.
+    pub fn chosen() -> Result<Self, String> {
+        match std::env::var_os(VARIABLE) {
+            Some(name) => Self::named(&name.to_string_lossy()),
+            None => Ok(Self::best()),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, String> {
+        let available = Self::available();
+        let found = available.iter().find(|set| set.short_name() == name);
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = available.into_iter().map(Self::short_name).collect();
+            let names = names.join(", ");
+            format!("{VARIABLE} is {name}, but this processor has these instructions: {names}")
+        })
+    }
+
+    /// What `QUARTET_INSTRUCTIONS` calls it.
+    const fn short_name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) => "avx-vnni",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "avx2",
+            Self::Scalar => "scalar",
+        }
+    }
+
     /// How people call it.
     pub const fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => "AVX-512 VNNI",
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) => "AVX-VNNI",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "AVX2",
             Self::Scalar => "scalar",
         }
     }
@@ -53,6 +108,8 @@ impl InstructionSet {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => avx512::N_MOST_ROWS,
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
             Self::Scalar => 4,
         }
     }
@@ -62,7 +119,30 @@ impl InstructionSet {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(avx512) => avx512.multiply(part),
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.multiply(part),
             Self::Scalar => scalar::multiply(part),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_chosen_by_name() {
+        for set in InstructionSet::available() {
+            assert_eq!(InstructionSet::named(set.short_name()), Ok(set));
+        }
+    }
+
+    #[test]
+    fn what_the_processor_lacks_is_refused_with_what_it_has() {
+        let error = InstructionSet::named("abacus").unwrap_err();
+        assert!(error.starts_with("QUARTET_INSTRUCTIONS is abacus, but"));
+        assert!(error.ends_with("scalar"));
     }
 }

@@ -4,6 +4,8 @@
 //! once, when a model is loaded; which instructions multiply them is found out when the program runs.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod format;
 mod formats;

@@ -38,7 +38,17 @@ fn wave(n_values: usize, step: f32) -> Vec<f32> {
 
 /// A packed matrix, and its weights in full precision.
 fn matrix(format: Format, dtype: GgmlDType, n_rows: usize, width: usize) -> (Matrix, Vec<f32>) {
-    let values = Tensor::from_vec(wave(n_rows * width, 0.37), (n_rows, width), &Device::Cpu);
+    matrix_of(format, dtype, wave(n_rows * width, 0.37), width)
+}
+
+fn matrix_of(
+    format: Format,
+    dtype: GgmlDType,
+    values: Vec<f32>,
+    width: usize,
+) -> (Matrix, Vec<f32>) {
+    let shape = (values.len() / width, width);
+    let values = Tensor::from_vec(values, shape, &Device::Cpu);
     let quantized = QTensor::quantize(&values.unwrap(), dtype).unwrap();
     let widened = quantized.dequantize(&Device::Cpu).unwrap();
     let matrix = Matrix::pack(format, &quantized.data().unwrap(), width).unwrap();
@@ -145,6 +155,46 @@ fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
             let alone: Vec<u32> = alone.map(f32::to_bits).collect();
             let together: Vec<u32> = together.into_iter().map(f32::to_bits).collect();
             assert!(alone == together, "{format:?} {instructions:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_gives_the_same_bits() {
+    for &(format, dtype) in FORMATS {
+        let width = 6 * unit(format);
+        let (matrix, _) = matrix(format, dtype, 37, width);
+        let values = wave(5 * width, 0.71);
+        let kernels = InstructionSet::available().into_iter();
+        let kernels = kernels.filter(|set| *set != InstructionSet::Scalar);
+        let mut products = kernels.map(|set| product(set, 1, &[&matrix], &values));
+        if let Some(first) = products.next() {
+            assert!(products.all(|product| product == first), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_numbers_do_not_overflow() {
+    for &(format, dtype) in FORMATS {
+        let width = 2 * unit(format);
+        let largest = (0..16 * width).map(|i| if i % 32 == 0 { -8.0 } else { 7.0 });
+        let (matrix, _) = matrix_of(format, dtype, largest.collect(), width);
+        let expected = product(InstructionSet::Scalar, 1, &[&matrix], &vec![1.0; width]);
+        for instructions in InstructionSet::available() {
+            let found = product(instructions, 1, &[&matrix], &vec![1.0; width]);
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found / expected - 1.0).abs() < 1e-5, "{format:?}");
+            }
+        }
+    }
+    let mut block = vec![0x80; 34];
+    block[..2].copy_from_slice(&half::f16::ONE.to_le_bytes());
+    let matrix = Matrix::pack(Format::Q8_0, &block, 32).unwrap();
+    for instructions in InstructionSet::available() {
+        for input in [1.0, -1.0] {
+            let found = product(instructions, 1, &[&matrix], &[input; 32]);
+            assert!((found[0] / input + 4096.0).abs() < 0.01, "{instructions:?}");
         }
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 mod blocks;
+mod floats;
 mod memory;
 mod q4_0;
 mod q4_k;
@@ -21,7 +22,6 @@ mod sub_scales;
 
 use super::Format;
 use super::product::Part;
-use super::scalar;
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
 /// a group of N rows, and returns N registers of sums.
@@ -81,7 +81,7 @@ impl Avx512 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
-        Format::F32 | Format::F16 | Format::BF16 => scalar::multiply(part),
+        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
         Format::Q4K => multiply_part!(part, q4_k),
         Format::Q4_0 => multiply_part!(part, q4_0),
         Format::Q5K => multiply_part!(part, q5_k),

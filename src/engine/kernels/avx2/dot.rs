@@ -1,0 +1,125 @@
+//! Products of bytes, exact: four neighbouring columns of eight rows at a time.
+
+#![expect(
+    unsafe_code,
+    reason = "an instruction that the enclosing functions are not compiled for"
+)]
+
+use std::arch::asm;
+use std::arch::x86_64::{
+    __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_madd_epi16,
+    _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32,
+    _mm256_setzero_si256, _mm256_sign_epi8, _mm256_xor_si256,
+};
+
+/// How unsigned weights are multiplied with signed inputs. Only code that has found the instructions may
+/// name an implementation: [`super::multiply`] asks for that.
+pub trait Dot {
+    /// Whether the processor has AVX-VNNI.
+    const HAS_VNNI: bool;
+}
+
+/// Two products make a sum of 16 bits, two of those one of 32.
+pub struct Pairs;
+
+impl Dot for Pairs {
+    const HAS_VNNI: bool = false;
+}
+
+/// AVX-VNNI: four products are added to a sum of 32 bits.
+pub struct Quads;
+
+impl Dot for Quads {
+    const HAS_VNNI: bool = true;
+}
+
+/// Adds products of weights that are so small that 2 × `RUN` products fit into 16 bits: below 16 for a run
+/// of 8, below 32 for 4, below 64 for 2.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
+    mut sum: __m256i,
+    weights: &[__m256i; N],
+    words: &[i32; N],
+) -> __m256i {
+    if D::HAS_VNNI {
+        // SAFETY: `D` says that the processor has AVX-VNNI.
+        return unsafe { add_quads(sum, weights, words) };
+    }
+    let runs = weights.as_chunks::<RUN>().0;
+    for (weights, words) in runs.iter().zip(words.as_chunks::<RUN>().0) {
+        let mut pairs = _mm256_setzero_si256();
+        for (weights, word) in weights.iter().zip(words) {
+            let products = _mm256_maddubs_epi16(*weights, _mm256_set1_epi32(*word));
+            pairs = _mm256_add_epi16(pairs, products);
+        }
+        sum = _mm256_add_epi32(sum, sums_of_pairs(pairs));
+    }
+    sum
+}
+
+/// The products of weights that have 128 added, without what that adds. The inputs' sums are those of an
+/// input block.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn biased<D: Dot, const N: usize>(
+    weights: &[__m256i; N],
+    words: &[i32; N],
+    half_sums: i32,
+) -> __m256i {
+    if D::HAS_VNNI {
+        // SAFETY: `D` says that the processor has AVX-VNNI.
+        return unsafe { add_quads(without_offset::<128>(half_sums), weights, words) };
+    }
+    let mut sum = _mm256_setzero_si256();
+    for (weights, word) in weights.iter().zip(words) {
+        let weights = _mm256_xor_si256(*weights, _mm256_set1_epi8(-128));
+        let inputs = _mm256_sign_epi8(_mm256_set1_epi32(*word), weights);
+        // A weight is at most 128 from zero, an input at most 127, so that two products fit into 16 bits.
+        let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), inputs);
+        sum = _mm256_add_epi32(sum, sums_of_pairs(pairs));
+    }
+    sum
+}
+
+/// Where sums of products begin whose weights have an offset added.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn without_offset<const OFFSET: i16>(half_sums: i32) -> __m256i {
+    _mm256_madd_epi16(_mm256_set1_epi32(half_sums), _mm256_set1_epi16(-OFFSET))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums_of_pairs(pairs: __m256i) -> __m256i {
+    _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
+}
+
+/// Adds products with AVX-VNNI. The instruction stands here as a word of the assembler: the compiler's own
+/// form becomes a call unless all functions around it are compiled for AVX-VNNI, and then each would have to
+/// be written twice.
+///
+/// # Safety
+/// The processor has AVX-VNNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn add_quads<const N: usize>(
+    mut sum: __m256i,
+    weights: &[__m256i; N],
+    words: &[i32; N],
+) -> __m256i {
+    for (weights, word) in weights.iter().zip(words) {
+        // SAFETY: the processor has the instruction, which reads and writes the registers named here, and
+        // no memory.
+        unsafe {
+            asm!(
+                "{{vex}} vpdpbusd {sum}, {weights}, {inputs}",
+                sum = inout(ymm_reg) sum,
+                weights = in(ymm_reg) *weights,
+                inputs = in(ymm_reg) _mm256_set1_epi32(*word),
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+    }
+    sum
+}

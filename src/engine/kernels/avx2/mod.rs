@@ -1,0 +1,118 @@
+//! Products with registers of 256 bits, for processors without AVX-512: one file for each format, each a
+//! narrower twin of the one of that name for AVX-512. A tile is multiplied in two halves of eight rows.
+//!
+//! The functions inside are safe: each names the instructions that it needs, and only [`Avx2`] and
+//! [`AvxVnni`], whose values exist where they were detected, call in from outside.
+
+#![expect(
+    unsafe_code,
+    reason = "the one step from detected instructions to functions compiled for them"
+)]
+
+mod blocks;
+mod dot;
+mod floats;
+mod memory;
+mod q4_0;
+mod q4_k;
+mod q5_0;
+mod q5_k;
+mod q6_k;
+mod q8_0;
+mod sub_scales;
+
+use dot::Dot;
+
+use super::Format;
+use super::product::Part;
+
+/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, HALF, N>` takes the
+/// lines of a tile and a group of N rows, and returns N registers of sums for one half of the tile.
+macro_rules! multiply_part {
+    ($part:expr, $dot:ident, $format:ident) => {{
+        let mut part = $part;
+        let (tiles, panels) = (part.tiles, part.inputs.panels());
+        let pairs =
+            panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
+        for (panel, (index, tile)) in pairs {
+            for group in panel.groups() {
+                match group.rows.len() {
+                    1 => multiply_group!(part, $dot, $format, index, tile, group, 1),
+                    2 => multiply_group!(part, $dot, $format, index, tile, group, 2),
+                    3 => multiply_group!(part, $dot, $format, index, tile, group, 3),
+                    _ => multiply_group!(part, $dot, $format, index, tile, group, 4),
+                }
+            }
+        }
+    }};
+}
+
+macro_rules! multiply_group {
+    ($part:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $n:literal) => {{
+        let low = $format::sums::<$dot, 0, $n>($tile, &$group);
+        let high = $format::sums::<$dot, 1, $n>($tile, &$group);
+        $part.write($index, $group.rows.start, &memory::store([low, high]));
+    }};
+}
+
+/// The most rows of inputs that are multiplied together: their sums and the weights of a block fit into
+/// the 16 registers.
+pub const N_MOST_ROWS: usize = 4;
+
+/// Exists only where the processor has AVX2, FMA and F16C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Avx2(());
+
+/// Exists only where the processor has AVX-VNNI beside those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AvxVnni(());
+
+impl Avx2 {
+    /// Asks the processor.
+    pub fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
+        found.then_some(Self(()))
+    }
+
+    /// Multiplies some tiles with all inputs.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn multiply(self, part: Part<'_>) {
+        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
+        unsafe { multiply::<dot::Pairs>(part) }
+    }
+}
+
+impl AvxVnni {
+    /// Asks the processor.
+    pub fn detect() -> Option<Self> {
+        let found = Avx2::detect().is_some() && is_x86_feature_detected!("avxvnni");
+        found.then_some(Self(()))
+    }
+
+    /// Multiplies some tiles with all inputs.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn multiply(self, part: Part<'_>) {
+        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables, and
+        // AVX-VNNI, which `Quads` needs.
+        unsafe { multiply::<dot::Quads>(part) }
+    }
+}
+
+/// Multiplies all tiles.
+///
+/// # Safety
+/// The processor has the instructions that `D` needs.
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn multiply<D: Dot>(part: Part<'_>) {
+    match part.tiles.format {
+        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
+        Format::Q4K => multiply_part!(part, D, q4_k),
+        Format::Q4_0 => multiply_part!(part, D, q4_0),
+        Format::Q5K => multiply_part!(part, D, q5_k),
+        Format::Q5_0 => multiply_part!(part, D, q5_0),
+        Format::Q6K => multiply_part!(part, D, q6_k),
+        Format::Q8_0 => multiply_part!(part, D, q8_0),
+    }
+}

@@ -1,0 +1,44 @@
+//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+
+use std::arch::x86_64::__m256;
+
+use super::blocks::{add_fifth_bits, widen_halves};
+use super::dot::Dot;
+use super::memory::{load, load_all, zeros};
+use super::sub_scales::{Head, StepSums};
+use crate::engine::kernels::formats::q4_k::N_BLOCK_LINES;
+use crate::engine::kernels::formats::q5_k::{N_BLOCKS, N_STEP_LINES};
+use crate::engine::kernels::inputs::Group;
+use crate::engine::kernels::line::Line;
+
+/// The products of one half of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn sums<D: Dot, const HALF: usize, const N: usize>(
+    tile: &[Line],
+    group: &Group<'_>,
+) -> [__m256; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (step, inputs) in steps.iter().zip(inputs) {
+        let Some((head, lines)) = step.split_first_chunk() else {
+            continue;
+        };
+        let head = Head::load::<HALF>(head);
+        let mut step_sums = StepSums::<N>::new();
+        let (highest, lower) = lines.split_at(N_BLOCKS);
+        let highest = highest.as_chunks::<4>().0;
+        let lower = lower.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
+        let halves = highest.iter().zip(lower).zip(inputs.as_chunks::<4>().0);
+        for (mut scales, ((highest, lower), inputs)) in head.halves.into_iter().zip(halves) {
+            for ((highest, lower), inputs) in highest.iter().zip(lower).zip(inputs) {
+                let mut weights = widen_halves(&load_all::<HALF, _>(lower));
+                add_fifth_bits(&mut weights, load::<HALF>(highest));
+                step_sums.add::<D, 4>(&weights, scales.next(), inputs);
+            }
+        }
+        step_sums.add_to(&mut sums, &head);
+    }
+    sums
+}

@@ -1,0 +1,33 @@
+//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+
+use std::arch::x86_64::__m256;
+
+use super::blocks::{scaled, scales};
+use super::dot::{Dot, biased};
+use super::memory::{load_all, zeros};
+use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::engine::kernels::inputs::Group;
+use crate::engine::kernels::line::Line;
+
+/// The products of one half of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn sums<D: Dot, const HALF: usize, const N: usize>(
+    tile: &[Line],
+    group: &Group<'_>,
+) -> [__m256; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+        let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
+        for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
+            let weights = load_all::<HALF, N_BLOCK_LINES>(lines);
+            for (input, sum) in inputs.iter().zip(&mut sums) {
+                let whole = biased::<D, _>(&weights, &input.words, input.half_sums);
+                *sum = scaled(whole, scales, input, *sum);
+            }
+        }
+    }
+    sums
+}
