@@ -1,20 +1,17 @@
 //! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi8_epi32,
+    __m128i, __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi8_epi32,
     _mm512_cvtepi32_ps, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti32x4_epi32,
     _mm512_fmadd_ps, _mm512_madd_epi16, _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi32,
     _mm512_set1_ps, _mm512_srli_epi16, _mm512_ternarylogic_epi64,
 };
 
 use super::memory::{load, load_all, zeros};
-use crate::engine::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
+use crate::engine::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
-
-/// What is added to a number to make it unsigned, by minus one, beside the sum of either half.
-const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
 
 /// The products of a tile with each row of a group.
 #[inline]
@@ -25,60 +22,76 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
     for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let factors = _mm512_cvtph_ps(_mm512_castsi512_si256(load(factors)));
+        let mut step_sums = zeros::<N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
         for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let [a, b, c, d] = part_scales(load(scales), factors);
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
-            for ((lines, scales), inputs) in lines.iter().zip([[a, b], [c, d]]).zip(inputs) {
-                add_block(lines, scales, inputs, &mut sums);
+            let scales = part_scales(load(scales)).into_iter();
+            for ((lines, scales), inputs) in lines.iter().zip(scales).zip(inputs) {
+                add_block(lines, scales, inputs, &mut step_sums);
             }
+        }
+        for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
+            *sum = _mm512_fmadd_ps(factors, step_sum, *sum);
         }
     }
     sums
 }
 
-/// The scales of four times 16 columns.
+/// The scales of both halves of two blocks.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn part_scales(scales: __m512i, factors: __m512) -> [__m512; 4] {
+fn part_scales(scales: __m512i) -> [[__m512; 2]; 2] {
     [
-        _mm512_extracti32x4_epi32::<0>(scales),
-        _mm512_extracti32x4_epi32::<1>(scales),
-        _mm512_extracti32x4_epi32::<2>(scales),
-        _mm512_extracti32x4_epi32::<3>(scales),
+        [
+            widen(_mm512_extracti32x4_epi32::<0>(scales)),
+            widen(_mm512_extracti32x4_epi32::<1>(scales)),
+        ],
+        [
+            widen(_mm512_extracti32x4_epi32::<2>(scales)),
+            widen(_mm512_extracti32x4_epi32::<3>(scales)),
+        ],
     ]
-    .map(|scales| _mm512_mul_ps(factors, _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(scales))))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn widen(bytes: __m128i) -> __m512 {
+    _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))
 }
 
 /// Adds the products of 32 columns to the sums of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_block<const N: usize>(
-    lines: &[[Line; N_SCALED_LINES]; 2],
-    scales: [__m512; 2],
+    [low_lines, high_lines]: &[[Line; N_SCALED_LINES]; 2],
+    [low_scale, high_scale]: [__m512; 2],
     inputs: &[InputBlock; N],
     sums: &mut [__m512; N],
 ) {
-    let weights = [weights(&lines[0]), weights(&lines[1])];
-    let minus_offsets = [
-        _mm512_set1_epi32(MINUS_OFFSETS[0]),
-        _mm512_set1_epi32(MINUS_OFFSETS[1]),
-    ];
+    let (low, high) = (weights(low_lines), weights(high_lines));
+    // The numbers are 32 too large; so the sum of the inputs of a half is taken away 32 times.
+    let low_offset = _mm512_set1_epi32(-OFFSET & 0xffff);
+    let high_offset = _mm512_set1_epi32(-OFFSET << 16);
     for (input, sum) in inputs.iter().zip(sums) {
         let half_sums = _mm512_set1_epi32(input.half_sums);
-        let words = input.words.as_chunks::<4>().0;
-        let mut scaled = _mm512_set1_ps(0.0);
-        for (((weights, words), scale), minus_offset) in
-            weights.iter().zip(words).zip(scales).zip(minus_offsets)
-        {
-            let mut whole = _mm512_madd_epi16(half_sums, minus_offset);
-            for (weights, word) in weights.iter().zip(words) {
-                whole = _mm512_dpbusd_epi32(whole, *weights, _mm512_set1_epi32(*word));
-            }
-            scaled = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, scaled);
-        }
+        let (low_words, high_words) = input.words.split_at(4);
+        let low_start = _mm512_madd_epi16(half_sums, low_offset);
+        let high_start = _mm512_madd_epi16(half_sums, high_offset);
+        let scaled = _mm512_mul_ps(dot(low_start, &low, low_words), low_scale);
+        let scaled = _mm512_fmadd_ps(dot(high_start, &high, high_words), high_scale, scaled);
         *sum = _mm512_fmadd_ps(scaled, _mm512_set1_ps(input.scale), *sum);
     }
+}
+
+/// Adds the products of 16 columns.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vnni")]
+fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
+    for (weights, word) in weights.iter().zip(words) {
+        sum = _mm512_dpbusd_epi32(sum, *weights, _mm512_set1_epi32(*word));
+    }
+    _mm512_cvtepi32_ps(sum)
 }
 
 /// The numbers of 16 columns, four in each register.

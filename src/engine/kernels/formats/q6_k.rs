@@ -22,6 +22,9 @@ const N_SCALED: usize = 16;
 /// Parts of a step, and the scales of each.
 const N_PARTS: usize = 4;
 
+/// What is added to a weight in a file, so that it has no sign.
+pub const OFFSET: i32 = 32;
+
 /// Lines of the numbers of 16 columns.
 pub const N_SCALED_LINES: usize = 3;
 
@@ -119,7 +122,8 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
             .iter_mut()
             .zip(view_scaled(lines, lane))
         {
-            *places = number.to_le_bytes().map(|number| f32::from(number) - 32.0);
+            let numbers = number.to_le_bytes().map(f32::from);
+            *places = numbers.map(|number| number - OFFSET as f32);
         }
     }
     view
