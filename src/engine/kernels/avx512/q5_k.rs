@@ -5,8 +5,7 @@ use std::arch::x86_64::__m512;
 use super::blocks::{Weights, add_fifth_bits, widen_halves};
 use super::memory::{load, load_all, zeros};
 use super::sub_scales::{Head, StepSums};
-use crate::engine::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::engine::kernels::formats::q5_k::{N_BLOCKS, N_STEP_LINES};
+use crate::engine::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
@@ -23,14 +22,11 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
         };
         let head = Head::load(head);
         let mut step_sums = StepSums::<N>::new();
-        let (highest, lower) = lines.split_at(N_BLOCKS);
-        let highest = highest.as_chunks::<4>().0;
-        let lower = lower.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-        let lines = highest.iter().zip(lower);
+        let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
         let halves = head.halves.into_iter().zip(lines);
-        for ((mut scales, (highest, lower)), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-            for ((highest, lower), inputs) in highest.iter().zip(lower).zip(inputs) {
-                step_sums.add(&weights(highest, lower), scales.next(), inputs);
+        for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+            for (lines, inputs) in lines.iter().zip(inputs) {
+                step_sums.add(&weights(lines), scales.next(), inputs);
             }
         }
         step_sums.add_to(&mut sums, &head);
@@ -41,7 +37,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
 /// The numbers of 32 columns, four in each register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn weights(highest: &Line, lower: &[Line; N_BLOCK_LINES]) -> Weights {
+fn weights([highest, lower @ ..]: &[Line; N_BLOCK_LINES]) -> Weights {
     let highest = load(highest);
     let mut weights = widen_halves(&load_all(lower));
     add_fifth_bits(&mut weights, highest);

@@ -35,32 +35,25 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     };
     if let Some((heads, lines)) = step.split_first_chunk_mut() {
         sub_scales::pack(heads, lane, head);
-        pack_halves(lines, lane, values);
+        let pairs = lines.as_chunks_mut().0.as_chunks_mut().0.iter_mut();
+        for ([low, high], values) in pairs.zip(values.as_chunks().0) {
+            pack_halves([low, high], lane, values);
+        }
     }
 }
 
-/// Writes numbers of 4 bits. The file has 64 columns in 32 bytes, the first 32 in the lower halves.
-pub fn pack_halves(lines: &mut [Line], lane: usize, values: &[u8]) {
-    let blocks = lines.as_chunks_mut::<N_BLOCK_LINES>().0;
-    for (blocks, values) in blocks
-        .as_chunks_mut()
-        .0
-        .iter_mut()
-        .zip(values.chunks_exact(N_BLOCK))
-    {
-        let [low_block, high_block] = blocks;
-        let words: Vec<u32> = words(values).collect();
-        for ((low_line, high_line), words) in low_block
-            .iter_mut()
-            .zip(high_block)
-            .zip(words.as_chunks().0)
-        {
-            let [first, second] = *words;
-            let low = first & LOW | (second & LOW) << 4;
-            let high = first >> 4 & LOW | second & !LOW;
-            low_line.put(lane, low.to_le_bytes());
-            high_line.put(lane, high.to_le_bytes());
-        }
+/// Writes numbers of 4 bits into the lines of two blocks. The file has both in the same bytes, the first in
+/// the lower halves.
+pub fn pack_halves(blocks: [&mut [Line; N_BLOCK_LINES]; 2], lane: usize, values: &[u8; N_BLOCK]) {
+    let [low_block, high_block] = blocks;
+    let words: Vec<u32> = words(values).collect();
+    let lines = low_block.iter_mut().zip(high_block);
+    for ((low_line, high_line), words) in lines.zip(words.as_chunks().0) {
+        let [first, second] = *words;
+        let low = first & LOW | (second & LOW) << 4;
+        let high = first >> 4 & LOW | second & !LOW;
+        low_line.put(lane, low.to_le_bytes());
+        high_line.put(lane, high.to_le_bytes());
     }
 }
 

@@ -4,17 +4,20 @@
 //! the lower four bits as in `Q4_K`. A line of highest bits has a byte for `[lane][column % 4]`, with bit
 //! `column / 4`.
 
-use super::q4_k::{N_BLOCK_LINES, N_VALUES, pack_halves, view_halves};
+use super::q4_k::{self, N_VALUES, pack_halves, view_halves};
 use super::{BlockView, sub_scales, words};
 use crate::engine::kernels::N_BLOCK;
 use crate::engine::kernels::format::Layout;
 use crate::engine::kernels::line::Line;
 
 /// Blocks of 32 columns in a step.
-pub const N_BLOCKS: usize = N_VALUES / N_BLOCK;
+const N_BLOCKS: usize = N_VALUES / N_BLOCK;
+
+/// Lines of 32 columns: that of the highest bits, then the lower ones.
+pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
 /// Lines of one step.
-pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS + N_BLOCKS * N_BLOCK_LINES;
+pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS * N_BLOCK_LINES;
 
 /// How it is laid out.
 pub const LAYOUT: Layout = Layout {
@@ -35,11 +38,14 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     let values = values.split_first_chunk::<N_BLOCK>();
     if let Some(((heads, lines), (highest, lower))) = lines.zip(values) {
         sub_scales::pack(heads, lane, head);
-        let (highest_lines, lower_lines) = lines.split_at_mut(N_BLOCKS);
-        for (block, line) in highest_lines.iter_mut().enumerate() {
+        let blocks = lines.as_chunks_mut::<N_BLOCK_LINES>().0;
+        for (block, [line, ..]) in blocks.iter_mut().enumerate() {
             line.put(lane, gather(highest, block).to_le_bytes());
         }
-        pack_halves(lower_lines, lane, lower);
+        let pairs = blocks.as_chunks_mut().0.iter_mut();
+        for ([[_, low @ ..], [_, high @ ..]], values) in pairs.zip(lower.as_chunks().0) {
+            pack_halves([low, high], lane, values);
+        }
     }
 }
 
@@ -57,9 +63,11 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
         let (scale, min) = sub_scales::view(heads, block, lane);
         view.scales = [scale; 2];
         view.min = min;
-        let highest = lines.get(block).map_or([0; 4], |line| line.value(lane));
-        let lower = lines.get(N_BLOCKS..).unwrap_or_default();
-        let mut values = view_halves(lower, block, lane);
+        let Some([highest, lower @ ..]) = lines.as_chunks::<N_BLOCK_LINES>().0.get(block) else {
+            return view;
+        };
+        let highest: [u8; 4] = highest.value(lane);
+        let mut values = view_halves(lower, 0, lane);
         for (index, values) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             for (value, bits) in values.iter_mut().zip(highest) {
                 *value |= (bits >> index & 1) << 4;
