@@ -6,8 +6,7 @@ use super::blocks::{add_fifth_bits, widen_halves};
 use super::dot::Dot;
 use super::memory::{load, load_all, zeros};
 use super::sub_scales::{Head, StepSums};
-use crate::engine::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::engine::kernels::formats::q5_k::{N_BLOCKS, N_STEP_LINES};
+use crate::engine::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
@@ -27,14 +26,13 @@ pub fn sums<D: Dot, const HALF: usize, const N: usize>(
         };
         let head = Head::load::<HALF>(head);
         let mut step_sums = StepSums::<N>::new();
-        let (highest, lower) = lines.split_at(N_BLOCKS);
-        let highest = highest.as_chunks::<4>().0;
-        let lower = lower.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-        let halves = highest.iter().zip(lower).zip(inputs.as_chunks::<4>().0);
-        for (mut scales, ((highest, lower), inputs)) in head.halves.into_iter().zip(halves) {
-            for ((highest, lower), inputs) in highest.iter().zip(lower).zip(inputs) {
+        let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
+        let halves = lines.iter().zip(inputs.as_chunks::<4>().0);
+        for (mut scales, (lines, inputs)) in head.halves.into_iter().zip(halves) {
+            for ([highest, lower @ ..], inputs) in lines.iter().zip(inputs) {
+                let highest = load::<HALF>(highest);
                 let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-                add_fifth_bits(&mut weights, load::<HALF>(highest));
+                add_fifth_bits(&mut weights, highest);
                 step_sums.add::<D, 4>(&weights, scales.next(), inputs);
             }
         }
