@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm256_and_si256, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
-    _mm256_fmadd_ps, _mm256_madd_epi16, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_ps, _mm256_srli_epi16,
+    _mm256_fmadd_ps, _mm256_madd_epi16, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi32,
+    _mm256_set1_ps, _mm256_setzero_ps, _mm256_srli_epi16,
 };
 
 use super::blocks::{lanes, scales};
@@ -29,13 +29,17 @@ pub fn sums<D: Dot, const HALF: usize, const N: usize>(
     let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
     for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let [factors, _] = scales::<HALF>(factors);
+        let mut step_sums = zeros::<N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
         for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let [a, b, c, d] = quarters(scales).map(|scales| product::<HALF>(scales, factors));
+            let [a, b, c, d] = quarters(scales).map(|scales| widen::<HALF>(scales));
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
             for ((lines, scales), inputs) in lines.iter().zip([[a, b], [c, d]]).zip(inputs) {
-                add_block::<D, HALF, N>(lines, scales, inputs, &mut sums);
+                add_block::<D, HALF, N>(lines, scales, inputs, &mut step_sums);
             }
+        }
+        for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
+            *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
         }
     }
     sums
@@ -44,9 +48,8 @@ pub fn sums<D: Dot, const HALF: usize, const N: usize>(
 /// The scales of 16 columns.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn product<const HALF: usize>(scales: __m128i, factors: __m256) -> __m256 {
-    let scales = _mm256_cvtepi8_epi32(lanes::<HALF>(scales));
-    _mm256_mul_ps(factors, _mm256_cvtepi32_ps(scales))
+fn widen<const HALF: usize>(scales: __m128i) -> __m256 {
+    _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(lanes::<HALF>(scales)))
 }
 
 /// Adds the products of 32 columns to the sums of each row.
