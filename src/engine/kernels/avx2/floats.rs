@@ -3,8 +3,8 @@
 //! the one before it.
 
 use std::arch::x86_64::{
-    __m256, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepu16_epi32, _mm256_cvtph_ps,
-    _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_set1_ps, _mm256_slli_epi32,
+    __m256, __m256i, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepu16_epi32,
+    _mm256_cvtph_ps, _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_set1_ps, _mm256_slli_epi32,
 };
 
 use super::memory::{load, store, zeros};
@@ -24,32 +24,49 @@ type Columns = [[__m256; 2]; N_STEP_COLUMNS];
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn multiply(part: Part<'_>) {
     match part.tiles.format {
-        Format::F32 => multiply_part::<{ F32.n_step_lines }, _>(part, |lines| {
-            lines.each_ref().map(|line| {
-                let halves = [load::<0>(line), load::<1>(line)];
-                halves.map(|half| _mm256_castsi256_ps(half))
-            })
-        }),
+        Format::F32 => multiply_part::<{ F32.n_step_lines }, _>(part, |lines| f32_columns(lines)),
         Format::BF16 => multiply_part::<{ BF16.n_step_lines }, _>(part, |[line]| {
-            [load::<0>(line), load::<1>(line)].map(|column| {
-                [
-                    _mm256_castsi256_si128(column),
-                    _mm256_extracti128_si256::<1>(column),
-                ]
-                .map(|half| {
-                    _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(half)))
-                })
-            })
+            [bf16_column(load::<0>(line)), bf16_column(load::<1>(line))]
         }),
         _ => multiply_part::<{ F16.n_step_lines }, _>(part, |[line]| {
-            [load::<0>(line), load::<1>(line)].map(|column| {
-                [
-                    _mm256_cvtph_ps(_mm256_castsi256_si128(column)),
-                    _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(column)),
-                ]
-            })
+            [f16_column(load::<0>(line)), f16_column(load::<1>(line))]
         }),
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn f32_columns([first, second]: &[Line; 2]) -> Columns {
+    [
+        [
+            _mm256_castsi256_ps(load::<0>(first)),
+            _mm256_castsi256_ps(load::<1>(first)),
+        ],
+        [
+            _mm256_castsi256_ps(load::<0>(second)),
+            _mm256_castsi256_ps(load::<1>(second)),
+        ],
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn f16_column(column: __m256i) -> [__m256; 2] {
+    [
+        _mm256_cvtph_ps(_mm256_castsi256_si128(column)),
+        _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(column)),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bf16_column(column: __m256i) -> [__m256; 2] {
+    let low = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(column));
+    let high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256::<1>(column));
+    [
+        _mm256_castsi256_ps(_mm256_slli_epi32::<16>(low)),
+        _mm256_castsi256_ps(_mm256_slli_epi32::<16>(high)),
+    ]
 }
 
 /// Multiplies tiles whose steps have `L` lines, which `widen` makes numbers of 32 bits.

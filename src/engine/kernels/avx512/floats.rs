@@ -29,11 +29,12 @@ pub fn multiply(part: Part<'_>) {
             [_mm512_castsi512_ps(first), _mm512_castsi512_ps(second)]
         }),
         Format::BF16 => multiply_part::<{ BF16.n_step_lines }, _>(part, |[line]| {
+            let low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(line));
+            let high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64::<1>(line));
             [
-                _mm512_castsi512_si256(line),
-                _mm512_extracti64x4_epi64::<1>(line),
+                _mm512_castsi512_ps(_mm512_slli_epi32::<16>(low)),
+                _mm512_castsi512_ps(_mm512_slli_epi32::<16>(high)),
             ]
-            .map(|upper| _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(upper))))
         }),
         _ => multiply_part::<{ F16.n_step_lines }, _>(part, |[line]| scales(line)),
     }
