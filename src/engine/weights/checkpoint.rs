@@ -131,6 +131,7 @@ fn read(source: &Source, place: Place, buffers: &Buffers) -> Result<StoredTensor
         shape,
         bytes,
         buffers: buffers.clone(),
+        path: source.path().to_owned(),
     })
 }
 

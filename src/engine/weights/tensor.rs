@@ -16,6 +16,8 @@ pub struct StoredTensor {
     pub(super) shape: Vec<usize>,
     pub(super) bytes: Buffer,
     pub(super) buffers: Buffers,
+    /// The file that it comes from.
+    pub(super) path: String,
 }
 
 /// The bytes of one tensor or of several.
@@ -52,6 +54,14 @@ impl StoredTensor {
         self.dtype
     }
 
+    /// The error that there is no memory for it in another form.
+    pub fn memory_short(&self) -> EngineError {
+        EngineError::MemoryShort {
+            n_bytes: self.bytes.len(),
+            path: self.path.clone(),
+        }
+    }
+
     /// The bytes of several, one after another.
     pub fn bytes(parts: &[Self]) -> impl Deref<Target = [u8]> {
         let first = match parts {
@@ -82,6 +92,7 @@ impl StoredTensor {
             shape: vec![width, n_rows],
             bytes,
             buffers: self.buffers.clone(),
+            path: self.path.clone(),
         }
     }
 

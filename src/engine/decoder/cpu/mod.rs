@@ -136,7 +136,9 @@ impl Model {
         let tokens = rows.iter().map(|row| row.token.index());
         weights.embedding.extend_with_rows(tokens, hidden)?;
         if let Some(scale) = self.blueprint.scales.embedding {
-            hidden.iter_mut().for_each(|value| *value *= scale);
+            for value in hidden.iter_mut() {
+                *value *= scale;
+            }
         }
         if let Some(table) = &weights.positions {
             buffers.found.clear();
@@ -279,7 +281,9 @@ impl Model {
             .head()
             .forward(team, normed, inputs, &mut logits)?;
         if let Some(scale) = self.blueprint.scales.logit {
-            logits.iter_mut().for_each(|logit| *logit *= scale);
+            for logit in &mut logits {
+                *logit *= scale;
+            }
         }
         if let Some(cap) = self.blueprint.caps.logit {
             soft_cap(cap, &mut logits);

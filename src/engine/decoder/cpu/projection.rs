@@ -132,17 +132,15 @@ impl Part {
         let (_, width) = matrix.dims2();
         let matrices = [matrix];
         let [matrix] = &matrices;
-        let packed = format(matrix.dtype()).and_then(|format| {
-            let blocks = StoredTensor::bytes(&matrices);
-            Matrix::pack(format, &blocks, width)
-        });
-        Ok(match packed {
-            Some(matrix) => Self::Packed(matrix),
-            None => {
-                let matrix = StoredTensor::stack(&matrices, &Device::Cpu)?;
-                Self::Foreign(QMatMul::from_qtensor(matrix)?)
-            }
-        })
+        if let Some(format) = format(matrix.dtype()) {
+            // Whole blocks are a matter of the file's header, so that only memory can be missing.
+            let packed = Matrix::pack(format, &StoredTensor::bytes(&matrices), width);
+            return packed
+                .map(Self::Packed)
+                .ok_or_else(|| matrix.memory_short());
+        }
+        let matrix = StoredTensor::stack(&matrices, &Device::Cpu)?;
+        Ok(Self::Foreign(QMatMul::from_qtensor(matrix)?))
     }
 
     const fn packed(&self) -> Option<&Matrix> {

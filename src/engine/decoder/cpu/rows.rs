@@ -140,8 +140,8 @@ impl WithSimd for Activated<'_> {
     }
 }
 
-/// Activates each input and finishes it with its partner. SiLU and the GELU of tanh are x × sigmoid(y)
-/// with a simple y, because (1 + tanh(z)) / 2 is sigmoid(2 z).
+/// Activates each input and finishes it with its partner. All but one activation are x × sigmoid(y) with a
+/// simple y, because (1 + tanh(z)) / 2 is sigmoid(2 z).
 #[inline(always)]
 fn with_activation(
     activation: Activation,
@@ -172,10 +172,7 @@ fn with_activation(
     }
 }
 
-/// The normal distribution, to single precision: Φ(x) = erfc(−x / √2) / 2.
-///
-/// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 7.1.26 has only seven digits, so this
-/// is the tensors' own function.
+/// The normal distribution up to x.
 fn normal(x: f32) -> f32 {
     let erf = candle_core::cpu::erf::erf_f32(x * std::f32::consts::FRAC_1_SQRT_2);
     0.5 * (1.0 + erf)
