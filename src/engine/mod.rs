@@ -5,6 +5,7 @@
 mod advice;
 mod batch;
 mod blueprint;
+mod borrowed;
 mod causal_lm;
 mod chat_template;
 mod decoder;

@@ -2,6 +2,7 @@
 //!
 //! This module knows no model, no thread and no window; it names only `decoding`.
 
+mod backend;
 pub mod by_hand;
 mod byte_size;
 mod config;
@@ -26,6 +27,7 @@ mod vocabulary;
 mod what_if;
 pub mod x_ray;
 
+pub use backend::Backend;
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;

@@ -9,6 +9,7 @@
     reason = "a test that fails may panic, in a helper too"
 )]
 
+mod borrowed;
 mod faults;
 mod fixture;
 mod reading;
@@ -84,7 +85,7 @@ fn a_text_read_again_from_where_it_was_cut() {
 
 #[test]
 fn every_fixture_is_tested() {
-    let mut found = fixture::names();
+    let mut found = fixture::names("fixtures");
     found.sort();
     assert_eq!(found, ARCHITECTURES);
 }

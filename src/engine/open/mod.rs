@@ -3,6 +3,7 @@
 //! A file that is no model is refused by its header, and so is a part that the model lacks: before any
 //! weight is read.
 
+mod architecture;
 mod folder;
 mod gguf;
 #[cfg(test)]
@@ -13,16 +14,15 @@ use std::sync::Arc;
 
 use candle_core::quantized::gguf_file::Content;
 
-use super::blueprint::Blueprint;
-use super::decoder::Decoder;
-use super::estimate::outline;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
-use super::weights::{Catalog, Checkpoint};
-use super::{CausalLm, ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
+use super::weights::Catalog;
+use super::{ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
+
+use self::architecture::Architecture;
 
 pub(super) use gguf::Gguf;
 
@@ -40,7 +40,7 @@ pub fn open_path(
 /// What the files of a model say of it, and what it would take to load it. Reads their headers only.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     let found = find(path)?;
-    Ok(outline(found.name, &found.blueprint, &found.catalog))
+    Ok(found.architecture.outline(found.name, &found.catalog))
 }
 
 fn find(path: &Path) -> Result<Found, EngineError> {
@@ -58,7 +58,7 @@ fn find(path: &Path) -> Result<Found, EngineError> {
 
 /// A model whose headers have been read.
 pub(super) struct Found {
-    blueprint: Blueprint,
+    architecture: Architecture,
     catalog: Catalog,
     tokenizer: FoundTokenizer,
     chat: Option<Result<ChatTemplate, ChatError>>,
@@ -85,18 +85,20 @@ impl Found {
         device: &Device,
         progress: &mut dyn FnMut(f32),
     ) -> Result<LoadedModel, EngineError> {
-        let architecture = self.blueprint.architecture.clone();
+        let architecture = self.architecture.name().to_owned();
+        let backend = self.architecture.backend();
         let quantization = self.catalog.quantization();
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let (lm, n_params) = decoder(self.blueprint, &mut checkpoint, device)?;
+        let (lm, n_params) = self.architecture.load(&mut checkpoint, device)?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
         let info = ModelInfo {
             name: self.name,
             architecture,
+            backend,
             n_params,
             quantization,
             device: device.name(),
@@ -129,23 +131,6 @@ impl FoundTokenizer {
             }
             Self::Gguf(content, path) => tokenizer_of(&content, &path),
         }
-    }
-}
-
-fn decoder(
-    blueprint: Blueprint,
-    checkpoint: &mut Checkpoint<'_>,
-    device: &Device,
-) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
-    let candle = device.candle().clone();
-    if candle.is_cpu() {
-        let decoder = Decoder::on_cpu(blueprint, checkpoint, super::n_cpu_threads())?;
-        let n_params = decoder.n_params();
-        Ok((Box::new(decoder), n_params))
-    } else {
-        let decoder = Decoder::on_device(blueprint, checkpoint, candle)?;
-        let n_params = decoder.n_params();
-        Ok((Box::new(decoder), n_params))
     }
 }
 

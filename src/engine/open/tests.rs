@@ -7,8 +7,9 @@ use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-use super::{Found, Gguf};
+use super::{Architecture, Found, Gguf};
 use crate::decoding::TokenId;
+use crate::engine::blueprint::Blueprint;
 use crate::engine::decoder::Decoder;
 use crate::engine::weights::Source;
 use crate::engine::{CausalLm, Row};
@@ -113,17 +114,25 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     rows.flatten().copied().collect()
 }
 
+fn blueprint(architecture: Architecture) -> Blueprint {
+    match architecture {
+        Architecture::Own(blueprint) => blueprint,
+        Architecture::Borrowed(_) => panic!("this one is ours"),
+    }
+}
+
 /// The logits on the processor's path, and on that of tensors alone.
 fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
     let mut progress = |_| ();
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_cpu(here.blueprint, &mut checkpoint, 2).unwrap();
+    let mut lm = Decoder::on_cpu(blueprint(here.architecture), &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
     let there = found(tensors);
     let mut progress = |_| ();
     let mut checkpoint = there.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_device(there.blueprint, &mut checkpoint, Device::Cpu).unwrap();
+    let blueprint = blueprint(there.architecture);
+    let mut lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu).unwrap();
     [on_cpu, logits(&mut lm)]
 }
 

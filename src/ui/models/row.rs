@@ -38,6 +38,9 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
         ModelRowStatus::Doubtful { warning } => sentence_ui(ui, warning, theme.warning),
         ModelRowStatus::Closed | ModelRowStatus::Inspected | ModelRowStatus::InUse => {}
     }
+    if let Some(limits) = row.limits {
+        sentence_ui(ui, limits, theme.text_2);
+    }
 }
 
 fn sentence_ui(ui: &mut Ui, words: &str, color: Color32) {

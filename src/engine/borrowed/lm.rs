@@ -1,0 +1,223 @@
+//! Sequences over a model that knows one: each has a network of its own, which is read into again from
+//! the beginning where it can't go back.
+
+use std::collections::BTreeMap;
+
+use candle_core::{DType, Device, Tensor};
+
+use super::networks::{Network, Networks, Reading};
+use crate::decoding::TokenId;
+use crate::engine::{CausalLm, EngineError, Logits, Row, SequenceId};
+
+/// How many tokens are read at once where a network reads in chunks.
+const N_CHUNK: usize = 128;
+
+/// A causal language model of candle-transformers.
+pub struct BorrowedLm {
+    networks: Networks,
+    device: Device,
+    n_vocab: usize,
+    n_context: usize,
+    sequences: BTreeMap<SequenceId, Sequence>,
+    n_opened: u64,
+}
+
+/// A text, and the network that has read some of it.
+#[derive(Default)]
+struct Sequence {
+    tokens: Vec<TokenId>,
+    cached: Option<Cached>,
+}
+
+struct Cached {
+    network: Box<dyn Network>,
+    n_read: usize,
+}
+
+impl BorrowedLm {
+    /// A model that has read nothing.
+    pub fn new(networks: Networks, device: Device, n_vocab: usize, n_context: usize) -> Self {
+        Self {
+            networks,
+            device,
+            n_vocab,
+            n_context,
+            sequences: BTreeMap::new(),
+            n_opened: 0,
+        }
+    }
+
+    fn add(&mut self, sequence: Sequence) -> SequenceId {
+        self.n_opened += 1;
+        let id = SequenceId(self.n_opened);
+        self.sequences.insert(id, sequence);
+        id
+    }
+
+    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence, EngineError> {
+        self.sequences
+            .get_mut(&id)
+            .ok_or(EngineError::SequenceUnknown(id.0))
+    }
+
+    /// How many tokens the sequences of the rows have read, if the rows can be read.
+    fn check(&self, rows: &[Row]) -> Result<BTreeMap<SequenceId, usize>, EngineError> {
+        let mut before = BTreeMap::new();
+        let mut after = BTreeMap::new();
+        for row in rows {
+            let Some(sequence) = self.sequences.get(&row.sequence) else {
+                return Err(EngineError::SequenceUnknown(row.sequence.0));
+            };
+            if row.token.index() >= self.n_vocab {
+                return Err(EngineError::TokenUnknown {
+                    token: row.token.0,
+                    n_vocab: self.n_vocab,
+                });
+            }
+            let n_read = sequence.tokens.len();
+            before.insert(row.sequence, n_read);
+            let n_after = after.entry(row.sequence).or_insert(n_read);
+            *n_after += 1;
+            if *n_after > self.n_context {
+                return Err(EngineError::ContextFull {
+                    n_max: self.n_context,
+                });
+            }
+        }
+        Ok(before)
+    }
+
+    fn read(&mut self, rows: &[Row]) -> Result<Vec<f32>, EngineError> {
+        let mut values = Vec::new();
+        for row in rows {
+            let Some(sequence) = self.sequences.get_mut(&row.sequence) else {
+                return Err(EngineError::SequenceUnknown(row.sequence.0));
+            };
+            sequence.tokens.push(row.token);
+            if row.logits_wanted
+                && let Some(logits) = sequence.catch_up(&self.networks, &self.device)?
+            {
+                values.extend(scores(&logits, self.n_vocab)?);
+            }
+        }
+        // What reads a text as a whole waits until somebody wants to know what follows.
+        if self.networks.reading == Reading::InChunks {
+            for row in rows {
+                if let Some(sequence) = self.sequences.get_mut(&row.sequence) {
+                    sequence.catch_up(&self.networks, &self.device)?;
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Sequence {
+    fn truncate(&mut self, n: usize) {
+        self.tokens.truncate(n);
+        self.cached = self.cached.take().filter(|cached| cached.n_read <= n);
+    }
+
+    /// Reads what is not read yet; gives the scores after the last token if there was any.
+    fn catch_up(
+        &mut self,
+        networks: &Networks,
+        device: &Device,
+    ) -> candle_core::Result<Option<Tensor>> {
+        let n_cached = self.cached.as_ref().map_or(0, |cached| cached.n_read);
+        let n_pending = self.tokens.len() - n_cached;
+        if n_pending == 0 {
+            return Ok(None);
+        }
+        let goes_on = networks.reading == Reading::InChunks || n_pending == 1;
+        // A network that fails has read a part in some layers only, and is not used again.
+        let (mut network, mut n_read) = match self.cached.take() {
+            Some(cached) if goes_on => (cached.network, cached.n_read),
+            _ => (networks.fresh()?, 0),
+        };
+        let n_chunk = match networks.reading {
+            Reading::InChunks => N_CHUNK,
+            Reading::WholeOnly => self.tokens.len(),
+        };
+        let mut logits = None;
+        let pending = self.tokens.get(n_read..).unwrap_or_default();
+        for chunk in pending.chunks(n_chunk) {
+            let tokens: Vec<u32> = chunk.iter().map(|token| token.0).collect();
+            let tokens = Tensor::new(tokens, device)?.unsqueeze(0)?;
+            logits = Some(network.forward(&tokens, n_read)?);
+            n_read += chunk.len();
+        }
+        self.cached = Some(Cached { network, n_read });
+        Ok(logits)
+    }
+
+    fn fork(&self) -> Self {
+        let fork = |cached: &Cached| {
+            let network = cached.network.fork()?;
+            let n_read = cached.n_read;
+            Some(Cached { network, n_read })
+        };
+        Self {
+            tokens: self.tokens.clone(),
+            cached: self.cached.as_ref().and_then(fork),
+        }
+    }
+}
+
+/// One row of scores, in whichever shape a network gives it.
+fn scores(logits: &Tensor, n_vocab: usize) -> candle_core::Result<Vec<f32>> {
+    let values = logits.flatten_all()?.to_dtype(DType::F32)?.to_vec1()?;
+    if values.len() == n_vocab {
+        Ok(values)
+    } else {
+        let n_values = values.len();
+        candle_core::bail!("the model gives {n_values} scores for a vocabulary of {n_vocab}")
+    }
+}
+
+impl CausalLm for BorrowedLm {
+    fn n_vocab(&self) -> usize {
+        self.n_vocab
+    }
+
+    fn n_context(&self) -> usize {
+        self.n_context
+    }
+
+    fn open(&mut self) -> SequenceId {
+        self.add(Sequence::default())
+    }
+
+    fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
+        let child = self.sequence_mut(parent)?.fork();
+        Ok(self.add(child))
+    }
+
+    fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
+        self.sequence_mut(sequence)?.truncate(n);
+        Ok(())
+    }
+
+    fn close(&mut self, sequence: SequenceId) {
+        self.sequences.remove(&sequence);
+    }
+
+    fn n_read(&self, sequence: SequenceId) -> usize {
+        self.sequences
+            .get(&sequence)
+            .map_or(0, |sequence| sequence.tokens.len())
+    }
+
+    fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
+        let before = self.check(rows)?;
+        let values = self.read(rows);
+        if values.is_err() {
+            for (id, n_read) in before {
+                if let Some(sequence) = self.sequences.get_mut(&id) {
+                    sequence.truncate(n_read);
+                }
+            }
+        }
+        Ok(Logits::new(values?, self.n_vocab))
+    }
+}
