@@ -10,6 +10,7 @@
 )]
 
 mod borrowed;
+mod borrowed_faults;
 mod faults;
 mod fixture;
 mod reading;

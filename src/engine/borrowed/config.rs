@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::families::Family;
 use crate::engine::EngineError;
+use crate::engine::blueprint::{MAX_LAYERS, MAX_SIZE};
 
 /// What the file says of a model of this family, in the words of candle-transformers: rotations at the
 /// top, and what goes without saying said. Refuses what would be computed wrongly.
@@ -16,6 +17,13 @@ pub fn adapted(
         feature,
         path: path.to_owned(),
     };
+    if let Some(reason) = fault_of_sizes(&values) {
+        return Err(EngineError::malformed(
+            "The model's configuration",
+            reason,
+            path,
+        ));
+    }
     lift_rotations(&mut values).map_err(unsupported)?;
     values.retain(|_, value| !value.is_null());
     list_layers(&mut values).map_err(unsupported)?;
@@ -41,6 +49,14 @@ pub fn adapted(
     values.insert("eos_token_id".to_owned(), json!(0));
     values.insert("use_cache".to_owned(), json!(true));
     Ok(values)
+}
+
+/// Products of two sizes must be safe, whatever each is for.
+fn fault_of_sizes(values: &Map<String, Value>) -> Option<String> {
+    let sizes = values.iter().filter(|(name, _)| *name != "rope_theta");
+    let mut sizes = sizes.filter_map(|(name, value)| Some((name, value.as_u64()?)));
+    let (name, size) = sizes.find(|(_, size)| *size > MAX_SIZE as u64)?;
+    Some(format!("{name} is {size}"))
 }
 
 /// A value of the table of families.
@@ -98,7 +114,7 @@ fn list_layers(values: &mut Map<String, Value>) -> Result<(), String> {
                 "conv"
             }
         };
-        let n_layers = n_layers.min(super::plan::MAX_LAYERS as u64);
+        let n_layers = n_layers.min(MAX_LAYERS as u64);
         let layers: Vec<&str> = (0..n_layers).map(kind).collect();
         values.insert("layer_types".to_owned(), json!(layers));
     }

@@ -167,8 +167,13 @@ pub const FAMILIES: [Family; 8] = [
 
 impl Parts<'_> {
     fn config<T: DeserializeOwned>(&self) -> Result<T> {
-        let config = serde_json::from_value(Value::Object(self.config.clone()));
-        config.map_err(candle_core::Error::wrap)
+        self.config_without(&[])
+    }
+
+    fn config_without<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T> {
+        let mut config = self.config.clone();
+        config.retain(|name, _| !names.contains(&name.as_str()));
+        serde_json::from_value(Value::Object(config)).map_err(candle_core::Error::wrap)
     }
 }
 
@@ -213,7 +218,9 @@ fn helium(parts: &Parts<'_>) -> Result<Networks> {
 }
 
 fn lfm2(parts: &Parts<'_>) -> Result<Networks> {
-    let config: lfm2::Lfm2Config = parts.config()?;
+    // With these candle-transformers would work out a size of its own.
+    let unused = ["block_ffn_dim_multiplier", "block_multiple_of"];
+    let config: lfm2::Lfm2Config = parts.config_without(&unused)?;
     let config = lfm2::Config {
         intermediate_size: lfm2_ffn_size(parts.config),
         ..config.into_config(false)

@@ -13,11 +13,9 @@ use super::networks::Networks;
 use super::shelf::Shelf;
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
-use crate::engine::blueprint::{Facts, Key, end_tokens_of};
+use crate::engine::blueprint::{Facts, Key, MAX_LAYERS, end_tokens_of};
 use crate::engine::weights::{Catalog, Checkpoint, StoredType, is_half};
 use crate::generation::MemoryNeed;
-
-pub use crate::engine::blueprint::MAX_LAYERS;
 
 const HIDDEN_SIZE: Key = Key::new("hidden_size", "embedding_length");
 const N_LAYERS: Key = Key::new("num_hidden_layers", "block_count");
