@@ -225,7 +225,7 @@ mod fixture {
     use quartet::decoding::filters::{Temperature, TopP};
     use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use quartet::generation::{
-        Backend, FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece,
+        FinishReason, Generation, GenerationConfig, Implementation, Limits, ModelInfo, Piece,
         PromptRecord, Step, StepTime, Vocabulary,
     };
 
@@ -310,7 +310,7 @@ mod fixture {
             model: Arc::new(ModelInfo {
                 name: "Test model".to_owned(),
                 architecture: "llama".to_owned(),
-                backend: Backend::Quartet,
+                implementation: Implementation::Quartet,
                 n_params: 1234,
                 quantization: "F32".to_owned(),
                 device: "CPU".to_owned(),

@@ -67,7 +67,7 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
         ),
         ("Free", ByteSize(n_free).to_string()),
     ];
-    if let Some(limits) = outline.backend.limits() {
+    if let Some(limits) = outline.implementation.limits() {
         rows.push(("Note", format!("{limits}.")));
     }
     if let Some(shortage) = MemoryNeed::shortage(n_needed, n_free) {
@@ -94,14 +94,14 @@ fn millions(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::table;
-    use crate::generation::{Backend, MemoryNeed, ModelOutline};
+    use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
     #[test]
     fn the_table_says_what_a_model_is_and_what_it_takes() {
         let outline = ModelOutline {
             name: "tiny".to_owned(),
             architecture: "llama".to_owned(),
-            backend: Backend::Quartet,
+            implementation: Implementation::Quartet,
             n_params: 1_235_814_400,
             quantization: "Q8_0".to_owned(),
             n_context: 131_072,
@@ -123,7 +123,7 @@ Warning      Needs 1.6 GB of memory, 0.9 are free.
 ";
         assert_eq!(table(&outline, 4, 1000, 900_000_000), expected);
         let borrowed = ModelOutline {
-            backend: Backend::CandleTransformers,
+            implementation: Implementation::CandleTransformers,
             ..outline.clone()
         };
         let borrowed = table(&borrowed, 1, 1000, 9_000_000_000);

@@ -5,7 +5,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use super::blueprint::{Blueprint, TensorRole};
 use super::decoder::{N_LANES, n_kept_bytes};
 use super::weights::{Catalog, StoredType};
-use crate::generation::{Backend, MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
 /// The cache keeps keys and values in full precision.
 const N_CACHE_VALUE_BYTES: usize = 4;
@@ -21,7 +21,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
     ModelOutline {
         name,
         architecture: blueprint.architecture.clone(),
-        backend: Backend::Quartet,
+        implementation: Implementation::Quartet,
         n_params: catalog.n_all_values().saturating_sub(n_twice),
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,

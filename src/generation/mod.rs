@@ -2,7 +2,6 @@
 //!
 //! This module knows no model, no thread and no window; it names only `decoding`.
 
-mod backend;
 pub mod by_hand;
 mod byte_size;
 mod config;
@@ -10,6 +9,7 @@ pub mod dialects;
 mod finish;
 mod fork;
 mod id;
+mod implementation;
 mod linter;
 mod listing;
 mod metrics;
@@ -27,12 +27,12 @@ mod vocabulary;
 mod what_if;
 pub mod x_ray;
 
-pub use backend::Backend;
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
 pub use fork::{Fork, first_fork};
 pub use id::GenerationId;
+pub use implementation::Implementation;
 pub use linter::{Importance, Lint, Remedy, Tally, lint, lint_chain};
 pub(crate) use listing::{in_sentence, listed};
 pub use metrics::{Metrics, SpeedPoint, speed_series};

@@ -1,6 +1,6 @@
 //! What is known of a model before it is loaded.
 
-use super::{Backend, ByteSize};
+use super::{ByteSize, Implementation};
 
 /// What a model's files say of it without being read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct ModelOutline {
     /// The family it belongs to, as its file names it: "llama".
     pub architecture: String,
     /// Who would compute it.
-    pub backend: Backend,
+    pub implementation: Implementation,
     /// How many weights it has.
     pub n_params: u64,
     /// How most of its weights are stored: `Q8_0`, `F16`.

@@ -236,7 +236,7 @@ impl AppState {
     /// What the model that writes can't do, where this row is its.
     fn limits(&self, status: &ModelRowStatus) -> Option<&'static str> {
         let writer = self.model.writer()?;
-        let limits = writer.info.backend.limits();
+        let limits = writer.info.implementation.limits();
         limits.filter(|_| *status == ModelRowStatus::InUse)
     }
 

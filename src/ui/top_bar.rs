@@ -61,9 +61,14 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         ModelStatus::Ready(model) => {
             let info = &model.info;
             let size = count_words(info.n_params);
-            let backend = info.backend.name().unwrap_or_default();
-            let facts = [size.as_str(), &info.quantization, &info.device, backend];
-            limits = info.backend.limits();
+            let implementation = info.implementation.name().unwrap_or_default();
+            let facts = [
+                size.as_str(),
+                &info.quantization,
+                &info.device,
+                implementation,
+            ];
+            limits = info.implementation.limits();
             let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             (info.name.clone(), known.join(" · "))
         }

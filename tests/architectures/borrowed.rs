@@ -3,7 +3,7 @@
 //! `make_borrowed.py` wrote the fixtures.
 
 use quartet::engine;
-use quartet::generation::Backend;
+use quartet::generation::Implementation;
 
 use crate::fixture::{self, Fixture, Form};
 use crate::reading::Reading;
@@ -76,15 +76,18 @@ fn every_fixture_is_tested() {
 
 #[test]
 fn what_is_known_says_who_computes_it() {
-    for (name, backend) in [
-        ("phi", Backend::CandleTransformers),
-        ("llama", Backend::Quartet),
+    for (name, implementation) in [
+        ("phi", Implementation::CandleTransformers),
+        ("llama", Implementation::Quartet),
     ] {
         let folder = tempfile::tempdir().unwrap();
         fixture::copy(name, &["config.json", "model.safetensors"], folder.path());
         let outline = engine::inspect(folder.path()).unwrap();
         let info = Fixture::open(name, Form::Newer).model.into_inner().info;
-        assert_eq!((outline.backend, info.backend), (backend, backend));
+        assert_eq!(
+            (outline.implementation, info.implementation),
+            (implementation, implementation)
+        );
         assert_eq!(outline.n_params, info.n_params);
         assert_eq!(outline.n_context, info.n_context);
     }

@@ -102,7 +102,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { model, .. } = self;
-        let through = model.backend.name();
+        let through = model.implementation.name();
         let through = through.map_or_else(String::new, |name| format!(" through {name}"));
         writeln!(
             f,

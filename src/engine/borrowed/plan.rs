@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use candle_core::Device;
+use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue, VersionedMagic};
 use serde_json::{Map, Value, json};
 
@@ -171,6 +172,7 @@ impl Plan {
     pub fn memory_need(&self, catalog: &Catalog) -> MemoryNeed {
         let is_gguf = matches!(self.form, Form::Gguf { .. });
         let n_kept_bytes = catalog.places().map(|place| match place.stored_type {
+            StoredType::Known(dtype) if is_gguf && is_kept_twice(dtype) => 2 * place.n_bytes,
             StoredType::Known(dtype) if is_gguf && !is_half(dtype) => place.n_bytes,
             // Everything else is widened to 32 bits.
             _ => place.n_values().saturating_mul(4),
@@ -185,6 +187,18 @@ impl Plan {
             n_weight_bytes: n_kept_bytes.sum::<u64>().saturating_add(n_widened_bytes),
             n_cache_bytes_per_token: 4 * n_cache_values,
         }
+    }
+}
+
+/// Whether candle keeps a second form of such weights once they are multiplied: the one that its
+/// quickest products read.
+const fn is_kept_twice(dtype: GgmlDType) -> bool {
+    match dtype {
+        GgmlDType::Q4K | GgmlDType::Q6K | GgmlDType::Q8_0 => {
+            cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+        }
+        GgmlDType::Q4_0 | GgmlDType::Q5K => cfg!(target_arch = "aarch64"),
+        _ => false,
     }
 }
 

@@ -38,7 +38,8 @@ impl Shelf {
         let mut tensors = BTreeMap::new();
         for (name, shape) in wanted {
             let tensor = checkpoint.take(&name, &shape)?;
-            tensors.insert(name, tensor.vector(device)?.reshape(shape)?);
+            let values = tensor.values()?;
+            tensors.insert(name, Tensor::from_vec(values, shape, device)?);
         }
         Ok(Self(Arc::new(Content {
             tensors,

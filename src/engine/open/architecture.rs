@@ -9,7 +9,7 @@ use crate::engine::decoder::Decoder;
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint};
 use crate::engine::{CausalLm, Device, EngineError, n_cpu_threads};
-use crate::generation::{Backend, ModelOutline};
+use crate::generation::{Implementation, ModelOutline};
 
 /// A model's architecture, by who runs it.
 pub enum Architecture {
@@ -62,10 +62,10 @@ impl Architecture {
     }
 
     /// Who runs it.
-    pub const fn backend(&self) -> Backend {
+    pub const fn implementation(&self) -> Implementation {
         match self {
-            Self::Own(_) => Backend::Quartet,
-            Self::Borrowed(_) => Backend::CandleTransformers,
+            Self::Own(_) => Implementation::Quartet,
+            Self::Borrowed(_) => Implementation::CandleTransformers,
         }
     }
 
@@ -76,7 +76,7 @@ impl Architecture {
             Self::Borrowed(plan) => ModelOutline {
                 name,
                 architecture: plan.architecture.clone(),
-                backend: Backend::CandleTransformers,
+                implementation: Implementation::CandleTransformers,
                 n_params: catalog.n_all_values(),
                 quantization: catalog.quantization(),
                 n_context: plan.n_context,

@@ -86,7 +86,7 @@ impl Found {
         progress: &mut dyn FnMut(f32),
     ) -> Result<LoadedModel, EngineError> {
         let architecture = self.architecture.name().to_owned();
-        let backend = self.architecture.backend();
+        let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
@@ -98,7 +98,7 @@ impl Found {
         let info = ModelInfo {
             name: self.name,
             architecture,
-            backend,
+            implementation,
             n_params,
             quantization,
             device: device.name(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{asked, loaded, ready, text, write, written};
-use crate::generation::{Backend, MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::{
     AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
     Settings,
@@ -248,7 +248,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
     ModelOutline {
         name: "Large".to_owned(),
         architecture: "llama".to_owned(),
-        backend: Backend::Quartet,
+        implementation: Implementation::Quartet,
         n_params: n_weight_bytes,
         quantization: "Q8_0".to_owned(),
         n_context: 100,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use crate::generation::{Backend, MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::tests::{DownloadEvent, Event, ready};
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -114,7 +114,7 @@ fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
 fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
     let mut state = ready();
     if let ModelStatus::Ready(model) = &mut state.model {
-        Arc::make_mut(&mut model.info).backend = Backend::CandleTransformers;
+        Arc::make_mut(&mut model.info).implementation = Implementation::CandleTransformers;
     }
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.get_by_label_contains("candle-transformers").click();
@@ -131,7 +131,7 @@ fn a_warning_about_memory_can_be_overridden() {
     let outline = ModelOutline {
         name: "large".to_owned(),
         architecture: "llama".to_owned(),
-        backend: Backend::Quartet,
+        implementation: Implementation::Quartet,
         n_params: 5_000_000_000,
         quantization: "Q8_0".to_owned(),
         n_context: 100,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Who computes a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Backend {
+pub enum Implementation {
     /// Our own decoder: panes are read together and share what they have in common.
     #[default]
     Quartet,
@@ -13,7 +13,7 @@ pub enum Backend {
     CandleTransformers,
 }
 
-impl Backend {
+impl Implementation {
     /// Whether this is our own decoder.
     pub const fn is_quartet(&self) -> bool {
         matches!(self, Self::Quartet)
