@@ -10,6 +10,7 @@ use super::console;
 use super::failure::Failure;
 use super::keep::{keep_file, keep_folder};
 use super::panes::pane_settings;
+use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
@@ -39,6 +40,9 @@ pub(super) struct Arguments {
     /// the program where none is given
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    precision: PrecisionArgument,
 
     /// How a pane chooses its tokens, as described below; once for each pane. Without it, four panes
     /// are written: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
@@ -76,7 +80,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
-    let generations = write(source, &prompt, panes, &mut Progress::new())?;
+    let generations = write(
+        source,
+        arguments.precision,
+        &prompt,
+        panes,
+        &mut Progress::new(),
+    )?;
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }
 

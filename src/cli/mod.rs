@@ -11,6 +11,7 @@ mod hub;
 mod inspect;
 mod keep;
 mod panes;
+mod precision;
 mod progress;
 mod sample;
 mod settings;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::console;
 use super::failure::Failure;
+use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
@@ -29,11 +31,13 @@ pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
 /// ended.
 pub(super) fn write(
     source: ModelSource,
+    precision: PrecisionArgument,
     prompt: &PromptText,
     panes: Vec<Pane>,
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
+    worker.send(Request::UsePrecision(precision.precision));
     worker.send(Request::LoadModel(source));
     worker.send(Request::Generate {
         prompt: prompt.clone(),
@@ -47,6 +51,10 @@ pub(super) fn write(
             .collect(),
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
+    if let Some(remark) = precision.remark(&info) {
+        progress.done();
+        console::note(&remark);
+    }
     let prompt = Arc::new(PromptRecord {
         text: prompt.text.clone(),
         ..PromptRecord::default()

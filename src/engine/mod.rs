@@ -28,7 +28,7 @@ mod weights;
 
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{ChatError, ChatTemplate, Message, Role};
-pub use device::{Device, DeviceChoice, n_cpu_threads};
+pub use device::{Device, DeviceChoice, Precision, n_cpu_threads};
 pub use embedded::open_embedded;
 pub use error::EngineError;
 pub use estimate::free_memory;

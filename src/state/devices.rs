@@ -1,14 +1,17 @@
 //! Where models compute: what can be chosen, and what is to be said about it.
 
+use super::models::Models;
 use super::{AppState, Command, Effect, ModelsCommand};
-use crate::worker::{DeviceChoice, Request};
+use crate::worker::{DeviceChoice, Precision, Request};
 
-/// A device that can be chosen.
+/// A device or a precision that can be chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceRow {
     /// What it is called.
     pub name: String,
-    /// Whether models are loaded for it.
+    /// What there is to know of it, in a few words.
+    pub hint: &'static str,
+    /// Whether models are loaded for it, or in it.
     pub chosen: bool,
     /// What chooses it.
     pub command: Command,
@@ -30,10 +33,26 @@ impl AppState {
             .into_iter()
             .map(|choice| DeviceRow {
                 name: choice.name(),
+                hint: "",
                 chosen: chosen(choice),
                 command: Command::Models(ModelsCommand::UseDevice(choice)),
             })
             .collect()
+    }
+
+    /// In which numbers models can compute where they are to; nothing where there is no choice, as on
+    /// the processor.
+    pub fn precision_rows(&self) -> Vec<DeviceRow> {
+        if !self.computes_elsewhere() {
+            return Vec::new();
+        }
+        let row = |precision: Precision| DeviceRow {
+            name: precision.name().to_owned(),
+            hint: precision.hint(),
+            chosen: precision == self.models.precision,
+            command: Command::Models(ModelsCommand::UsePrecision(precision)),
+        };
+        Precision::ALL.map(row).into()
     }
 
     /// What is to be said about the devices: what is missing, or what there is to know.
@@ -44,11 +63,14 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_knows_accelerators => {
-                "This build runs on the processor only; the README says how to build for a GPU."
+                "This build runs on the processor only, in f32; the README says how to build for a GPU."
                     .to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
                 "This build knows a GPU, but none answers.".to_owned()
+            }
+            Some(_) if !self.computes_elsewhere() => {
+                "The processor computes in f32, from weights as they are stored.".to_owned()
             }
             Some(_) => "Counts for the next model that is opened.".to_owned(),
         }
@@ -73,10 +95,19 @@ impl AppState {
         }
     }
 
-    /// Tells a new engine which device is wanted, where it would not take that one anyway.
-    pub(super) fn device_request(&self) -> Option<Effect> {
-        let choice = self.models.device;
-        (choice != DeviceChoice::Best).then_some(Effect::Send(Request::UseDevice(choice)))
+    /// Tells a new engine which device and precision are wanted, where it would not take those anyway.
+    pub(super) fn device_requests(&self) -> Vec<Effect> {
+        let Models {
+            device, precision, ..
+        } = self.models;
+        let mut effects = Vec::new();
+        if device != DeviceChoice::Best {
+            effects.push(Effect::Send(Request::UseDevice(device)));
+        }
+        if precision != Precision::default() {
+            effects.push(Effect::Send(Request::UsePrecision(precision)));
+        }
+        effects
     }
 
     pub(super) fn on_device_missing(&mut self, name: &str, reason: &str) {

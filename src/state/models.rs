@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppState, ModelStatus};
 use crate::generation::ModelInfo;
-use crate::worker::{DeviceChoice, Devices, ModelSource};
+use crate::worker::{DeviceChoice, Devices, ModelSource, Precision};
 
 /// So many models are remembered.
 pub const MAX_RECENT: usize = 12;
@@ -46,6 +46,8 @@ pub struct Models {
     pub(super) opening: Option<Opening>,
     /// Where models are to compute.
     pub device: DeviceChoice,
+    /// In which numbers they are to compute on a graphics processor.
+    pub precision: Precision,
     /// Where they can, once that is known.
     pub(super) devices: Option<Devices>,
     /// Why the next model computes elsewhere, as a sentence.
@@ -115,11 +117,16 @@ pub struct ModelRow {
 
 impl Models {
     /// The models of before, and nothing looked at yet.
-    pub(super) fn new(mut recent: Vec<RecentModel>, device: DeviceChoice) -> Self {
+    pub(super) fn new(
+        mut recent: Vec<RecentModel>,
+        device: DeviceChoice,
+        precision: Precision,
+    ) -> Self {
         recent.truncate(MAX_RECENT);
         Self {
             recent,
             device,
+            precision,
             ..Self::default()
         }
     }

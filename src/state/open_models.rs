@@ -9,7 +9,7 @@ use super::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
 };
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Request};
+use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Precision, Request};
 
 /// What is asked of the models.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,8 @@ pub enum ModelsCommand {
     Unload,
     /// Load models for this device from now on.
     UseDevice(DeviceChoice),
+    /// Load models in this precision from now on.
+    UsePrecision(Precision),
     /// Take this one off the list.
     Forget(PathBuf),
     /// The sizes of these in bytes, or why they can't be opened.
@@ -71,6 +73,10 @@ impl AppState {
                 self.models.device = choice;
                 self.models.device_missing = None;
                 vec![Effect::Send(Request::UseDevice(choice))]
+            }
+            ModelsCommand::UsePrecision(precision) => {
+                self.models.precision = precision;
+                vec![Effect::Send(Request::UsePrecision(precision))]
             }
             ModelsCommand::Forget(path) => {
                 self.models.forget(&path);
@@ -196,7 +202,7 @@ impl AppState {
         let source = self.model_source.clone();
         self.asked_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
-        effects.extend(self.device_request());
+        effects.extend(self.device_requests());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }

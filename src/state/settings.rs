@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ByHand, PromptMode, RecentModel, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
-use crate::worker::DeviceChoice;
+use crate::worker::{DeviceChoice, Precision};
 
 /// The most panes that fit, and have a letter and a colour of their own.
 pub const MAX_PANES: usize = 8;
@@ -37,6 +37,8 @@ pub struct Settings {
     pub recent_models: Vec<RecentModel>,
     /// Where models are to compute.
     pub device: DeviceChoice,
+    /// In which numbers they compute on a graphics processor.
+    pub precision: Precision,
 }
 
 impl Default for Settings {
@@ -53,6 +55,7 @@ impl Default for Settings {
             presets: Vec::new(),
             recent_models: Vec::new(),
             device: DeviceChoice::Best,
+            precision: Precision::F32,
         }
     }
 }

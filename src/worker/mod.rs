@@ -13,7 +13,7 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::DeviceChoice;
+pub use crate::engine::{DeviceChoice, Precision};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
@@ -29,9 +29,11 @@ use crate::engine::{Device, EngineError, LoadedModel, open_embedded, open_path};
 /// Opens a model for the best device there is. `progress` hears how far it has come, between 0 and 1.
 pub(crate) fn open(
     source: &ModelSource,
+    precision: Precision,
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
-    open_on(source, &Device::choose(DeviceChoice::Best), progress)
+    let device = Device::choose(DeviceChoice::Best, precision);
+    open_on(source, &device, progress)
 }
 
 /// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1. The

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::DeviceChoice;
+use crate::engine::{DeviceChoice, Precision};
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{
     ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
@@ -41,6 +41,8 @@ pub enum Request {
     Inspect(PathBuf),
     /// Load models for this device from now on.
     UseDevice(DeviceChoice),
+    /// Load models in this precision from now on, where they are for a graphics processor.
+    UsePrecision(Precision),
     /// Say which devices there are.
     ListDevices,
     /// Say how the model would read this prompt.

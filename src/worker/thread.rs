@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::inbox::{Asked, Gone, Inbox};
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{facts, loading};
-use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, Progress, Session};
+use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, Precision, Progress, Session};
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
 /// Where events go.
@@ -39,6 +39,7 @@ pub(super) struct Engine<L> {
     loader: L,
     session: Option<Session>,
     device_choice: DeviceChoice,
+    precision: Precision,
     device: Option<Device>,
     inbox: Inbox,
     outbox: Outbox,
@@ -53,6 +54,7 @@ where
             loader,
             session: None,
             device_choice: DeviceChoice::Best,
+            precision: Precision::F32,
             device: None,
             inbox: Inbox::new(requests),
             outbox,
@@ -103,6 +105,10 @@ where
                 (self.device_choice, self.device) = (choice, None);
                 Ok(())
             }
+            Request::UsePrecision(precision) => {
+                (self.precision, self.device) = (precision, None);
+                Ok(())
+            }
             Request::ListDevices => self.outbox.send(facts::devices()),
             Request::Tokenize { prompt } => self.tokenize(prompt),
             Request::Generate { prompt, panes } => self.generate(prompt, panes, asked_at),
@@ -140,7 +146,7 @@ where
         if let Some(device) = &self.device {
             return Ok(device.clone());
         }
-        let device = Device::choose(self.device_choice);
+        let device = Device::choose(self.device_choice, self.precision);
         if let Some(reason) = device.fallback_reason() {
             self.outbox.send(Event::DeviceMissing {
                 name: self.device_choice.name(),

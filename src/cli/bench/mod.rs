@@ -16,6 +16,7 @@ use self::report::Report;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
+use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use super::write::source;
 use crate::engine::Session;
@@ -28,6 +29,9 @@ pub(super) struct Arguments {
     /// the program where none is given
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    precision: PrecisionArgument,
 
     /// How many panes write together, one number for each measurement
     #[arg(
@@ -64,8 +68,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut progress = Progress::new();
     progress.happened("Loading the model");
     let loading_since = Instant::now();
-    let model = worker::open(&source(arguments.model.clone()), &mut |_| {})
+    let source = source(arguments.model.clone());
+    let model = worker::open(&source, arguments.precision.precision, &mut |_| {})
         .map_err(|error| Failure::run(error.to_string()))?;
+    if let Some(remark) = arguments.precision.remark(&model.info) {
+        progress.done();
+        console::note(&remark);
+    }
     let load_secs = loading_since.elapsed().as_secs_f64();
 
     let lengths = Lengths {

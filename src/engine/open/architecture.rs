@@ -69,6 +69,15 @@ impl Architecture {
         }
     }
 
+    /// Where the model computes, and in which numbers. Several models of candle-transformers also round
+    /// the positions of tokens where their weights are halved, so all of them stay in full precision.
+    pub fn device(&self, device: &Device) -> Device {
+        match self {
+            Self::Own(_) => device.clone(),
+            Self::Borrowed(_) => device.in_full_precision(),
+        }
+    }
+
     /// What is known of the model without its weights.
     pub fn outline(&self, name: String, catalog: &Catalog) -> ModelOutline {
         match self {
@@ -100,7 +109,8 @@ impl Architecture {
                 Ok((Box::new(decoder), n_params))
             }
             Self::Own(blueprint) => {
-                let decoder = Decoder::on_device(blueprint, checkpoint, candle)?;
+                let decoder =
+                    Decoder::on_device(blueprint, checkpoint, candle, device.precision())?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }

@@ -88,10 +88,11 @@ impl Found {
         let architecture = self.architecture.name().to_owned();
         let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
+        let device = self.architecture.device(device);
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let (lm, n_params) = self.architecture.load(&mut checkpoint, device)?;
+        let (lm, n_params) = self.architecture.load(&mut checkpoint, &device)?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);

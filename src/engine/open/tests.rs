@@ -12,7 +12,7 @@ use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::decoder::Decoder;
 use crate::engine::weights::Source;
-use crate::engine::{CausalLm, Row};
+use crate::engine::{CausalLm, Precision, Row};
 
 const HIDDEN: usize = 256;
 /// Not a multiple of the 256 values of a block.
@@ -128,12 +128,17 @@ fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
     let mut lm = Decoder::on_cpu(blueprint(here.architecture), &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
-    let there = found(tensors);
+    [on_cpu, in_tensors(tensors, Precision::F32)]
+}
+
+/// The logits on the path of tensors, in this precision.
+fn in_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
+    let found = found(tensors);
     let mut progress = |_| ();
-    let mut checkpoint = there.catalog.open(&mut progress).unwrap();
-    let blueprint = blueprint(there.architecture);
-    let mut lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu).unwrap();
-    [on_cpu, logits(&mut lm)]
+    let mut checkpoint = found.catalog.open(&mut progress).unwrap();
+    let blueprint = blueprint(found.architecture);
+    let lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
+    logits(&mut lm.unwrap())
 }
 
 /// The root of the mean square of the differences, relative to the logits'.
@@ -194,4 +199,20 @@ fn a_file_of_several_types_is_read_as_each_tensor_says() {
         _ => GgmlDType::Q4K,
     };
     check(mixed, 0.02, "Q4_K");
+}
+
+#[test]
+fn quantised_weights_stay_as_they_are_in_half_precision() {
+    for dtype in [GgmlDType::Q8_0, GgmlDType::Q4K] {
+        let tensors = weights(|_| dtype);
+        let expected = in_tensors(&tensors, Precision::F32);
+        for (precision, tolerance) in [(Precision::Bf16, 0.05), (Precision::F16, 0.006)] {
+            let error = relative_error(&in_tensors(&tensors, precision), &expected);
+            assert!(
+                error < tolerance,
+                "{dtype:?} in {}: {error}",
+                precision.name()
+            );
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::state::{
     AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
     Settings,
 };
-use crate::worker::{DeviceChoice, Devices, Event, ModelSource, Request};
+use crate::worker::{DeviceChoice, Devices, Event, ModelSource, Precision, Request};
 
 fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
     state.apply(Command::Models(command))
@@ -343,6 +343,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     };
     assert_eq!(names(&state), [("CPU".to_owned(), true)]);
     assert!(state.device_words().contains("processor only"));
+    assert_eq!(state.precision_rows(), []);
 
     devices.build_knows_accelerators = true;
     devices.choices.push(DeviceChoice::Cuda(0));
@@ -354,6 +355,16 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     let settings = Settings::from_json(&state.settings().to_json());
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_it);
+
+    let choose = state.precision_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::UsePrecision(Precision::Bf16));
+    assert_eq!(state.apply(choose), [use_it.clone()]);
+    let settings = Settings::from_json(&state.settings().to_json());
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[1], use_it);
+    models(&mut state, ModelsCommand::UseDevice(DeviceChoice::Cpu));
+    assert_eq!(state.precision_rows(), []);
+    assert!(state.device_words().contains("f32"));
 
     state.on_event(Event::DeviceMissing {
         name: "CUDA 0".to_owned(),
