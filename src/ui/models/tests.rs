@@ -7,7 +7,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
-use crate::state::tests::{DownloadEvent, Event, ready};
+use crate::state::tests::{DeviceChoice, Devices, DownloadEvent, Event, Precision, ready};
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -120,6 +120,26 @@ fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
     window.get_by_label_contains("candle-transformers").click();
     window.run_steps(4);
     window.get_by_label_contains("panes are computed one after another");
+}
+
+#[test]
+fn numbers_are_chosen_where_there_is_a_choice() {
+    let mut window = dialog();
+    let mut devices = Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: true,
+        n_cpu_threads: 2,
+    };
+    let listed = Event::DevicesListed(devices.clone());
+    window.state_mut().on_event(listed);
+    window.run_steps(2);
+    assert!(window.query_by_label("In").is_none());
+    devices.choices.push(DeviceChoice::Cuda(0));
+    window.state_mut().on_event(Event::DevicesListed(devices));
+    window.run_steps(2);
+    press(&mut window, "In");
+    press(&mut window, "bf16");
+    assert_eq!(window.state().models.precision, Precision::Bf16);
 }
 
 #[test]
