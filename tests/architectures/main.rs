@@ -21,7 +21,8 @@ use crate::reading::Reading;
 /// What may differ where the sums are the same and their order is not, in logits of about 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 15] = [
+const ARCHITECTURES: [&str; 16] = [
+    "gemma",
     "gemma2",
     "gemma3",
     "gpt2",

@@ -88,6 +88,8 @@ def cases():
     yield "gpt2", t.GPT2Config(
         vocab_size=N_VOCAB, n_positions=64, n_embd=32, n_layer=2, n_head=4,
         bos_token_id=1, eos_token_id=2), {}
+    yield "gemma", t.GemmaConfig(
+        **SIZES, head_dim=16, tie_word_embeddings=True, rope_parameters=scaled("default")), {}
 
 
 def model_of(config, seed):
