@@ -176,6 +176,20 @@ fn no_number_in_the_metadata_brings_it_down() {
     }
 }
 
+#[test]
+fn a_family_that_is_read_from_safetensors_only_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    copy("phi", &[], folder.path());
+    let path = folder.path().join("model.gguf");
+    let bytes = read("phi", "model.gguf");
+    let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
+    let name = GgufValue::String("lfm2".to_owned());
+    write_gguf(&path, &bytes, &content, ("general.architecture", &name));
+    let message = open(&path).err().unwrap().to_string();
+    let expected = "this model needs a reader of lfm2 in GGUF (its safetensors are read)";
+    assert!(message.starts_with(expected), "{message}");
+}
+
 /// The file again, with one entry of its metadata changed.
 fn write_gguf(
     path: &Path,

@@ -221,3 +221,123 @@ impl CausalLm for BorrowedLm {
         Ok(Logits::new(values?, self.n_vocab))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use candle_core::{Device, Result, Tensor};
+
+    use super::super::networks::{Networks, Reading};
+    use super::BorrowedLm;
+    use crate::decoding::TokenId;
+    use crate::engine::{CausalLm, EngineError, Row, SequenceId};
+
+    /// Adds up what it reads, fails at 9, and tells how much it was given at once.
+    #[derive(Clone)]
+    struct Sum {
+        sum: u32,
+        chunks: Arc<Mutex<Vec<usize>>>,
+    }
+
+    const N_VOCAB: usize = 10;
+
+    fn read(model: &mut Sum, tokens: &Tensor, n_read: usize) -> Result<Tensor> {
+        let tokens: Vec<u32> = tokens.squeeze(0)?.to_vec1()?;
+        if n_read == 0 {
+            assert_eq!(model.sum, 0, "it begins anew");
+        }
+        model.chunks.lock().unwrap().push(tokens.len());
+        model.sum += tokens.iter().sum::<u32>();
+        if tokens.contains(&9) {
+            candle_core::bail!("nine");
+        }
+        Tensor::full(model.sum as f32, (1, 1, N_VOCAB), &Device::Cpu)
+    }
+
+    /// A model, and the lengths of what its networks read at once.
+    fn model(reading: Reading, forks: bool) -> (BorrowedLm, Arc<Mutex<Vec<usize>>>) {
+        let chunks = Arc::default();
+        let sum = Sum {
+            sum: 0,
+            chunks: Arc::clone(&chunks),
+        };
+        let networks = if forks {
+            Networks::forking(sum, reading, read)
+        } else {
+            Networks::copied_unread(sum, reading, read)
+        };
+        (BorrowedLm::new(networks, Device::Cpu, N_VOCAB, 300), chunks)
+    }
+
+    fn rows(sequence: SequenceId, tokens: &[u32]) -> Vec<Row> {
+        let last = tokens.len() - 1;
+        let row = |(index, token): (usize, &u32)| Row {
+            sequence,
+            token: TokenId(*token),
+            logits_wanted: index == last,
+        };
+        tokens.iter().enumerate().map(row).collect()
+    }
+
+    fn score(lm: &mut BorrowedLm, sequence: SequenceId, tokens: &[u32]) -> f32 {
+        let logits = lm.forward(&rows(sequence, tokens)).unwrap();
+        assert_eq!(logits.n_rows(), 1);
+        logits.row(0).unwrap()[0]
+    }
+
+    #[test]
+    fn a_fork_and_its_parent_go_apart_and_a_cut_text_is_read_again() {
+        for (reading, forks) in [
+            (Reading::InChunks, true),
+            (Reading::InChunks, false),
+            (Reading::WholeOnly, true),
+        ] {
+            let (mut lm, _) = model(reading, forks);
+            let parent = lm.open();
+            assert_eq!(score(&mut lm, parent, &[1, 2, 3]), 6.0);
+            let child = lm.fork(parent).unwrap();
+            assert_eq!(score(&mut lm, parent, &[4]), 10.0);
+            assert_eq!(score(&mut lm, child, &[5, 1]), 12.0);
+            lm.truncate(parent, 2).unwrap();
+            assert_eq!(lm.n_read(parent), 2);
+            assert_eq!(score(&mut lm, parent, &[7]), 10.0);
+            assert_eq!(score(&mut lm, child, &[1]), 13.0);
+        }
+    }
+
+    #[test]
+    fn a_network_is_read_into_as_it_allows() {
+        let text = [1; 130];
+        for (reading, expected) in [
+            (Reading::InChunks, vec![128, 2, 1, 2]),
+            // What is more than one token later is read with all that was before.
+            (Reading::WholeOnly, vec![130, 1, 133]),
+        ] {
+            let (mut lm, chunks) = model(reading, true);
+            let sequence = lm.open();
+            score(&mut lm, sequence, &text);
+            score(&mut lm, sequence, &[1]);
+            score(&mut lm, sequence, &[1, 1]);
+            assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
+        }
+    }
+
+    #[test]
+    fn a_pass_that_fails_reads_nothing() {
+        let (mut lm, _) = model(Reading::InChunks, true);
+        let sequence = lm.open();
+        score(&mut lm, sequence, &[1, 2]);
+        let error = lm.forward(&rows(sequence, &[3, 9])).unwrap_err();
+        assert!(matches!(error, EngineError::Compute(_)), "{error}");
+        let error = lm.forward(&rows(sequence, &[3, 10])).unwrap_err();
+        assert!(matches!(error, EngineError::TokenUnknown { token: 10, .. }));
+        let error = lm.forward(&rows(sequence, &[0; 299])).unwrap_err();
+        assert!(matches!(error, EngineError::ContextFull { n_max: 300 }));
+        assert_eq!(lm.n_read(sequence), 2);
+        assert_eq!(score(&mut lm, sequence, &[4]), 7.0);
+        lm.close(sequence);
+        let error = lm.forward(&rows(sequence, &[1])).unwrap_err();
+        assert!(matches!(error, EngineError::SequenceUnknown(_)));
+    }
+}

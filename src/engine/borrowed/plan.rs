@@ -116,11 +116,16 @@ impl Plan {
         let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
             return Ok(None);
         };
+        let facts = Facts::of_gguf(content, name, path);
         let mut families = FAMILIES.iter().filter_map(|family| family.gguf.as_ref());
         let Some(family) = families.find(|family| family.name == name) else {
-            return Ok(None);
+            return if FAMILIES.iter().any(|family| family.model_type == name) {
+                let feature = format!("a reader of {name} in GGUF (its safetensors are read)");
+                Err(facts.unsupported(feature))
+            } else {
+                Ok(None)
+            };
         };
-        let facts = Facts::of_gguf(content, name, path);
         let sizes = Sizes::read(&facts)?;
         family.check_rotations(&facts, sizes.head_dim)?;
         let n_context = sizes.n_context.min(family.n_context.unwrap_or(usize::MAX));
