@@ -29,6 +29,8 @@ pub struct Family {
     pub fixed: &'static [(&'static str, &'static str)],
     /// What transformers assumes where the `config.json` does not say it.
     pub defaults: &'static [(&'static str, &'static str)],
+    /// The most tokens that are read, whatever the `config.json` says.
+    pub n_context: usize,
     /// From a `config.json` and safetensors.
     pub build: fn(&Parts<'_>) -> Result<Networks>,
     /// From a GGUF file, where candle-transformers can.
@@ -42,7 +44,7 @@ pub struct GgufFamily {
     /// The base of rotary embedding, where candle-transformers takes that for granted.
     pub theta: Option<f32>,
     /// The most tokens that its table of rotations is made for, likewise.
-    pub n_context: Option<usize>,
+    pub n_context: usize,
     /// From the metadata and the files.
     pub build: BuildOfGguf,
 }
@@ -63,6 +65,9 @@ pub struct Parts<'a> {
 pub const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, OLMo 1, \
                          Phi 1 to 2, StableLM and StarCoder2";
 
+/// Where candle-transformers keeps the masks of all chunks, a text of n tokens leaves n² / 2 bytes.
+const N_MASKED: usize = 16_384;
+
 pub const FAMILIES: [Family; 8] = [
     Family {
         model_type: "glm4",
@@ -73,11 +78,12 @@ pub const FAMILIES: [Family; 8] = [
             ("attention_bias", "true"),
             ("partial_rotary_factor", "0.5"),
         ],
+        n_context: usize::MAX,
         build: glm4,
         gguf: Some(GgufFamily {
             name: "glm4",
             theta: None,
-            n_context: None,
+            n_context: usize::MAX,
             build: glm4_of_gguf,
         }),
     },
@@ -94,6 +100,7 @@ pub const FAMILIES: [Family; 8] = [
             ("num_local_experts", "8"),
             ("position_embedding_type", "\"nope\""),
         ],
+        n_context: N_MASKED,
         build: granite,
         gguf: None,
     },
@@ -106,6 +113,7 @@ pub const FAMILIES: [Family; 8] = [
             ("mlp_bias", "false"),
             ("rope_theta", "100000.0"),
         ],
+        n_context: usize::MAX,
         build: helium,
         gguf: None,
     },
@@ -120,6 +128,7 @@ pub const FAMILIES: [Family; 8] = [
             ("block_multiple_of", "256"),
             ("intermediate_size", "12288"),
         ],
+        n_context: usize::MAX,
         build: lfm2,
         gguf: None,
     },
@@ -128,6 +137,7 @@ pub const FAMILIES: [Family; 8] = [
         class: "OlmoForCausalLM",
         fixed: &[],
         defaults: &[("attention_bias", "false")],
+        n_context: usize::MAX,
         build: olmo,
         gguf: None,
     },
@@ -136,11 +146,12 @@ pub const FAMILIES: [Family; 8] = [
         class: "PhiForCausalLM",
         fixed: &[],
         defaults: &[("qk_layernorm", "false"), ("partial_rotary_factor", "0.5")],
+        n_context: usize::MAX,
         build: phi,
         gguf: Some(GgufFamily {
             name: "phi2",
             theta: Some(10_000.0),
-            n_context: Some(quantized_phi::MAX_SEQ_LEN),
+            n_context: quantized_phi::MAX_SEQ_LEN,
             build: phi_of_gguf,
         }),
     },
@@ -152,6 +163,7 @@ pub const FAMILIES: [Family; 8] = [
             ("use_parallel_residual", "false"),
         ],
         defaults: &[("partial_rotary_factor", "0.25")],
+        n_context: usize::MAX,
         build: stable_lm,
         gguf: None,
     },
@@ -160,6 +172,7 @@ pub const FAMILIES: [Family; 8] = [
         class: "Starcoder2ForCausalLM",
         fixed: &[],
         defaults: &[("use_bias", "true"), ("norm_epsilon", "1e-5")],
+        n_context: usize::MAX,
         build: starcoder2,
         gguf: None,
     },

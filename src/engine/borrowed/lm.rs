@@ -12,6 +12,10 @@ use crate::engine::{CausalLm, EngineError, Logits, Row, SequenceId};
 /// How many tokens are read at once where a network reads in chunks.
 const N_CHUNK: usize = 128;
 
+/// How many are read at once where it does so only at first. The scores of each head are a square of as
+/// many, which must fit into memory; what comes after is read one by one.
+const N_WHOLE: usize = 1024;
+
 /// A causal language model of candle-transformers.
 pub struct BorrowedLm {
     networks: Networks,
@@ -101,11 +105,15 @@ impl BorrowedLm {
             }
         }
         // What reads a text as a whole waits until somebody wants to know what follows.
-        if self.networks.reading == Reading::InChunks {
-            for row in rows {
-                if let Some(sequence) = self.sequences.get_mut(&row.sequence) {
-                    sequence.catch_up(&self.networks, &self.device)?;
-                }
+        let n_least = match self.networks.reading {
+            Reading::InChunks => 0,
+            Reading::WholeOnly => N_WHOLE,
+        };
+        for row in rows {
+            if let Some(sequence) = self.sequences.get_mut(&row.sequence)
+                && sequence.tokens.len() >= n_least
+            {
+                sequence.catch_up(&self.networks, &self.device)?;
             }
         }
         Ok(values)
@@ -129,23 +137,28 @@ impl Sequence {
         if n_pending == 0 {
             return Ok(None);
         }
-        let goes_on = networks.reading == Reading::InChunks || n_pending == 1;
+        let goes_on = match networks.reading {
+            Reading::InChunks => true,
+            Reading::WholeOnly => n_pending == 1 || self.tokens.len() > N_WHOLE,
+        };
         // A network that fails has read a part in some layers only, and is not used again.
         let (mut network, mut n_read) = match self.cached.take() {
             Some(cached) if goes_on => (cached.network, cached.n_read),
             _ => (networks.fresh()?, 0),
         };
-        let n_chunk = match networks.reading {
-            Reading::InChunks => N_CHUNK,
-            Reading::WholeOnly => self.tokens.len(),
-        };
         let mut logits = None;
-        let pending = self.tokens.get(n_read..).unwrap_or_default();
-        for chunk in pending.chunks(n_chunk) {
-            let tokens: Vec<u32> = chunk.iter().map(|token| token.0).collect();
+        while n_read < self.tokens.len() {
+            let n_chunk = match networks.reading {
+                Reading::InChunks => N_CHUNK,
+                Reading::WholeOnly if n_read == 0 => N_WHOLE,
+                Reading::WholeOnly => 1,
+            };
+            let chunk = self.tokens.iter().skip(n_read).take(n_chunk);
+            let tokens: Vec<u32> = chunk.map(|token| token.0).collect();
+            let n_tokens = tokens.len();
             let tokens = Tensor::new(tokens, device)?.unsqueeze(0)?;
             logits = Some(network.forward(&tokens, n_read)?);
-            n_read += chunk.len();
+            n_read += n_tokens;
         }
         self.cached = Some(Cached { network, n_read });
         Ok(logits)
@@ -321,6 +334,24 @@ mod tests {
             score(&mut lm, sequence, &[1, 1]);
             assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
         }
+    }
+
+    #[test]
+    fn a_long_text_is_not_read_at_once() {
+        let (mut lm, chunks) = model(Reading::WholeOnly, true);
+        lm.n_context = 2000;
+        let sequence = lm.open();
+        let mut rows = rows(sequence, &[0; 1026]);
+        for row in &mut rows {
+            row.logits_wanted = false;
+        }
+        let (before, after) = rows.split_at(1000);
+        lm.forward(before).unwrap();
+        assert_eq!(*chunks.lock().unwrap(), [0; 0]);
+        lm.forward(after).unwrap();
+        assert_eq!(*chunks.lock().unwrap(), [1024, 1, 1]);
+        score(&mut lm, sequence, &[1, 1]);
+        assert_eq!(*chunks.lock().unwrap(), [1024, 1, 1, 1, 1]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub trait Network: Send {
 pub enum Reading {
     /// Any number of tokens at any time.
     InChunks,
-    /// Any number at first, then one at a time: its mask does not know what was read before.
+    /// Several at first, then one at a time: with several it forgets what was read before.
     WholeOnly,
 }
 

@@ -88,9 +88,9 @@ impl Plan {
         let facts = Facts::of_config(&config, &[], path);
         let sizes = Sizes::read(&facts)?;
         let n_vocab = facts.required_size(N_VOCAB)?;
-        let n_context = sizes
-            .n_context
-            .min(facts.size(WINDOW)?.unwrap_or(usize::MAX));
+        // Windows are not applied to what was read before, and so not reached.
+        let window = facts.size(WINDOW)?.unwrap_or(usize::MAX);
+        let n_context = sizes.n_context.min(window).min(family.n_context);
         let rotated = facts.number(ROTATED_PART)?.unwrap_or(1.0);
         if !(rotated > 0.0 && rotated <= 1.0) {
             let name = facts.name(ROTATED_PART);
@@ -128,7 +128,7 @@ impl Plan {
         };
         let sizes = Sizes::read(&facts)?;
         family.check_rotations(&facts, sizes.head_dim)?;
-        let n_context = sizes.n_context.min(family.n_context.unwrap_or(usize::MAX));
+        let n_context = sizes.n_context.min(family.n_context);
         // The tokenizer's part is large, and nothing here reads it.
         let metadata = content.metadata.iter();
         let metadata = metadata.filter(|(key, _)| !key.starts_with("tokenizer."));
