@@ -4,18 +4,13 @@
 //! which no second sequence can be opened, those whose mixtures of experts need a graphics processor,
 //! and those that are larger than what a laptop holds.
 
-use std::sync::Arc;
-
 use candle_core::quantized::gguf_file::Content;
-use candle_core::{DType, Device, Result};
-use candle_transformers::models::{
-    glm4_new, granitemoehybrid, helium, lfm2, olmo, phi, quantized_glm4, quantized_phi, stable_lm,
-    starcoder2,
-};
-use serde::de::DeserializeOwned;
+use candle_core::{Device, Result};
+use candle_transformers::models::quantized_phi;
 use serde_json::{Map, Value};
 
-use super::networks::{Networks, Reading};
+use super::builders;
+use super::networks::Networks;
 use super::shelf::Shelf;
 use crate::engine::weights::Checkpoint;
 
@@ -79,12 +74,12 @@ pub const FAMILIES: [Family; 8] = [
             ("partial_rotary_factor", "0.5"),
         ],
         n_context: usize::MAX,
-        build: glm4,
+        build: builders::glm4,
         gguf: Some(GgufFamily {
             name: "glm4",
             theta: None,
             n_context: usize::MAX,
-            build: glm4_of_gguf,
+            build: builders::glm4_of_gguf,
         }),
     },
     Family {
@@ -101,7 +96,7 @@ pub const FAMILIES: [Family; 8] = [
             ("position_embedding_type", "\"nope\""),
         ],
         n_context: N_MASKED,
-        build: granite,
+        build: builders::granite,
         gguf: None,
     },
     Family {
@@ -114,7 +109,7 @@ pub const FAMILIES: [Family; 8] = [
             ("rope_theta", "100000.0"),
         ],
         n_context: usize::MAX,
-        build: helium,
+        build: builders::helium,
         gguf: None,
     },
     Family {
@@ -129,7 +124,7 @@ pub const FAMILIES: [Family; 8] = [
             ("intermediate_size", "12288"),
         ],
         n_context: usize::MAX,
-        build: lfm2,
+        build: builders::lfm2,
         gguf: None,
     },
     Family {
@@ -138,7 +133,7 @@ pub const FAMILIES: [Family; 8] = [
         fixed: &[],
         defaults: &[("attention_bias", "false")],
         n_context: usize::MAX,
-        build: olmo,
+        build: builders::olmo,
         gguf: None,
     },
     Family {
@@ -147,12 +142,12 @@ pub const FAMILIES: [Family; 8] = [
         fixed: &[],
         defaults: &[("qk_layernorm", "false"), ("partial_rotary_factor", "0.5")],
         n_context: usize::MAX,
-        build: phi,
+        build: builders::phi,
         gguf: Some(GgufFamily {
             name: "phi2",
             theta: Some(10_000.0),
             n_context: quantized_phi::MAX_SEQ_LEN,
-            build: phi_of_gguf,
+            build: builders::phi_of_gguf,
         }),
     },
     Family {
@@ -164,7 +159,7 @@ pub const FAMILIES: [Family; 8] = [
         ],
         defaults: &[("partial_rotary_factor", "0.25")],
         n_context: usize::MAX,
-        build: stable_lm,
+        build: builders::stable_lm,
         gguf: None,
     },
     Family {
@@ -173,148 +168,7 @@ pub const FAMILIES: [Family; 8] = [
         fixed: &[],
         defaults: &[("use_bias", "true"), ("norm_epsilon", "1e-5")],
         n_context: usize::MAX,
-        build: starcoder2,
+        build: builders::starcoder2,
         gguf: None,
     },
 ];
-
-impl Parts<'_> {
-    fn config<T: DeserializeOwned>(&self) -> Result<T> {
-        self.config_without(&[])
-    }
-
-    fn config_without<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T> {
-        let mut config = self.config.clone();
-        config.retain(|name, _| !names.contains(&name.as_str()));
-        serde_json::from_value(Value::Object(config)).map_err(candle_core::Error::wrap)
-    }
-}
-
-fn glm4(parts: &Parts<'_>) -> Result<Networks> {
-    let model = glm4_new::ModelForCausalLM::new(&parts.config()?, parts.shelf.builder())?;
-    let forward = glm4_new::ModelForCausalLM::forward;
-    Ok(Networks::copied_unread(model, Reading::InChunks, forward))
-}
-
-fn glm4_of_gguf(
-    content: Content,
-    checkpoint: &mut Checkpoint<'_>,
-    device: &Device,
-) -> Result<Networks> {
-    let mut stream = checkpoint.stream();
-    let model = quantized_glm4::ModelWeights::from_gguf(content, &mut stream, device, DType::F32)?;
-    let forward = quantized_glm4::ModelWeights::forward;
-    Ok(Networks::copied_unread(model, Reading::InChunks, forward))
-}
-
-fn granite(parts: &Parts<'_>) -> Result<Networks> {
-    use granitemoehybrid::{GraniteMoeHybrid, GraniteMoeHybridCache, GraniteMoeHybridConfig};
-
-    let config: GraniteMoeHybridConfig = parts.config()?;
-    let config = config.into_config(false);
-    let model = Arc::new(GraniteMoeHybrid::load(parts.shelf.builder(), &config)?);
-    let cache = GraniteMoeHybridCache::new(true, DType::F32, &config, parts.device)?;
-    Ok(Networks::forking(
-        (model, cache),
-        Reading::InChunks,
-        |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
-    ))
-}
-
-fn helium(parts: &Parts<'_>) -> Result<Networks> {
-    let model = helium::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
-        model,
-        Reading::InChunks,
-        helium::Model::forward,
-    ))
-}
-
-fn lfm2(parts: &Parts<'_>) -> Result<Networks> {
-    // With these candle-transformers would work out a size of its own.
-    let unused = ["block_ffn_dim_multiplier", "block_multiple_of"];
-    let config: lfm2::Lfm2Config = parts.config_without(&unused)?;
-    let config = lfm2::Config {
-        intermediate_size: lfm2_ffn_size(parts.config),
-        ..config.into_config(false)
-    };
-    let model = Arc::new(lfm2::Model::new(&config, parts.shelf.builder())?);
-    let cache = lfm2::Cache::new(true, DType::F32, &config, parts.device)?;
-    // Its convolutions forget what was read before, unless they read one token.
-    Ok(Networks::forking(
-        (model, cache),
-        Reading::WholeOnly,
-        |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
-    ))
-}
-
-/// The width between the halves of the feed-forward network: two thirds of the one that is named,
-/// scaled, and rounded up to whole blocks. candle-transformers takes it to be four times the width of
-/// the residual stream instead, which is true of one size only.
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "a negative factor gives 0 here, for which there are no weights"
-)]
-fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
-    /// Beyond this a size is a broken file, for which there are no weights either.
-    const N_MAX: u64 = 1 << 28;
-
-    let number = |name: &str| config.get(name).and_then(Value::as_u64);
-    let size = number("block_ff_dim").or_else(|| number("intermediate_size"));
-    let size = size.unwrap_or_default().min(N_MAX) as usize;
-    let flag = |name: &str| config.get(name).and_then(Value::as_bool);
-    if flag("block_auto_adjust_ff_dim") == Some(false) {
-        return size;
-    }
-    let factor = config
-        .get("block_ffn_dim_multiplier")
-        .and_then(Value::as_f64);
-    let scaled = (factor.unwrap_or(1.0) * (2 * size / 3) as f64) as u64;
-    let block = number("block_multiple_of").unwrap_or(1).clamp(1, N_MAX);
-    scaled.min(N_MAX).next_multiple_of(block) as usize
-}
-
-fn olmo(parts: &Parts<'_>) -> Result<Networks> {
-    let model = olmo::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
-        model,
-        Reading::InChunks,
-        olmo::Model::forward,
-    ))
-}
-
-fn phi(parts: &Parts<'_>) -> Result<Networks> {
-    let model = phi::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
-        model,
-        Reading::WholeOnly,
-        |model, tokens, _| model.forward(tokens),
-    ))
-}
-
-fn phi_of_gguf(
-    content: Content,
-    checkpoint: &mut Checkpoint<'_>,
-    device: &Device,
-) -> Result<Networks> {
-    let mut stream = checkpoint.stream();
-    let model = quantized_phi::ModelWeights::from_gguf(content, &mut stream, device)?;
-    let forward = quantized_phi::ModelWeights::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
-}
-
-fn stable_lm(parts: &Parts<'_>) -> Result<Networks> {
-    let config: stable_lm::Config = parts.config()?;
-    let shelf = parts.shelf.clone();
-    let build = move || stable_lm::Model::new(&config, shelf.builder());
-    // Once now, so that a part that is missing is missed at load.
-    build()?;
-    let forward = stable_lm::Model::forward;
-    Ok(Networks::built_again(build, Reading::InChunks, forward))
-}
-
-fn starcoder2(parts: &Parts<'_>) -> Result<Networks> {
-    let model = starcoder2::Model::new(&parts.config()?, parts.shelf.builder())?;
-    let forward = starcoder2::Model::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
-}

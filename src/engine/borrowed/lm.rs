@@ -236,6 +236,7 @@ impl CausalLm for BorrowedLm {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 mod tests {
     use std::sync::{Arc, Mutex};
 
