@@ -1,6 +1,8 @@
 //! How weights are stored, in files and in tiles.
 
-use super::formats::{BlockView, floats, q4_0, q4_k, q5_0, q5_k, q6_k, q8_0};
+use super::formats::{
+    BlockView, floats, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0,
+};
 use super::line::Line;
 
 /// How weights are stored. The names are those of ggml.
@@ -12,12 +14,20 @@ pub enum Format {
     F16,
     /// The upper halves of 32-bit floating-point numbers: 8 significant bits.
     BF16,
+    /// 256 numbers of 2 bits, with a scale and a minimum of 4 bits for each 16.
+    Q2K,
+    /// 256 numbers of 3 bits, less 4, with a scale of 6 bits for each 16.
+    Q3K,
     /// 32 numbers of 4 bits, less 8, one 16-bit scale.
     Q4_0,
+    /// 32 numbers of 4 bits, a scale and a minimum of 16 bits.
+    Q4_1,
     /// 256 numbers of 4 bits, with a scale and a minimum of 6 bits for each 32.
     Q4K,
     /// 32 numbers of 5 bits, less 16, one 16-bit scale.
     Q5_0,
+    /// 32 numbers of 5 bits, a scale and a minimum of 16 bits.
+    Q5_1,
     /// 256 numbers of 5 bits, with a scale and a minimum of 6 bits for each 32.
     Q5K,
     /// 256 numbers of 6 bits, with a scale of 8 bits for each 16.
@@ -51,9 +61,13 @@ impl Format {
             Self::F32 => floats::F32,
             Self::F16 => floats::F16,
             Self::BF16 => floats::BF16,
+            Self::Q2K => q2_k::LAYOUT,
+            Self::Q3K => q3_k::LAYOUT,
             Self::Q4_0 => q4_0::LAYOUT,
+            Self::Q4_1 => q4_1::LAYOUT,
             Self::Q4K => q4_k::LAYOUT,
             Self::Q5_0 => q5_0::LAYOUT,
+            Self::Q5_1 => q5_1::LAYOUT,
             Self::Q5K => q5_k::LAYOUT,
             Self::Q6K => q6_k::LAYOUT,
             Self::Q8_0 => q8_0::LAYOUT,
@@ -64,7 +78,16 @@ impl Format {
     pub const fn rounds_inputs(self) -> bool {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => false,
-            Self::Q4_0 | Self::Q4K | Self::Q5_0 | Self::Q5K | Self::Q6K | Self::Q8_0 => true,
+            Self::Q2K
+            | Self::Q3K
+            | Self::Q4_0
+            | Self::Q4_1
+            | Self::Q4K
+            | Self::Q5_0
+            | Self::Q5_1
+            | Self::Q5K
+            | Self::Q6K
+            | Self::Q8_0 => true,
         }
     }
 }

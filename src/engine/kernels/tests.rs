@@ -10,9 +10,13 @@ const FORMATS: &[(Format, GgmlDType)] = &[
     (Format::F32, GgmlDType::F32),
     (Format::F16, GgmlDType::F16),
     (Format::BF16, GgmlDType::BF16),
+    (Format::Q2K, GgmlDType::Q2K),
+    (Format::Q3K, GgmlDType::Q3K),
     (Format::Q4_0, GgmlDType::Q4_0),
+    (Format::Q4_1, GgmlDType::Q4_1),
     (Format::Q4K, GgmlDType::Q4K),
     (Format::Q5_0, GgmlDType::Q5_0),
+    (Format::Q5_1, GgmlDType::Q5_1),
     (Format::Q5K, GgmlDType::Q5K),
     (Format::Q6K, GgmlDType::Q6K),
     (Format::Q8_0, GgmlDType::Q8_0),
@@ -196,6 +200,41 @@ fn the_largest_numbers_do_not_overflow() {
             let found = product(instructions, 1, &[&matrix], &[input; 32]);
             assert!((found[0] / input + 4096.0).abs() < 0.01, "{instructions:?}");
         }
+    }
+}
+
+#[test]
+fn the_largest_bits_of_sub_scales_do_not_overflow() {
+    let cases = [(Format::Q2K, 84, &[80, 82][..]), (Format::Q3K, 110, &[108])];
+    for (format, n_bytes, factors) in cases {
+        for filling in [0x00, 0x0f, 0xf0, 0xff] {
+            let mut block = vec![filling; n_bytes];
+            for &place in factors {
+                block[place..place + 2].copy_from_slice(&half::f16::ONE.to_le_bytes());
+            }
+            let matrix = Matrix::pack(format, &block, 256).unwrap();
+            let mut weights = Vec::new();
+            matrix.extend_with_row(0, &mut weights);
+            for instructions in InstructionSet::available() {
+                for input in [1.0, -1.0] {
+                    let found = product(instructions, 1, &[&matrix], &[input; 256]);
+                    let expected = input * weights.iter().sum::<f32>();
+                    let most = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
+                    let error = (found[0] - expected).abs();
+                    assert!(error <= most, "{format:?} {instructions:?} {filling:x}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packed_matrix_is_hardly_larger_than_its_file() {
+    for &(format, dtype) in FORMATS {
+        let width = 8 * unit(format);
+        let (matrix, _) = matrix(format, dtype, 32, width);
+        let n_file_bytes = 32 * width / dtype.block_size() * dtype.type_size();
+        assert!(100 * matrix.n_bytes() <= 103 * n_file_bytes, "{format:?}");
     }
 }
 

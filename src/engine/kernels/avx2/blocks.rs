@@ -63,6 +63,15 @@ pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
     }
 }
 
+/// Adds what the minima of one block give to the sums of each row.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &mut [__m256; N]) {
+    for (input, sum) in inputs.iter().zip(sums) {
+        *sum = _mm256_fmadd_ps(mins, _mm256_set1_ps(input.scaled_sum), *sum);
+    }
+}
+
 /// Adds the products of one block to the sums of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]

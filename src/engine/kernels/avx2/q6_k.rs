@@ -81,7 +81,7 @@ fn add_block<D: Dot, const HALF: usize, const N: usize>(
 /// The numbers of 16 columns, four in each register.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn weights<const HALF: usize>(lines: &[Line; N_SCALED_LINES]) -> [__m256i; 4] {
+pub fn weights<const HALF: usize>(lines: &[Line; N_SCALED_LINES]) -> [__m256i; 4] {
     let [a, b, c] = load_all::<HALF, _>(lines);
     let six = _mm256_set1_epi8(0x3f);
     let low = upper::<6, 0x03>(a);

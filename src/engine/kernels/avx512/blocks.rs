@@ -49,6 +49,15 @@ pub fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
     }
 }
 
+/// Adds what the minima of one block give to the sums of each row.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn add_mins<const N: usize>(mins: __m512, inputs: &[InputBlock; N], sums: &mut [__m512; N]) {
+    for (input, sum) in inputs.iter().zip(sums) {
+        *sum = _mm512_fmadd_ps(mins, _mm512_set1_ps(input.scaled_sum), *sum);
+    }
+}
+
 /// Adds the products of one block to the sums of each row. The weights stay in their registers while one
 /// row after another passes; the rows' chains of sums do not wait for each other.
 #[inline]

@@ -11,10 +11,15 @@
 
 mod blocks;
 mod floats;
+mod half_scales;
 mod memory;
+mod q2_k;
+mod q3_k;
 mod q4_0;
+mod q4_1;
 mod q4_k;
 mod q5_0;
+mod q5_1;
 mod q5_k;
 mod q6_k;
 mod q8_0;
@@ -82,10 +87,14 @@ impl Avx512 {
 fn multiply(part: Part<'_>) {
     match part.tiles.format {
         Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
-        Format::Q4K => multiply_part!(part, q4_k),
+        Format::Q2K => multiply_part!(part, q2_k),
+        Format::Q3K => multiply_part!(part, q3_k),
         Format::Q4_0 => multiply_part!(part, q4_0),
-        Format::Q5K => multiply_part!(part, q5_k),
+        Format::Q4_1 => multiply_part!(part, q4_1),
+        Format::Q4K => multiply_part!(part, q4_k),
         Format::Q5_0 => multiply_part!(part, q5_0),
+        Format::Q5_1 => multiply_part!(part, q5_1),
+        Format::Q5K => multiply_part!(part, q5_k),
         Format::Q6K => multiply_part!(part, q6_k),
         Format::Q8_0 => multiply_part!(part, q8_0),
     }

@@ -97,7 +97,7 @@ fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
 /// The numbers of 16 columns, four in each register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn weights(lines: &[Line; N_SCALED_LINES]) -> [__m512i; 4] {
+pub fn weights(lines: &[Line; N_SCALED_LINES]) -> [__m512i; 4] {
     // What is set in the first where the mask is, and in the second where it is not.
     const SELECT: i32 = 0b1100_1010;
     let [a, b, c] = load_all(lines);

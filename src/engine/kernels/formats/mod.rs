@@ -2,9 +2,13 @@
 //! back. The kernels of an instruction set read the same tiles.
 
 pub mod floats;
+pub mod q2_k;
+pub mod q3_k;
 pub mod q4_0;
+pub mod q4_1;
 pub mod q4_k;
 pub mod q5_0;
+pub mod q5_1;
 pub mod q5_k;
 pub mod q6_k;
 pub mod q8_0;

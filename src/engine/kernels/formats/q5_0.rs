@@ -47,7 +47,7 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
 
 /// The file has the highest bit of a column at bit `column`, the tile at bit `column / 4` of byte
 /// `column % 4`.
-fn gather(highest: u32) -> u32 {
+pub fn gather(highest: u32) -> u32 {
     let columns = 0..u32::BITS;
     let bits = columns.map(|column| (highest >> column & 1) << (column % 4 * 8 + column / 4));
     bits.sum()
@@ -60,14 +60,22 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
         let scale = f16::from_le_bytes(scales.value(block % 2 * N_LANES + lane));
         view.scales = [scale.to_f32(); 2];
         let lines: Option<&[Line; N_BLOCK_LINES]> = lines.as_chunks().0.get(block % 2);
-        if let Some([highest_line, lower_lines @ ..]) = lines {
-            let highest: [u8; 4] = highest_line.value(lane);
-            let lower = view_halves(lower_lines, 0, lane);
-            let highest = (0..N_BLOCK / 4).flat_map(|index| highest.map(|bits| bits >> index & 1));
-            for ((place, lower), highest) in view.values.iter_mut().zip(lower).zip(highest) {
-                *place = f32::from(i16::from(lower | highest << 4) - OFFSET);
-            }
+        if let Some(lines) = lines {
+            let values = view_numbers(lines, lane);
+            view.values = values.map(|value| f32::from(i16::from(value) - OFFSET));
         }
     }
     view
+}
+
+/// Numbers of 5 bits in 32 columns.
+pub fn view_numbers([highest, lower @ ..]: &[Line; N_BLOCK_LINES], lane: usize) -> [u8; N_BLOCK] {
+    let highest: [u8; 4] = highest.value(lane);
+    let mut values = view_halves(lower, 0, lane);
+    for (index, values) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        for (value, bits) in values.iter_mut().zip(highest) {
+            *value |= (bits >> index & 1) << 4;
+        }
+    }
+    values
 }

@@ -4,7 +4,8 @@
 //! the lower four bits as in `Q4_K`. A line of highest bits has a byte for `[lane][column % 4]`, with bit
 //! `column / 4`.
 
-use super::q4_k::{self, N_VALUES, pack_halves, view_halves};
+use super::q4_k::{self, N_VALUES, pack_halves};
+use super::q5_0::view_numbers;
 use super::{BlockView, sub_scales, words};
 use crate::engine::kernels::N_BLOCK;
 use crate::engine::kernels::format::Layout;
@@ -63,17 +64,9 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
         let (scale, min) = sub_scales::view(heads, block, lane);
         view.scales = [scale; 2];
         view.mins = [min; 2];
-        let Some([highest, lower @ ..]) = lines.as_chunks::<N_BLOCK_LINES>().0.get(block) else {
-            return view;
-        };
-        let highest: [u8; 4] = highest.value(lane);
-        let mut values = view_halves(lower, 0, lane);
-        for (index, values) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            for (value, bits) in values.iter_mut().zip(highest) {
-                *value |= (bits >> index & 1) << 4;
-            }
+        if let Some(lines) = lines.as_chunks().0.get(block) {
+            view.values = view_numbers(lines, lane).map(f32::from);
         }
-        view.values = values.map(f32::from);
     }
     view
 }

@@ -89,8 +89,12 @@ fn numbers_of_file(bytes: &[u8]) -> Vec<u32> {
     numbers.collect()
 }
 
-/// Writes the numbers of 16 columns, four in a word.
-fn pack_scaled(lines: &mut [Line; N_SCALED_LINES], lane: usize, [numbers @ .., fourth]: [u32; 4]) {
+/// Writes numbers of 6 bits, those of 16 columns, four in a word.
+pub fn pack_scaled(
+    lines: &mut [Line; N_SCALED_LINES],
+    lane: usize,
+    [numbers @ .., fourth]: [u32; 4],
+) {
     for ((line, number), shift) in lines.iter_mut().zip(numbers).zip([0, 2, 4]) {
         let word = number | (fourth >> shift & 0x0303_0303) << 6;
         line.put(lane, word.to_le_bytes());
@@ -129,8 +133,8 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// The numbers of 16 columns, four in a word.
-fn view_scaled(lines: &[Line; N_SCALED_LINES], lane: usize) -> [u32; 4] {
+/// Numbers of 6 bits, those of 16 columns, four in a word.
+pub fn view_scaled(lines: &[Line; N_SCALED_LINES], lane: usize) -> [u32; 4] {
     let words = lines
         .each_ref()
         .map(|line| u32::from_le_bytes(line.value(lane)));
