@@ -13,7 +13,7 @@ use std::time::Instant;
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{ChainConfig, Filter, TokenId};
 use quartet::engine::scripted::{END, N_VOCAB, ScriptedLm};
-use quartet::engine::{EngineError, Progress, Session};
+use quartet::engine::{Compute, EngineError, Progress, Session};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
 };
@@ -452,7 +452,8 @@ fn a_pane_can_be_stopped_wherever_it_is() {
 
 #[test]
 fn the_embedded_model_writes_the_same_from_a_cache_and_from_the_beginning() {
-    let open = || Session::new(quartet::engine::open_embedded(&mut |_| {}).unwrap());
+    let open =
+        || Session::new(quartet::engine::open_embedded(&Compute::on_cpu(), &mut |_| {}).unwrap());
     let mut kept = open();
     for (prompt, reused) in [
         ("Once upon a time there was", false),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::keep::{keep_file, keep_folder};
@@ -39,6 +40,9 @@ pub(super) struct Arguments {
     /// the program where none is given
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    compute: ComputeArguments,
 
     /// How a pane chooses its tokens, as described below; once for each pane. Without it, four panes
     /// are written: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
@@ -76,7 +80,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
-    let generations = write(source, &prompt, panes, &mut Progress::new())?;
+    let compute = arguments.compute.choice();
+    let generations = write(source, compute, &prompt, panes, &mut Progress::new())?;
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }
 

@@ -9,7 +9,7 @@ use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
     Vocabulary,
 };
-use crate::worker::{Event, ModelSource, PaneRequest, Request, Worker};
+use crate::worker::{ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
 /// A pane to be written.
 #[derive(Debug, Clone)]
@@ -29,11 +29,13 @@ pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
 /// ended.
 pub(super) fn write(
     source: ModelSource,
+    compute: ComputeChoice,
     prompt: &PromptText,
     panes: Vec<Pane>,
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
+    worker.send(Request::ComputeWith(compute));
     worker.send(Request::LoadModel(source));
     worker.send(Request::Generate {
         prompt: prompt.clone(),

@@ -7,6 +7,7 @@ mod batch;
 mod blueprint;
 mod causal_lm;
 mod chat_template;
+mod compute;
 mod decoder;
 mod device;
 mod embedded;
@@ -27,7 +28,8 @@ mod weights;
 
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{ChatError, ChatTemplate, Message, Role};
-pub use device::{Device, DeviceChoice, n_cpu_threads};
+pub use compute::{Compute, ComputeChoice, CpuThreads};
+pub use device::{Device, DeviceChoice};
 pub use embedded::open_embedded;
 pub use error::EngineError;
 pub use estimate::free_memory;

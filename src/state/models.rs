@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppState, ModelStatus};
 use crate::generation::ModelInfo;
-use crate::worker::{DeviceChoice, Devices, ModelSource};
+use crate::worker::{ComputeChoice, Devices, ModelSource};
 
 /// So many models are remembered.
 pub const MAX_RECENT: usize = 12;
@@ -44,9 +44,9 @@ pub struct Models {
     pub(super) refusal: Option<(ModelSource, String)>,
     /// The one that is looked at before it is loaded.
     pub(super) opening: Option<Opening>,
-    /// Where models are to compute.
-    pub device: DeviceChoice,
-    /// Where they can, once that is known.
+    /// How models are to compute.
+    pub compute: ComputeChoice,
+    /// How they can, once that is known.
     pub(super) devices: Option<Devices>,
     /// Why the next model computes elsewhere, as a sentence.
     pub(super) device_missing: Option<String>,
@@ -113,11 +113,11 @@ pub struct ModelRow {
 
 impl Models {
     /// The models of before, and nothing looked at yet.
-    pub(super) fn new(mut recent: Vec<RecentModel>, device: DeviceChoice) -> Self {
+    pub(super) fn new(mut recent: Vec<RecentModel>, compute: ComputeChoice) -> Self {
         recent.truncate(MAX_RECENT);
         Self {
             recent,
-            device,
+            compute,
             ..Self::default()
         }
     }

@@ -9,7 +9,7 @@ use super::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
 };
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Request};
+use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request};
 
 /// What is asked of the models.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +32,8 @@ pub enum ModelsCommand {
     CancelLoading,
     /// Let go of the one that is open.
     Unload,
-    /// Load models for this device from now on.
-    UseDevice(DeviceChoice),
+    /// Load models to compute like this from now on.
+    ComputeWith(ComputeChoice),
     /// Take this one off the list.
     Forget(PathBuf),
     /// The sizes of these in bytes, or why they can't be opened.
@@ -67,11 +67,7 @@ impl AppState {
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
-            ModelsCommand::UseDevice(choice) => {
-                self.models.device = choice;
-                self.models.device_missing = None;
-                vec![Effect::Send(Request::UseDevice(choice))]
-            }
+            ModelsCommand::ComputeWith(choice) => self.compute_with(choice),
             ModelsCommand::Forget(path) => {
                 self.models.forget(&path);
                 Vec::new()
@@ -196,7 +192,7 @@ impl AppState {
         let source = self.model_source.clone();
         self.asked_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
-        effects.extend(self.device_request());
+        effects.extend(self.compute_request());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }

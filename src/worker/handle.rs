@@ -8,7 +8,7 @@ use super::inbox::Asked;
 use super::lane::Lane;
 use super::thread::{Engine, Outbox};
 use super::{Event, ModelSource, Request};
-use crate::engine::{Device, EngineError, LoadedModel};
+use crate::engine::{Compute, EngineError, LoadedModel};
 
 /// How many events wait before the engine does. A step with its evidence is a few kilobytes.
 const N_EVENTS: usize = 512;
@@ -27,7 +27,7 @@ pub struct Worker {
 impl Worker {
     /// Starts the engine's thread, with no model yet. It calls `wake` after each event.
     pub fn start(wake: impl Fn() + Send + 'static) -> Self {
-        Self::with_device_loader(super::open_on, wake)
+        Self::with_compute_loader(super::open_on, wake)
     }
 
     /// The same with another way to come by a model. `loader` is given a place to report the part
@@ -38,15 +38,15 @@ impl Worker {
             + Send
             + 'static,
     {
-        let loader = move |source: &ModelSource, _: &Device, progress: &mut dyn FnMut(f32)| {
+        let loader = move |source: &ModelSource, _: &Compute, progress: &mut dyn FnMut(f32)| {
             loader(source, progress)
         };
-        Self::with_device_loader(loader, wake)
+        Self::with_compute_loader(loader, wake)
     }
 
-    fn with_device_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
-        L: FnMut(&ModelSource, &Device, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(&ModelSource, &Compute, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
             + Send
             + 'static,
     {

@@ -13,7 +13,7 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::DeviceChoice;
+pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
@@ -24,25 +24,29 @@ pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
 
-use crate::engine::{Device, EngineError, LoadedModel, open_embedded, open_path};
+use crate::engine::{Compute, Device, EngineError, LoadedModel, open_embedded, open_path};
 
-/// Opens a model for the best device there is. `progress` hears how far it has come, between 0 and 1.
+/// Opens a model, to compute as it was asked for. `progress` hears how far it has come, between 0 and 1.
 pub(crate) fn open(
     source: &ModelSource,
+    choice: ComputeChoice,
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
-    open_on(source, &Device::choose(DeviceChoice::Best), progress)
+    open_on(source, &Compute::choose(choice), progress)
 }
 
-/// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1. The
-/// one inside the program is always for the processor.
+/// The same where the device is open already. The model inside the program is always for the processor.
 fn open_on(
     source: &ModelSource,
-    device: &Device,
+    compute: &Compute,
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
     match source {
-        ModelSource::Embedded => open_embedded(progress),
-        ModelSource::Path(path) => open_path(path, device, progress),
+        ModelSource::Embedded => {
+            let device = Device::cpu();
+            let n_threads = compute.n_threads;
+            open_embedded(&Compute { device, n_threads }, progress)
+        }
+        ModelSource::Path(path) => open_path(path, compute, progress),
     }
 }

@@ -19,7 +19,7 @@ fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
     weights.extend(replacement.map(|replacement| (tensor.to_owned(), replacement)));
     let path = folder.path().join("model.safetensors");
     candle_core::safetensors::save(&weights, path).unwrap();
-    let opened = engine::open_path(folder.path(), &engine::Device::cpu(), &mut |_| ());
+    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), &mut |_| ());
     opened.err().unwrap().to_string()
 }
 
@@ -104,7 +104,7 @@ fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> Str
         .collect();
     let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
     gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
-    let opened = engine::open_path(&path, &engine::Device::cpu(), &mut |_| ());
+    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), &mut |_| ());
     opened.err().unwrap().to_string()
 }
 

@@ -93,7 +93,7 @@ fn open(source: &Path, form: Form) -> LoadedModel {
             folder.path().join("model.gguf")
         }
     };
-    engine::open_path(&path, &engine::Device::cpu(), &mut |_| ()).unwrap()
+    engine::open_path(&path, &engine::Compute::on_cpu(), &mut |_| ()).unwrap()
 }
 
 fn ids(tokens: &Tensor) -> Vec<u32> {

@@ -6,7 +6,7 @@ use candle_core::quantized::gguf_file;
 use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
-use quartet::engine::open_embedded;
+use quartet::engine::{Compute, open_embedded};
 
 use crate::{argmax, read};
 
@@ -19,7 +19,8 @@ const FILE: &str = concat!(
 #[test]
 fn it_opens_with_its_facts_and_its_tokenizer() {
     let mut fractions = Vec::new();
-    let model = open_embedded(&mut |fraction| fractions.push(fraction)).unwrap();
+    let model =
+        open_embedded(&Compute::on_cpu(), &mut |fraction| fractions.push(fraction)).unwrap();
     assert!(fractions.is_sorted() && fractions.last().is_some_and(|last| *last > 0.99));
     let info = &model.info;
     assert_eq!(info.name, "Quartet Stories");
@@ -41,7 +42,7 @@ fn it_opens_with_its_facts_and_its_tokenizer() {
 
 #[test]
 fn its_greedy_story_is_that_of_candle_transformers() {
-    let mut model = open_embedded(&mut |_| ()).unwrap();
+    let mut model = open_embedded(&Compute::on_cpu(), &mut |_| ()).unwrap();
     let mut file = File::open(FILE).unwrap();
     let content = gguf_file::Content::read(&mut file).unwrap();
     let mut oracle = ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();

@@ -189,7 +189,7 @@ pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Va
 
 /// Opens a model on the processor.
 pub fn open(path: &Path) -> Result<LoadedModel, EngineError> {
-    engine::open_path(path, &engine::Device::cpu(), &mut |_| ())
+    engine::open_path(path, &engine::Compute::on_cpu(), &mut |_| ())
 }
 
 /// GGUF has the two halves of each head's rows interleaved.

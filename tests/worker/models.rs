@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use quartet::engine::scripted::ScriptedLm;
-use quartet::worker::{DeviceChoice, Event, ModelSource, Request};
+use quartet::worker::{ComputeChoice, DeviceChoice, Event, ModelSource, Request};
 
 use super::{Desk, TALE, greedy};
 
@@ -105,7 +105,7 @@ fn facts_are_told_without_loading_anything() {
         panic!("the devices are listed");
     };
     assert_eq!(devices.choices.first(), Some(&DeviceChoice::Cpu));
-    assert!(devices.n_cpu_threads > 0);
+    assert!(devices.cpu_threads.n_usual <= devices.cpu_threads.n_max);
 
     let path = PathBuf::from("nowhere.gguf");
     desk.worker.send(Request::Inspect(path.clone()));
@@ -126,7 +126,10 @@ fn facts_are_told_without_loading_anything() {
 fn a_device_that_is_missing_is_told_before_the_model_is_loaded() {
     let (mut desk, leave, _) = slow_desk();
     drop(leave);
-    desk.worker.send(Request::UseDevice(DeviceChoice::Cuda(99)));
+    desk.worker.send(Request::ComputeWith(ComputeChoice {
+        device: DeviceChoice::Cuda(99),
+        n_threads: None,
+    }));
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     let events = desk.until(is_end);
     assert_eq!(events, ["no CUDA 99", "loading 0", "loaded 64"]);

@@ -13,6 +13,7 @@ use clap::Args;
 
 use self::measure::Lengths;
 use self::report::Report;
+use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
@@ -28,6 +29,9 @@ pub(super) struct Arguments {
     /// the program where none is given
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+
+    #[command(flatten)]
+    compute: ComputeArguments,
 
     /// How many panes write together, one number for each measurement
     #[arg(
@@ -64,7 +68,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut progress = Progress::new();
     progress.happened("Loading the model");
     let loading_since = Instant::now();
-    let model = worker::open(&source(arguments.model.clone()), &mut |_| {})
+    let source = source(arguments.model.clone());
+    let model = worker::open(&source, arguments.compute.choice(), &mut |_| {})
         .map_err(|error| Failure::run(error.to_string()))?;
     let load_secs = loading_since.elapsed().as_secs_f64();
 

@@ -19,7 +19,7 @@ use super::estimate::outline;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint};
-use super::{CausalLm, ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
+use super::{CausalLm, ChatError, ChatTemplate, Compute, EngineError, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
@@ -31,10 +31,10 @@ pub(super) use gguf::Gguf;
 /// 0 and 1.
 pub fn open_path(
     path: &Path,
-    device: &Device,
+    compute: &Compute,
     progress: &mut dyn FnMut(f32),
 ) -> Result<LoadedModel, EngineError> {
-    find(path)?.load(device, progress)
+    find(path)?.load(compute, progress)
 }
 
 /// What the files of a model say of it, and what it would take to load it. Reads their headers only.
@@ -82,7 +82,7 @@ impl Found {
     /// Reads the weights.
     pub fn load(
         self,
-        device: &Device,
+        compute: &Compute,
         progress: &mut dyn FnMut(f32),
     ) -> Result<LoadedModel, EngineError> {
         let architecture = self.blueprint.architecture.clone();
@@ -90,7 +90,7 @@ impl Found {
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let (lm, n_params) = decoder(self.blueprint, &mut checkpoint, device)?;
+        let (lm, n_params) = decoder(self.blueprint, &mut checkpoint, compute)?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
@@ -99,7 +99,7 @@ impl Found {
             architecture,
             n_params,
             quantization,
-            device: device.name(),
+            device: compute.device.name(),
             n_vocab,
             n_context: lm.n_context(),
             file: self.file,
@@ -135,11 +135,11 @@ impl FoundTokenizer {
 fn decoder(
     blueprint: Blueprint,
     checkpoint: &mut Checkpoint<'_>,
-    device: &Device,
+    compute: &Compute,
 ) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
-    let candle = device.candle().clone();
+    let candle = compute.device.candle().clone();
     if candle.is_cpu() {
-        let decoder = Decoder::on_cpu(blueprint, checkpoint, super::n_cpu_threads())?;
+        let decoder = Decoder::on_cpu(blueprint, checkpoint, compute.n_threads.get())?;
         let n_params = decoder.n_params();
         Ok((Box::new(decoder), n_params))
     } else {

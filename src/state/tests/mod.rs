@@ -18,7 +18,7 @@ use super::{AppState, Command, Effect, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
-pub(crate) use crate::worker::{DownloadEvent, Event};
+pub(crate) use crate::worker::{CpuThreads, DeviceChoice, Devices, DownloadEvent, Event};
 use crate::worker::{GenerationId, ModelSource, Request};
 
 /// A window whose model is there.

@@ -1,6 +1,6 @@
 //! The dialog that lists the models that can be opened, and what is dropped onto the window.
 
-mod device;
+mod compute;
 mod drop;
 mod hub_row;
 mod row;
@@ -10,7 +10,7 @@ mod words;
 
 use egui::{Align, Id, Key, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 
-use self::device::device_ui;
+use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
 use super::dock::tab_ui;
@@ -68,7 +68,7 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         let mut list = foot.0.with_min_y(ui.cursor().top());
         list.max.x += SCROLL_BAR;
         list_ui(&mut part(ui, list, "list"), state, commands);
-        device_ui(&mut part(ui, foot.1, "foot"), state, commands);
+        compute_ui(&mut part(ui, foot.1, "foot"), state, commands);
     });
     if response.should_close() {
         commands.push(Command::Models(ModelsCommand::CloseDialog));

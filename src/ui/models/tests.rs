@@ -1,5 +1,6 @@
 //! The dialog as a user meets it, by the names of its controls.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::state::tests::{DownloadEvent, Event, ready};
+use crate::state::tests::{CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, ready};
 use crate::state::{Command, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -159,4 +160,29 @@ fn files_over_the_window_show_a_hint_and_several_are_refused() {
             .query_by_label("Drop a model here to open it")
             .is_none()
     );
+}
+
+#[test]
+fn the_number_of_threads_is_typed_above_the_foot_and_given_back() {
+    let mut state = ready();
+    let count = |n| NonZeroUsize::new(n).unwrap();
+    state.on_event(Event::DevicesListed(Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: false,
+        cpu_threads: CpuThreads {
+            n_usual: count(4),
+            n_max: count(8),
+        },
+    }));
+    state.apply(Command::Models(ModelsCommand::ShowDialog));
+    let mut window = window_of(vec2(1280.0, 800.0), state);
+    press(&mut window, "Threads");
+    window.get_by_label("of at most 8");
+    window.get_by_label("Number of threads").focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::ArrowUp);
+    let n_threads = |window: &Window| window.state().thread_choice().unwrap().n_threads;
+    assert_eq!(n_threads(&window), count(5));
+    press(&mut window, "As many as cores");
+    assert_eq!(n_threads(&window), count(4));
 }
