@@ -34,7 +34,7 @@ pub use embedded::open_embedded;
 pub use error::EngineError;
 pub use estimate::free_memory;
 pub use gguf_tokenizer::open_gguf_tokenizer;
-pub use loaded_model::LoadedModel;
+pub use loaded_model::{LoadProgress, LoadedModel};
 pub use open::{inspect, open_path};
 pub use session::{Progress, Prompt, Session};
 pub use tokenizer::Tokenizer;

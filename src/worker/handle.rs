@@ -8,7 +8,7 @@ use super::inbox::Asked;
 use super::lane::Lane;
 use super::thread::{Engine, Outbox};
 use super::{Event, ModelSource, Request};
-use crate::engine::{Compute, EngineError, LoadedModel};
+use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
 
 /// How many events wait before the engine does. A step with its evidence is a few kilobytes.
 const N_EVENTS: usize = 512;
@@ -31,14 +31,14 @@ impl Worker {
     }
 
     /// The same with another way to come by a model. `loader` is given a place to report the part
-    /// that is done, between 0 and 1.
+    /// that is done, which also says whether to go on; it gives no model where it was called off.
     pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
-        L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(&ModelSource, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {
-        let loader = move |source: &ModelSource, _: &Compute, progress: &mut dyn FnMut(f32)| {
+        let loader = move |source: &ModelSource, _: &Compute, progress: LoadProgress<'_>| {
             loader(source, progress)
         };
         Self::with_compute_loader(loader, wake)
@@ -46,7 +46,11 @@ impl Worker {
 
     fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
-        L: FnMut(&ModelSource, &Compute, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(
+                &ModelSource,
+                &Compute,
+                LoadProgress<'_>,
+            ) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {

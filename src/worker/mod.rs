@@ -24,14 +24,17 @@ pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
 
-use crate::engine::{Compute, Device, EngineError, LoadedModel, open_embedded, open_path};
+use crate::engine::{
+    Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,
+};
 
-/// Opens a model, to compute as it was asked for. `progress` hears how far it has come, between 0 and 1.
+/// Opens a model, to compute as it was asked for; nothing comes back where `progress` wants no more of
+/// it.
 pub(crate) fn open(
     source: &ModelSource,
     choice: ComputeChoice,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
     open_on(source, &Compute::choose(choice), progress)
 }
 
@@ -39,8 +42,8 @@ pub(crate) fn open(
 fn open_on(
     source: &ModelSource,
     compute: &Compute,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
     match source {
         ModelSource::Embedded => {
             let device = Device::cpu();

@@ -8,7 +8,9 @@ use std::time::Instant;
 use super::inbox::{Asked, Gone, Inbox};
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{facts, loading};
-use crate::engine::{Compute, ComputeChoice, EngineError, LoadedModel, Progress, Session};
+use crate::engine::{
+    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Session,
+};
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
 /// Where events go.
@@ -46,7 +48,7 @@ pub(super) struct Engine<L> {
 
 impl<L> Engine<L>
 where
-    L: FnMut(&ModelSource, &Compute, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>,
+    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
     pub fn new(loader: L, requests: Receiver<Asked>, outbox: Outbox) -> Self {
         Self {
@@ -114,7 +116,7 @@ where
     fn load(&mut self, source: &ModelSource) -> Result<(), Gone> {
         self.stop_all()?;
         let compute = self.compute()?;
-        let loader = |progress: &mut dyn FnMut(f32)| (self.loader)(source, &compute, progress);
+        let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
         let outcome = loading::load(loader, &self.outbox, &mut self.inbox)?;
         let event = match outcome {
             None => Event::LoadingCancelled,

@@ -17,7 +17,9 @@ fn slow_desk() -> (Desk, SyncSender<()>, Receiver<()>) {
             for fraction in [0.25, 0.5, 0.75] {
                 step.send(()).ok();
                 gate.recv().ok();
-                progress(fraction);
+                if progress(fraction).is_break() {
+                    return Ok(None);
+                }
             }
         }
         let n_context = if *source == ModelSource::Embedded {
@@ -25,7 +27,9 @@ fn slow_desk() -> (Desk, SyncSender<()>, Receiver<()>) {
         } else {
             99
         };
-        ScriptedLm::reciting(n_context, TALE).into_loaded()
+        ScriptedLm::reciting(n_context, TALE)
+            .into_loaded()
+            .map(Some)
     });
     (desk, leave, stepped)
 }

@@ -6,6 +6,7 @@
 mod measure;
 mod report;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -69,8 +70,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.happened("Loading the model");
     let loading_since = Instant::now();
     let source = source(arguments.model.clone());
-    let model = worker::open(&source, arguments.compute.choice(), &mut |_| {})
-        .map_err(|error| Failure::run(error.to_string()))?;
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let model = worker::open(&source, arguments.compute.choice(), to_the_end)
+        .map_err(|error| Failure::run(error.to_string()))?
+        .ok_or_else(|| Failure::run("the model was not loaded to the end"))?;
     let load_secs = loading_since.elapsed().as_secs_f64();
 
     let lengths = Lengths {

@@ -79,12 +79,12 @@ fn tensor_operations_agree_with_slices_for_each_architecture() {
         .flat_map(|path| [(path, false), (path, true)])
     {
         let (blueprint, catalog) = open(folder, is_gguf);
-        let mut progress = |_| ();
+        let mut progress = |_| std::ops::ControlFlow::Continue(());
         let mut checkpoint = catalog.open(&mut progress).unwrap();
         let mut plain =
             Decoder::on_device(blueprint.clone(), &mut checkpoint, Device::Cpu).unwrap();
         let (_, catalog) = open(folder, is_gguf);
-        let mut progress = |_| ();
+        let mut progress = |_| std::ops::ControlFlow::Continue(());
         let mut checkpoint = catalog.open(&mut progress).unwrap();
         let mut fast = Decoder::on_cpu(blueprint, &mut checkpoint, 2).unwrap();
         let (plain, fast) = (logits(&mut plain), logits(&mut fast));

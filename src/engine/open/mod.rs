@@ -19,7 +19,9 @@ use super::estimate::outline;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint};
-use super::{CausalLm, ChatError, ChatTemplate, Compute, EngineError, LoadedModel, Tokenizer};
+use super::{
+    CausalLm, ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer,
+};
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
@@ -27,13 +29,13 @@ use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
 pub(super) use gguf::Gguf;
 
 /// Opens a model: a GGUF file or any part of one that is split, a folder with `config.json`,
-/// `tokenizer.json` and safetensors, or one of those files. `progress` hears how far it has come, between
-/// 0 and 1.
+/// `tokenizer.json` and safetensors, or one of those files. Nothing comes back where `progress` wants no
+/// more of it.
 pub fn open_path(
     path: &Path,
     compute: &Compute,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
     find(path)?.load(compute, progress)
 }
 
@@ -79,21 +81,28 @@ pub(super) enum FoundTokenizer {
 }
 
 impl Found {
-    /// Reads the weights.
+    /// Reads the weights; nothing comes back where `progress` wants no more of it.
     pub fn load(
         self,
         compute: &Compute,
-        progress: &mut dyn FnMut(f32),
-    ) -> Result<LoadedModel, EngineError> {
+        progress: LoadProgress<'_>,
+    ) -> Result<Option<LoadedModel>, EngineError> {
         let architecture = self.blueprint.architecture.clone();
         let quantization = self.catalog.quantization();
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let (lm, n_params) = decoder(self.blueprint, &mut checkpoint, compute)?;
+        let decoder = decoder(self.blueprint, &mut checkpoint, compute);
+        if checkpoint.is_left() {
+            return Ok(None);
+        }
+        let (lm, n_params) = decoder?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
+        let Some(sha256) = checkpoint.sha256()? else {
+            return Ok(None);
+        };
         let info = ModelInfo {
             name: self.name,
             architecture,
@@ -103,9 +112,9 @@ impl Found {
             n_vocab,
             n_context: lm.n_context(),
             file: self.file,
-            sha256: checkpoint.sha256()?,
+            sha256,
         };
-        Ok(LoadedModel {
+        Ok(Some(LoadedModel {
             lm,
             end_tokens: all_end_tokens(self.end_tokens, &tokenizer, &vocabulary),
             tokenizer,
@@ -113,7 +122,7 @@ impl Found {
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
             advice: self.advice.map(Arc::new),
-        })
+        }))
     }
 }
 

@@ -2,6 +2,7 @@
 //! weights in full precision, up to what the inputs of a product are rounded by.
 
 use std::io::Cursor;
+use std::ops::ControlFlow;
 
 use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
@@ -116,12 +117,12 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
 /// The logits on the processor's path, and on that of tensors alone.
 fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
-    let mut progress = |_| ();
+    let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
     let mut lm = Decoder::on_cpu(here.blueprint, &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
     let there = found(tensors);
-    let mut progress = |_| ();
+    let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = there.catalog.open(&mut progress).unwrap();
     let mut lm = Decoder::on_device(there.blueprint, &mut checkpoint, Device::Cpu).unwrap();
     [on_cpu, logits(&mut lm)]

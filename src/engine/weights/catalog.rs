@@ -7,7 +7,7 @@ use super::gguf::Header;
 use super::place::{Place, check_places};
 use super::stored_type::{StoredType, is_half};
 use super::{Checkpoint, Source, safetensors};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, LoadProgress};
 
 /// Which tensors a model's files hold, and where.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl Catalog {
         })
     }
 
-    /// Begins to read. `progress` hears how far the model has come, between 0 and 1.
-    pub fn open(self, progress: &mut dyn FnMut(f32)) -> Result<Checkpoint<'_>, EngineError> {
+    /// Begins to read.
+    pub fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
     }
 
