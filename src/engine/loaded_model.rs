@@ -28,6 +28,8 @@ pub struct LoadedModel {
     pub info: Arc<ModelInfo>,
     /// How its author would choose its tokens, where the files say so.
     pub advice: Option<Arc<ModelAdvice>>,
+    /// What of its files could not be read although it works without, and why; nothing where all could.
+    pub unread: Option<String>,
 }
 
 impl LoadedModel {

@@ -80,6 +80,8 @@ pub enum Event {
         chat: ChatSupport,
         /// How its author would choose its tokens, where the files say so.
         advice: Option<Arc<ModelAdvice>>,
+        /// What of its files could not be read although it works without, and why.
+        unread: Option<String>,
     },
     /// The model could not be loaded; the one before it, if any, is still there.
     ModelFailed {

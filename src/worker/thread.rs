@@ -126,6 +126,7 @@ where
                     vocabulary: model.vocabulary.clone(),
                     chat: model.chat_support(),
                     advice: model.advice.clone(),
+                    unread: model.unread.clone(),
                 };
                 self.session = Some(Session::new(model));
                 loaded

@@ -90,6 +90,7 @@ impl Gguf {
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
             advice: advice_of_gguf(&first.content),
+            unread: None,
             tokenizer: self
                 .tokenizer
                 .unwrap_or_else(|| FoundTokenizer::Gguf(Box::new(first.content), path)),

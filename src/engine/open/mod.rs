@@ -42,7 +42,10 @@ pub fn open_path(
 /// What the files of a model say of it, and what it would take to load it. Reads their headers only.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     let found = find(path)?;
-    Ok(outline(found.name, &found.blueprint, &found.catalog))
+    Ok(ModelOutline {
+        unread: found.unread,
+        ..outline(found.name, &found.blueprint, &found.catalog)
+    })
 }
 
 fn find(path: &Path) -> Result<Found, EngineError> {
@@ -66,6 +69,7 @@ pub(super) struct Found {
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
     advice: Option<ModelAdvice>,
+    unread: Option<String>,
     name: String,
     file: String,
 }
@@ -122,6 +126,7 @@ impl Found {
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
             advice: self.advice.map(Arc::new),
+            unread: self.unread,
         }))
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn loaded_with(chat: ChatSupport) -> Event {
         vocabulary: generation.vocabulary,
         chat,
         advice: None,
+        unread: None,
     }
 }
 

@@ -203,6 +203,7 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         vocabulary,
         chat,
         advice,
+        ..
     } = loaded()
     else {
         unreachable!("a model is loaded");
@@ -214,7 +215,12 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         vocabulary,
         chat,
         advice,
+        unread: Some("the settings could not be understood".to_owned()),
     });
+    assert_eq!(
+        state.notices[0].body,
+        "The settings could not be understood"
+    );
     assert_eq!(text(&state, 0), " in a house");
     assert_eq!(state.panes[0].generation().unwrap().model, before);
     let ids = asked(&state.apply(Command::Generate(state.panes[1].id)));
@@ -259,6 +265,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
         },
+        unread: None,
     }
 }
 

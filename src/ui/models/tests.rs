@@ -128,6 +128,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,
         },
+        unread: None,
     };
     window.state_mut().on_event(Event::Inspected {
         path,
