@@ -16,7 +16,7 @@ mod thread;
 pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
-    CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
+    CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
     RecommendedModel, Repository, Stage, Wanted,
 };
 pub use download::Downloads;

@@ -18,7 +18,9 @@ use super::{AppState, Command, Effect, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
-pub(crate) use crate::worker::{CpuThreads, DeviceChoice, Devices, DownloadEvent, Event};
+pub(crate) use crate::worker::{
+    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload,
+};
 use crate::worker::{GenerationId, ModelSource, Request};
 
 /// A window whose model is there.

@@ -84,7 +84,7 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
         let button = Button::new(label).name(&name);
         let button = match verb {
             "Download" => button.icon(Icon::Download),
-            "Pause" | "Cancel" => button.quiet(),
+            "Pause" | "Cancel" | "Discard" => button.quiet(),
             _ => button,
         };
         if ui.add(button).clicked() {
@@ -107,11 +107,11 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
         HubRowStatus::Halted {
             failed,
             resume,
-            cancel,
+            discard,
             ..
         } => {
             let label = if *failed { "Try again" } else { "Resume" };
-            button_ui(ui, "Cancel", "Cancel", cancel);
+            button_ui(ui, "Discard", "Discard", discard);
             button_ui(ui, label, label, resume);
         }
         HubRowStatus::Here { open } => button_ui(ui, "Open", "Open", open),

@@ -143,6 +143,7 @@ fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    hub_rows_ui(ui, &state.kept_rows(), commands);
     let theme = Theme::of(ui);
     let (words, failed) = state.search_words();
     if !words.is_empty() {

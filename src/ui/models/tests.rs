@@ -8,7 +8,9 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::state::tests::{CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, ready};
+use crate::state::tests::{
+    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, ready,
+};
 use crate::state::{Command, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -79,6 +81,26 @@ fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
     window.state_mut().apply(Command::Hub(found));
     window.run_steps(2);
     window.get_by_label("No network");
+}
+
+#[test]
+fn a_download_of_an_earlier_session_stands_above_what_is_found() {
+    let mut window = dialog();
+    let kept = KeptDownload {
+        repository: "fox/tiny".to_owned(),
+        n_bytes: 291_000_000,
+    };
+    let listed = DownloadEvent::CachedListed {
+        models: Ok(Vec::new()),
+        kept: vec![kept],
+    };
+    let listed = crate::state::HubCommand::Event(listed);
+    window.state_mut().apply(Command::Hub(listed));
+    press(&mut window, "Hugging Face");
+    window.get_by_label("Paused. 291 MB are kept; it goes on from there.");
+    window.get_by_label("Discard fox/tiny");
+    press(&mut window, "Resume fox/tiny");
+    window.get_by_label("Pause fox/tiny");
 }
 
 #[test]
