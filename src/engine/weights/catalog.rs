@@ -57,7 +57,6 @@ impl Catalog {
     }
 
     fn new(places: Vec<Place>, sources: Vec<Source>) -> Result<Self, EngineError> {
-        check_places(&places, &sources)?;
         let mut by_name = BTreeMap::new();
         for place in places {
             let (name, file) = (place.name.clone(), place.file);
@@ -67,6 +66,7 @@ impl Catalog {
                 return Err(source.malformed(format!("there are two tensors {name}")));
             }
         }
+        check_places(&by_name, &sources)?;
         Ok(Self {
             sources: sources.into(),
             places: by_name,
