@@ -4,11 +4,12 @@ mod compute;
 mod drop;
 mod hub_row;
 mod row;
+mod row_frame;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use egui::{Align, Id, Key, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
@@ -16,6 +17,7 @@ use self::row::row_ui;
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::keys::entered;
 use super::layout::TABS;
 use super::part::part;
 use super::theme::Theme;
@@ -106,7 +108,7 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
         .frame(field_frame(ui))
         .desired_width(f32::INFINITY);
     let field = ui.add(edit).accessible_name("Search Hugging Face");
-    if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+    if entered(ui, &field) {
         commands.push(Command::Hub(HubCommand::Search));
     }
 }

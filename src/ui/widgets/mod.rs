@@ -29,7 +29,7 @@ pub use fill::{Rest, field_frame, focus_ring, paint_fill};
 pub use inner_menu::{inner_menu, is_inner_menu_open};
 pub use legend::legend;
 pub use menu_item::menu_item;
-pub use notice::{Notice, NoticeKind};
+pub use notice::{Notice, NoticeKind, notice_frame};
 pub use number::Number;
 pub use progress::progress_bar;
 pub use slider::key_steps;
