@@ -45,6 +45,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
 const AT_HOME: &[(&str, &[&str])] = &[
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),
+    ("candle_transformers", &["engine"]),
     ("tokenizers", &["engine"]),
     ("clap", &["cli"]),
     ("eframe", &["app"]),

@@ -225,8 +225,8 @@ mod fixture {
     use quartet::decoding::filters::{Temperature, TopP};
     use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use quartet::generation::{
-        FinishReason, Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step,
-        StepTime, Vocabulary,
+        FinishReason, Generation, GenerationConfig, Implementation, Limits, ModelInfo, Piece,
+        PromptRecord, Step, StepTime, Vocabulary,
     };
 
     pub fn without_version(rendered: Vec<u8>) -> String {
@@ -310,6 +310,7 @@ mod fixture {
             model: Arc::new(ModelInfo {
                 name: "Test model".to_owned(),
                 architecture: "llama".to_owned(),
+                implementation: Implementation::Quartet,
                 n_params: 1234,
                 quantization: "F32".to_owned(),
                 device: "CPU".to_owned(),

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
-    let compute = arguments.compute.choice();
+    let compute = arguments.compute;
     let generations = write(source, compute, &prompt, panes, &mut Progress::new())?;
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }

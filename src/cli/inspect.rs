@@ -67,6 +67,9 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
         ),
         ("Free", ByteSize(n_free).to_string()),
     ];
+    if let Some(limits) = outline.implementation.limits() {
+        rows.push(("Note", format!("{limits}.")));
+    }
     if let Some(shortage) = MemoryNeed::shortage(n_needed, n_free) {
         rows.push(("Warning", shortage));
     }
@@ -95,13 +98,14 @@ fn millions(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::table;
-    use crate::generation::{MemoryNeed, ModelOutline};
+    use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
     #[test]
     fn the_table_says_what_a_model_is_and_what_it_takes() {
         let outline = ModelOutline {
             name: "tiny".to_owned(),
             architecture: "llama".to_owned(),
+            implementation: Implementation::Quartet,
             n_params: 1_235_814_400,
             quantization: "Q8_0".to_owned(),
             n_context: 131_072,
@@ -125,6 +129,12 @@ Unread       the settings could not be read
              model/settings.json
 ";
         assert_eq!(table(&outline, 4, 1000, 900_000_000), expected);
+        let borrowed = ModelOutline {
+            implementation: Implementation::CandleTransformers,
+            ..outline.clone()
+        };
+        let borrowed = table(&borrowed, 1, 1000, 9_000_000_000);
+        assert!(borrowed.contains("Note         Runs through candle-transformers"));
         let enough = table(&outline, 1, 1000, 9_000_000_000);
         assert!(!enough.contains("Warning"), "{enough}");
     }

@@ -12,6 +12,7 @@ mod hub;
 mod inspect;
 mod keep;
 mod panes;
+mod precision;
 mod progress;
 mod sample;
 mod settings;

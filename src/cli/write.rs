@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::compute::ComputeArguments;
+use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
     Vocabulary,
 };
-use crate::worker::{ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
+use crate::worker::{Event, ModelSource, PaneRequest, Request, Worker};
 
 /// A pane to be written.
 #[derive(Debug, Clone)]
@@ -29,13 +31,13 @@ pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
 /// ended.
 pub(super) fn write(
     source: ModelSource,
-    compute: ComputeChoice,
+    compute: ComputeArguments,
     prompt: &PromptText,
     panes: Vec<Pane>,
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
-    worker.send(Request::ComputeWith(compute));
+    worker.send(Request::ComputeWith(compute.choice()));
     worker.send(Request::LoadModel(source));
     worker.send(Request::Generate {
         prompt: prompt.clone(),
@@ -49,6 +51,10 @@ pub(super) fn write(
             .collect(),
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
+    if let Some(remark) = compute.remark(&info) {
+        progress.done();
+        console::note(&remark);
+    }
     let prompt = Arc::new(PromptRecord {
         text: prompt.text.clone(),
         ..PromptRecord::default()

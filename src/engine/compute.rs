@@ -7,7 +7,7 @@ use rayon::ThreadPoolBuilder;
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
-use super::{Device, DeviceChoice};
+use super::{Device, DeviceChoice, Precision};
 
 /// What the user may ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ use super::{Device, DeviceChoice};
 pub struct ComputeChoice {
     /// Where.
     pub device: DeviceChoice,
+    /// In which numbers on a graphics processor.
+    pub precision: Precision,
     /// With how many threads on the processor; the usual number where none is given.
     pub n_threads: Option<NonZeroUsize>,
 }
@@ -49,7 +51,7 @@ impl Compute {
         // Once the pool is there, it stays as it is.
         pool.build_global().ok();
         Self {
-            device: Device::choose(choice.device),
+            device: Device::choose(choice.device, choice.precision),
             n_threads,
         }
     }
@@ -58,7 +60,7 @@ impl Compute {
     pub fn on_cpu() -> Self {
         Self::choose(ComputeChoice {
             device: DeviceChoice::Cpu,
-            n_threads: None,
+            ..ComputeChoice::default()
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Why the engine could not do what it was asked.
 
 use super::ChatError;
+use super::borrowed;
 use crate::decoding::DecodingError;
 use crate::generation::ByteSize;
 
@@ -128,7 +129,11 @@ pub enum EngineError {
     },
 
     /// A model of a family that we do not have.
-    #[error("Quartet can't read this kind of model yet: {architecture}. It reads {known}")]
+    #[error(
+        "Quartet can't read this kind of model yet: {architecture}. It reads {known}; and through \
+         candle-transformers, with less, {}",
+        borrowed::KNOWN
+    )]
     UnknownArchitecture {
         /// How the file names it.
         architecture: String,

@@ -5,16 +5,13 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use super::blueprint::{Blueprint, TensorRole};
 use super::decoder::{N_LANES, n_kept_bytes};
 use super::weights::{Catalog, StoredType};
-use crate::generation::{MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
 /// The cache keeps keys and values in full precision.
 const N_CACHE_VALUE_BYTES: usize = 4;
 
 /// What is known of a model from its blueprint and from which tensors it has.
 pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
-    let n_params: u64 = catalog
-        .places()
-        .fold(0, |sum: u64, place| sum.saturating_add(place.n_values()));
     // Some files keep the shared table twice.
     let n_twice = if blueprint.tied_head == Some(true) {
         catalog.n_values(&blueprint.naming.name(TensorRole::Head, 0))
@@ -24,7 +21,8 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
     ModelOutline {
         name,
         architecture: blueprint.architecture.clone(),
-        n_params: n_params.saturating_sub(n_twice),
+        implementation: Implementation::Quartet,
+        n_params: catalog.n_all_values().saturating_sub(n_twice),
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),

@@ -5,6 +5,7 @@
 mod advice;
 mod batch;
 mod blueprint;
+mod borrowed;
 mod causal_lm;
 mod chat_template;
 mod compute;
@@ -29,7 +30,7 @@ mod weights;
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{ChatError, ChatTemplate, Message, Role};
 pub use compute::{Compute, ComputeChoice, CpuThreads};
-pub use device::{Device, DeviceChoice};
+pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::open_embedded;
 pub use error::EngineError;
 pub use estimate::free_memory;

@@ -35,6 +35,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     let facts = [
         model.quantization.clone(),
         model.device.clone(),
+        model.implementation.name().unwrap_or_default().to_owned(),
         if model.sha256.is_empty() {
             String::new()
         } else {

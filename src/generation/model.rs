@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Implementation;
+
 /// Which model it was, so that a run can be named, compared and made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
@@ -9,6 +11,9 @@ pub struct ModelInfo {
     pub name: String,
     /// The family it belongs to, as its file names it: "llama".
     pub architecture: String,
+    /// Who computes it.
+    #[serde(default, skip_serializing_if = "Implementation::is_quartet")]
+    pub implementation: Implementation,
     /// How many weights it has.
     pub n_params: u64,
     /// How its weights are stored: `Q8_0`, `F16`.

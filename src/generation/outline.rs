@@ -1,6 +1,6 @@
 //! What is known of a model before it is loaded.
 
-use super::ByteSize;
+use super::{ByteSize, Implementation};
 
 /// What a model's files say of it without being read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct ModelOutline {
     pub name: String,
     /// The family it belongs to, as its file names it: "llama".
     pub architecture: String,
+    /// Who would compute it.
+    pub implementation: Implementation,
     /// How many weights it has.
     pub n_params: u64,
     /// How most of its weights are stored: `Q8_0`, `F16`.

@@ -1,16 +1,19 @@
-//! How models compute: which devices and how many threads can be chosen, and what is to be said about it.
+//! How models compute: which devices, how many threads and which numbers can be
+//! chosen, and what is to be said about it.
 
 use std::num::NonZeroUsize;
 
 use super::{AppState, Command, Effect, ModelsCommand};
-use crate::worker::{ComputeChoice, DeviceChoice, Request};
+use crate::worker::{ComputeChoice, DeviceChoice, Precision, Request};
 
-/// A device that can be chosen.
+/// A device or a precision that can be chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceRow {
     /// What it is called.
     pub name: String,
-    /// Whether models are loaded for it.
+    /// What there is to know of it, in a few words.
+    pub hint: &'static str,
+    /// Whether models are loaded for it, or in it.
     pub chosen: bool,
     /// What chooses it.
     pub command: Command,
@@ -43,10 +46,26 @@ impl AppState {
             .into_iter()
             .map(|choice| DeviceRow {
                 name: choice.name(),
+                hint: "",
                 chosen: chosen(choice),
                 command: self.with_device(choice),
             })
             .collect()
+    }
+
+    /// In which numbers models can compute where they are to; nothing where there is no choice, as on
+    /// the processor.
+    pub fn precision_rows(&self) -> Vec<DeviceRow> {
+        if !self.computes_elsewhere() {
+            return Vec::new();
+        }
+        let row = |precision: Precision| DeviceRow {
+            name: precision.name().to_owned(),
+            hint: precision.hint(),
+            chosen: precision == self.models.compute.precision,
+            command: self.with_precision(precision),
+        };
+        Precision::ALL.map(row).into()
     }
 
     /// What is to be said about the devices: what is missing, or what there is to know.
@@ -57,11 +76,14 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_knows_accelerators => {
-                "This build runs on the processor only; the README says how to build for a GPU."
+                "This build runs on the processor only, in f32; the README says how to build for a GPU."
                     .to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
                 "This build knows a GPU, but none answers.".to_owned()
+            }
+            Some(_) if !self.computes_elsewhere() => {
+                "The processor computes in f32, from weights as they are stored.".to_owned()
             }
             Some(_) => "Counts for the next model that is opened.".to_owned(),
         }
@@ -83,6 +105,15 @@ impl AppState {
         let compute = self.models.compute;
         let choice = ComputeChoice {
             n_threads,
+            ..compute
+        };
+        Command::Models(ModelsCommand::ComputeWith(choice))
+    }
+
+    fn with_precision(&self, precision: Precision) -> Command {
+        let compute = self.models.compute;
+        let choice = ComputeChoice {
+            precision,
             ..compute
         };
         Command::Models(ModelsCommand::ComputeWith(choice))

@@ -107,6 +107,8 @@ pub struct ModelRow {
     pub n_bytes: Option<u64>,
     /// When it was opened last, in seconds since 1970, where that is known.
     pub opened_at: Option<u64>,
+    /// What it can't do, as a sentence; none where that is not known, or nothing.
+    pub limits: Option<&'static str>,
     /// What becomes of it.
     pub status: ModelRowStatus,
 }
@@ -194,6 +196,7 @@ impl AppState {
                     quantization: info.map_or_else(String::new, |info| info.quantization.clone()),
                     n_bytes: None,
                     opened_at: None,
+                    limits: self.limits(&status),
                     status,
                     path: None,
                 }
@@ -222,11 +225,19 @@ impl AppState {
                         .and_then(|seen| seen.as_ref().ok().copied())
                         .or_else(|| cached.and_then(|cached| cached.model.n_bytes)),
                     opened_at: recent.map(|recent| recent.opened_at),
+                    limits: self.limits(&status),
                     status,
                     path: Some(path.clone()),
                 }
             }
         }
+    }
+
+    /// What the model that writes can't do, where this row is its.
+    fn limits(&self, status: &ModelRowStatus) -> Option<&'static str> {
+        let writer = self.model.writer()?;
+        let limits = writer.info.implementation.limits();
+        limits.filter(|_| *status == ModelRowStatus::InUse)
     }
 
     fn model_row_status(&self, source: &ModelSource) -> ModelRowStatus {

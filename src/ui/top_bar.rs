@@ -53,6 +53,7 @@ fn mark_ui(ui: &mut Ui) {
 
 /// The button that names the model, or says what becomes of it.
 fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Command>) {
+    let mut limits = None;
     let (name, facts) = match model {
         ModelStatus::Loading { fraction, .. } => {
             (format!("Loading {:.0} %", fraction * 100.0), String::new())
@@ -60,7 +61,14 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         ModelStatus::Ready(model) => {
             let info = &model.info;
             let size = count_words(info.n_params);
-            let facts = [size.as_str(), &info.quantization, &info.device];
+            let implementation = info.implementation.name().unwrap_or_default();
+            let facts = [
+                size.as_str(),
+                &info.quantization,
+                &info.device,
+                implementation,
+            ];
+            limits = info.implementation.limits();
             let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             (info.name.clone(), known.join(" · "))
         }
@@ -68,7 +76,10 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),
     };
     let facts = if room == Room::Tight { "" } else { &facts };
-    let response = model_button_ui(ui, &name, facts);
+    let mut response = model_button_ui(ui, &name, facts);
+    if let Some(limits) = limits {
+        response = response.on_hover_text(limits);
+    }
     let loading = match model {
         ModelStatus::Loading { fraction, .. } => Some(fraction),
         _ => None,

@@ -13,7 +13,7 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
+pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Precision};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,

@@ -29,7 +29,7 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn open(name: &str, form: Form) -> Self {
-        let folder = root().join(name);
+        let folder = folder(name);
         let model = open(&folder, form);
         let expected = folder.join("expected.safetensors");
         let expected = candle_core::safetensors::load(expected, &Device::Cpu).unwrap();
@@ -51,9 +51,9 @@ impl Fixture {
     }
 }
 
-/// The names of all fixtures.
-pub fn names() -> Vec<String> {
-    let entries = std::fs::read_dir(root()).unwrap();
+/// The names of all fixtures of our decoder, or of those that run through candle-transformers.
+pub fn names(kind: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(root().join(kind)).unwrap();
     let folders = entries
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir());
@@ -64,7 +64,7 @@ pub fn names() -> Vec<String> {
 
 /// The content of a file of a fixture.
 pub fn read(name: &str, file: &str) -> Vec<u8> {
-    std::fs::read(root().join(name).join(file)).unwrap()
+    std::fs::read(folder(name).join(file)).unwrap()
 }
 
 /// The files that a fixture lends to a folder in which others are changed.
@@ -72,7 +72,8 @@ pub fn copy(name: &str, files: &[&str], folder: &Path) {
     for file in files {
         std::fs::write(folder.join(file), read(name, file)).unwrap();
     }
-    std::fs::copy(root().join("tokenizer.json"), folder.join("tokenizer.json")).unwrap();
+    let tokenizer = root().join("fixtures/tokenizer.json");
+    std::fs::copy(tokenizer, folder.join("tokenizer.json")).unwrap();
 }
 
 fn open(source: &Path, form: Form) -> LoadedModel {
@@ -104,5 +105,12 @@ fn ids(tokens: &Tensor) -> Vec<u32> {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures/fixtures")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/architectures")
+}
+
+fn folder(name: &str) -> PathBuf {
+    let mut folders = ["fixtures", "borrowed"]
+        .map(|kind| root().join(kind).join(name))
+        .into_iter();
+    folders.find(|folder| folder.is_dir()).unwrap()
 }

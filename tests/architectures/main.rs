@@ -9,6 +9,8 @@
     reason = "a test that fails may panic, in a helper too"
 )]
 
+mod borrowed;
+mod borrowed_faults;
 mod faults;
 mod fixture;
 mod reading;
@@ -19,7 +21,8 @@ use crate::reading::Reading;
 /// What may differ where the sums are the same and their order is not, in logits of about 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 15] = [
+const ARCHITECTURES: [&str; 16] = [
+    "gemma",
     "gemma2",
     "gemma3",
     "gpt2",
@@ -84,7 +87,7 @@ fn a_text_read_again_from_where_it_was_cut() {
 
 #[test]
 fn every_fixture_is_tested() {
-    let mut found = fixture::names();
+    let mut found = fixture::names("fixtures");
     found.sort();
     assert_eq!(found, ARCHITECTURES);
 }

@@ -88,6 +88,8 @@ def cases():
     yield "gpt2", t.GPT2Config(
         vocab_size=N_VOCAB, n_positions=64, n_embd=32, n_layer=2, n_head=4,
         bos_token_id=1, eos_token_id=2), {}
+    yield "gemma", t.GemmaConfig(
+        **SIZES, head_dim=16, tie_word_embeddings=True, rope_parameters=scaled("default")), {}
 
 
 def model_of(config, seed):
@@ -188,7 +190,14 @@ def write_gguf(path, model):
         writer.add_embedding_scale(config.embedding_multiplier)
         writer.add_residual_scale(config.residual_multiplier)
         writer.add_logit_scale(config.logits_scaling)
-    add_tensors(writer, model, arch)
+    write_tensors(writer, gguf_tensors(model, arch))
+
+
+def write_tensors(writer, tensors):
+    """Matrices in 16 bits, everything else in full precision, as converters do."""
+    for name, weights in tensors:
+        weights = weights.contiguous().numpy()
+        writer.add_tensor(name, weights.astype(np.float16 if weights.ndim == 2 else np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -231,7 +240,7 @@ def llama3_factors(rope, head_dim):
     return (1.0 / ((1.0 - kept) / factor + kept)).astype(np.float32)
 
 
-def add_tensors(writer, model, arch):
+def gguf_tensors(model, arch):
     config = model.config
     arch = {name: number for number, name in gguf.MODEL_ARCH_NAMES.items()}[arch]
     names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
@@ -247,9 +256,7 @@ def add_tensors(writer, model, arch):
             weights = weights.T
         if "gemma" in config.model_type and name.endswith("norm.weight"):
             weights = weights + 1.0
-        weights = weights.contiguous().numpy()
-        weights = weights.astype(np.float16 if weights.ndim == 2 else np.float32)
-        writer.add_tensor(names.get_name(name, try_suffixes=(".weight", ".bias")), weights)
+        yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
 
 
 def permuted(weights, n_heads):
@@ -283,11 +290,18 @@ def write_case(name, config, changes, seed):
         expected["gguf_logits"] = logits_of(with_changes(model, changes, seed), tokens)
     if "longrope" in name:
         expected["short_logits"] = logits_of(model, tokens[:N_ORIGINAL])
+    save_file(expected, folder / "expected.safetensors", metadata={"made_with": versions()})
+    report(name, expected["logits"])
+
+
+def versions():
     packages = ("gguf", "safetensors", "torch", "transformers")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
-    save_file(expected, folder / "expected.safetensors", metadata={"made_with": versions})
-    moved = (expected["logits"][1:] - expected["logits"][:-1]).abs().mean().item()
-    print(f"{name:16} logits {expected['logits'].std().item():.3f}, from token to token {moved:.3f}")
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+
+
+def report(name, logits):
+    moved = (logits[1:] - logits[:-1]).abs().mean().item()
+    print(f"{name:16} logits {logits.std().item():.3f}, from token to token {moved:.3f}")
 
 
 def write_tokenizer():

@@ -132,7 +132,7 @@ fn a_device_that_is_missing_is_told_before_the_model_is_loaded() {
     drop(leave);
     desk.worker.send(Request::ComputeWith(ComputeChoice {
         device: DeviceChoice::Cuda(99),
-        n_threads: None,
+        ..ComputeChoice::default()
     }));
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     let events = desk.until(is_end);

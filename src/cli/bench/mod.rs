@@ -74,6 +74,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = worker::open(&source, arguments.compute.choice(), to_the_end)
         .map_err(|error| Failure::run(error.to_string()))?
         .ok_or_else(|| Failure::run("the model was not loaded to the end"))?;
+    if let Some(remark) = arguments.compute.remark(&model.info) {
+        progress.done();
+        console::note(&remark);
+    }
     let load_secs = loading_since.elapsed().as_secs_f64();
 
     let lengths = Lengths {

@@ -102,13 +102,16 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { model, .. } = self;
+        let through = model.implementation.name();
+        let through = through.map_or_else(String::new, |name| format!(" through {name}"));
         writeln!(
             f,
-            "{}, {:.1} M weights, {}, on {}; opened in {:.2} s",
+            "{}, {:.1} M weights, {}, on {}{}; opened in {:.2} s",
             model.name,
             model.n_params as f64 / 1e6,
             model.quantization,
             model.device,
+            through,
             self.load_secs
         )?;
         writeln!(

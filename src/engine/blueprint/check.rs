@@ -4,7 +4,7 @@ use super::{Blueprint, Rope, RopeScaling};
 use crate::engine::EngineError;
 
 /// Beyond this a size is a broken file, and products of two sizes would no longer be safe.
-const MAX_SIZE: usize = 1 << 28;
+pub const MAX_SIZE: usize = 1 << 28;
 
 /// Beyond this a number of layers is a broken file.
 pub const MAX_LAYERS: usize = 1 << 12;

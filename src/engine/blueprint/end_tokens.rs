@@ -40,7 +40,7 @@ pub fn end_tokens_of_generation_config(
 }
 
 /// The end tokens that a `config.json` names. Those in GGUF metadata are the tokenizer's matter.
-pub(super) fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
+pub fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {
         facts.sizes(END)?.unwrap_or_default()

@@ -24,7 +24,9 @@ pub use block::{
     Activation, Biases, Caps, FeedForward, HeadNorm, LayerPlan, Matrices, Norm, NormKind,
     NormPlaces, Scales,
 };
-pub use end_tokens::end_tokens_of_generation_config;
+pub use check::{MAX_LAYERS, MAX_SIZE};
+pub use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
+pub use facts::{Facts, Key};
 pub use names::{Naming, TensorRole};
 pub use rope::{Rope, RopeForm, RopeScaling, Rotation};
 

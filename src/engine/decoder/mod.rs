@@ -34,7 +34,7 @@ use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::weights::Checkpoint;
-use super::{CausalLm, EngineError, ForwardTimes, Logits, Row, SequenceId};
+use super::{CausalLm, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::decoding::TokenId;
 
 pub use cpu::{N_LANES, n_kept_bytes};
@@ -63,13 +63,14 @@ impl Decoder<CpuBackend> {
 }
 
 impl Decoder<TensorBackend> {
-    /// On any device, in tensor operations.
+    /// On any device, in tensor operations of this precision.
     pub fn on_device(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
+        precision: Precision,
     ) -> Result<Self, EngineError> {
-        let backend = TensorBackend::load(&blueprint, checkpoint, device)?;
+        let backend = TensorBackend::load(&blueprint, checkpoint, device, precision)?;
         Ok(Self::new(blueprint, backend))
     }
 }

@@ -47,6 +47,11 @@ impl InputBlock {
         }
     }
 
+    /// The sums of the first and the second 16 numbers.
+    pub const fn half_sums(&self) -> [i32; 2] {
+        [self.half_sums << 16 >> 16, self.half_sums >> 16]
+    }
+
     /// Rounds fewer than 32 values: the others are zero.
     pub fn round_some(values: &[f32]) -> Self {
         let mut filled = [0.0; N_BLOCK];

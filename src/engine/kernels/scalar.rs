@@ -40,10 +40,12 @@ fn rounded_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize
     let Some(input) = group.blocks.get(block * group.rows.len() + row) else {
         return 0.0;
     };
-    let sums = halves(view, input);
-    let [low, high] = view.scales;
-    let [low_sum, high_sum] = sums.map(|sum| sum as f32 * input.scale);
-    low * low_sum + high * high_sum - view.min * input.scaled_sum
+    let halves = halves(view, input).into_iter().zip(input.half_sums());
+    let halves = halves.zip(view.scales).zip(view.mins);
+    let sum: f32 = halves
+        .map(|(((sum, input_sum), scale), min)| scale * sum as f32 - min * input_sum as f32)
+        .sum();
+    sum * input.scale
 }
 
 /// The products of whole numbers, summed over each half of a block.

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::architecture::Architecture;
 use super::{Found, FoundTokenizer, lossy, read_file};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::advice::advice_of_generation_config;
-use crate::engine::blueprint::{Blueprint, end_tokens_of_generation_config};
+use crate::engine::blueprint::end_tokens_of_generation_config;
 use crate::engine::tokenizer_config::TokenizerConfig;
 use crate::engine::weights::{Catalog, Index, Source};
 use crate::generation::preset::ModelAdvice;
@@ -17,13 +18,13 @@ const WHAT: &str = "The model's weights";
 /// The model of a folder; with the weights that the user chose, where it was a file of weights.
 pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> {
     let config = require(folder, "config.json")?;
-    let blueprint = Blueprint::from_config(
+    let architecture = Architecture::from_config(
         &read_file(&config, "The model's configuration")?,
         &config.display().to_string(),
     )?;
     let tokenizer = require(folder, "tokenizer.json")?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
-    let mut end_tokens = blueprint.end_tokens.clone();
+    let mut end_tokens = architecture.end_tokens().to_vec();
     // A model writes without these settings too.
     let (settings, unread) = match GenerationSettings::of_folder(folder) {
         Ok(settings) => (settings, None),
@@ -32,7 +33,7 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
     end_tokens.extend(settings.end_tokens);
     let (catalog, file) = weights(folder, chosen)?;
     Ok(Found {
-        blueprint,
+        architecture,
         catalog,
         chat: tokenizer_config.chat_template(),
         tokenizer: FoundTokenizer::Json(tokenizer, Box::new(tokenizer_config)),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use super::architecture::Architecture;
 use super::{Found, FoundTokenizer, lossy};
 use crate::engine::advice::advice_of_gguf;
-use crate::engine::blueprint::Blueprint;
 use crate::engine::chat_template;
 use crate::engine::gguf_tokenizer::end_tokens_of;
 use crate::engine::weights::{Catalog, Header, Source, Split, read_header};
@@ -83,9 +83,9 @@ impl Gguf {
                 .tensor_infos
                 .extend(header.content.tensor_infos);
         }
-        let blueprint = Blueprint::from_gguf(&first.content, &path)?;
+        let architecture = Architecture::from_gguf(&first.content, &path)?;
         Ok(Found {
-            blueprint,
+            architecture,
             catalog,
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),

@@ -3,6 +3,7 @@
 //! A file that is no model is refused by its header, and so is a part that the model lacks: before any
 //! weight is read.
 
+mod architecture;
 mod folder;
 mod gguf;
 #[cfg(test)]
@@ -13,18 +14,15 @@ use std::sync::Arc;
 
 use candle_core::quantized::gguf_file::Content;
 
-use super::blueprint::Blueprint;
-use super::decoder::Decoder;
-use super::estimate::outline;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
-use super::weights::{Catalog, Checkpoint};
-use super::{
-    CausalLm, ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer,
-};
+use super::weights::Catalog;
+use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
+
+use self::architecture::Architecture;
 
 pub(super) use gguf::Gguf;
 
@@ -44,7 +42,7 @@ pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     let found = find(path)?;
     Ok(ModelOutline {
         unread: found.unread,
-        ..outline(found.name, &found.blueprint, &found.catalog)
+        ..found.architecture.outline(found.name, &found.catalog)
     })
 }
 
@@ -63,7 +61,7 @@ fn find(path: &Path) -> Result<Found, EngineError> {
 
 /// A model whose headers have been read.
 pub(super) struct Found {
-    blueprint: Blueprint,
+    architecture: Architecture,
     catalog: Catalog,
     tokenizer: FoundTokenizer,
     chat: Option<Result<ChatTemplate, ChatError>>,
@@ -91,16 +89,18 @@ impl Found {
         compute: &Compute,
         progress: LoadProgress<'_>,
     ) -> Result<Option<LoadedModel>, EngineError> {
-        let architecture = self.blueprint.architecture.clone();
+        let architecture = self.architecture.name().to_owned();
+        let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
+        let compute = self.architecture.compute(compute);
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let decoder = decoder(self.blueprint, &mut checkpoint, compute);
+        let loaded = self.architecture.load(&mut checkpoint, &compute);
         if checkpoint.is_left() {
             return Ok(None);
         }
-        let (lm, n_params) = decoder?;
+        let (lm, n_params) = loaded?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
@@ -110,6 +110,7 @@ impl Found {
         let info = ModelInfo {
             name: self.name,
             architecture,
+            implementation,
             n_params,
             quantization,
             device: compute.device.name(),
@@ -143,23 +144,6 @@ impl FoundTokenizer {
             }
             Self::Gguf(content, path) => tokenizer_of(&content, &path),
         }
-    }
-}
-
-fn decoder(
-    blueprint: Blueprint,
-    checkpoint: &mut Checkpoint<'_>,
-    compute: &Compute,
-) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
-    let candle = compute.device.candle().clone();
-    if candle.is_cpu() {
-        let decoder = Decoder::on_cpu(blueprint, checkpoint, compute.n_threads.get())?;
-        let n_params = decoder.n_params();
-        Ok((Box::new(decoder), n_params))
-    } else {
-        let decoder = Decoder::on_device(blueprint, checkpoint, candle)?;
-        let n_params = decoder.n_params();
-        Ok((Box::new(decoder), n_params))
     }
 }
 

@@ -8,11 +8,12 @@ use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-use super::{Found, Gguf};
+use super::{Architecture, Found, Gguf};
 use crate::decoding::TokenId;
+use crate::engine::blueprint::Blueprint;
 use crate::engine::decoder::Decoder;
 use crate::engine::weights::Source;
-use crate::engine::{CausalLm, Row};
+use crate::engine::{CausalLm, Precision, Row};
 
 const HIDDEN: usize = 256;
 /// Not a multiple of the 256 values of a block.
@@ -114,18 +115,31 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     rows.flatten().copied().collect()
 }
 
+fn blueprint(architecture: Architecture) -> Blueprint {
+    match architecture {
+        Architecture::Own(blueprint) => blueprint,
+        Architecture::Borrowed(_) => panic!("this one is ours"),
+    }
+}
+
 /// The logits on the processor's path, and on that of tensors alone.
 fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
     let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_cpu(here.blueprint, &mut checkpoint, 2).unwrap();
+    let mut lm = Decoder::on_cpu(blueprint(here.architecture), &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
-    let there = found(tensors);
+    [on_cpu, in_tensors(tensors, Precision::F32)]
+}
+
+/// The logits on the path of tensors, in this precision.
+fn in_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
+    let found = found(tensors);
     let mut progress = |_| ControlFlow::Continue(());
-    let mut checkpoint = there.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_device(there.blueprint, &mut checkpoint, Device::Cpu).unwrap();
-    [on_cpu, logits(&mut lm)]
+    let mut checkpoint = found.catalog.open(&mut progress).unwrap();
+    let blueprint = blueprint(found.architecture);
+    let lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
+    logits(&mut lm.unwrap())
 }
 
 /// The root of the mean square of the differences, relative to the logits'.
@@ -186,4 +200,21 @@ fn a_file_of_several_types_is_read_as_each_tensor_says() {
         _ => GgmlDType::Q4K,
     };
     check(mixed, 0.02, "Q4_K");
+}
+
+#[test]
+fn quantised_weights_stay_as_they_are_in_half_precision() {
+    for dtype in [GgmlDType::Q8_0, GgmlDType::Q4K] {
+        let tensors = weights(|_| dtype);
+        let expected = in_tensors(&in_full_precision(&tensors), Precision::F32);
+        // The inputs of such products are rounded to 8 bits in all cases.
+        for (precision, tolerance) in [(Precision::Bf16, 0.04), (Precision::F16, 0.02)] {
+            let error = relative_error(&in_tensors(&tensors, precision), &expected);
+            assert!(
+                error < tolerance,
+                "{dtype:?} in {}: {error}",
+                precision.name()
+            );
+        }
+    }
 }

@@ -88,6 +88,12 @@ impl Catalog {
         self.places.get(name).map_or(0, Place::n_values)
     }
 
+    /// How many values all tensors have.
+    pub fn n_all_values(&self) -> u64 {
+        let n_values = self.places.values().map(Place::n_values);
+        n_values.fold(0, u64::saturating_add)
+    }
+
     /// The type that holds most of the weights: "`Q8_0`".
     pub fn quantization(&self) -> String {
         let mut n_values: BTreeMap<_, u64> = BTreeMap::new();

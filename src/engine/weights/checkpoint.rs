@@ -63,18 +63,28 @@ impl<'a> Checkpoint<'a> {
         }
         let n_bytes = place.n_bytes;
         let tensor = read(source, place, &self.buffers)?;
-        self.n_taken += n_bytes;
-        self.report();
+        self.count(n_bytes);
         self.check_wanted()?;
         Ok(tensor)
     }
 
-    fn check_wanted(&self) -> Result<(), EngineError> {
+    /// Refuses to go on where whoever hears the progress wants no more of it.
+    pub(super) fn check_wanted(&self) -> Result<(), EngineError> {
         if self.is_left {
             Err(self.malformed("its loading was called off"))
         } else {
             Ok(())
         }
+    }
+
+    /// So many bytes of tensors more were taken.
+    pub(super) fn count(&mut self, n_bytes: u64) {
+        self.n_taken = self.n_all_bytes.min(self.n_taken + n_bytes);
+        self.report();
+    }
+
+    pub(super) fn sources(&self) -> &[Source] {
+        &self.catalog.sources
     }
 
     /// The error that these weights are not what they should be.

@@ -13,6 +13,7 @@ mod place;
 mod safetensors;
 mod source;
 mod stored_type;
+mod stream;
 mod tensor;
 
 pub use catalog::Catalog;

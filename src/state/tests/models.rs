@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::{asked, loaded, ready, text, write, written};
-use crate::generation::{MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::{
     AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
     Settings,
 };
 use crate::worker::{
-    ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Request,
+    ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision, Request,
 };
 
 fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
@@ -257,6 +257,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
     ModelOutline {
         name: "Large".to_owned(),
         architecture: "llama".to_owned(),
+        implementation: Implementation::Quartet,
         n_params: n_weight_bytes,
         quantization: "Q8_0".to_owned(),
         n_context: 100,
@@ -352,6 +353,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     };
     assert_eq!(names(&state), [("CPU".to_owned(), true)]);
     assert!(state.device_words().contains("processor only"));
+    assert_eq!(state.precision_rows(), []);
 
     devices.build_knows_accelerators = true;
     devices.choices.push(DeviceChoice::Cuda(0));
@@ -359,13 +361,31 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     let choose = state.device_rows()[2].command.clone();
     let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
         device: DeviceChoice::Cuda(0),
-        n_threads: None,
+        ..ComputeChoice::default()
     }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
     assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
     let settings = Settings::from_json(&state.settings().to_json());
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_it);
+
+    let choose = state.precision_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        precision: Precision::Bf16,
+        n_threads: None,
+    }));
+    assert_eq!(state.apply(choose).first(), Some(&use_it));
+    let settings = Settings::from_json(&state.settings().to_json());
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_it);
+    let on_cpu = ComputeChoice {
+        device: DeviceChoice::Cpu,
+        ..ComputeChoice::default()
+    };
+    models(&mut state, ModelsCommand::ComputeWith(on_cpu));
+    assert_eq!(state.precision_rows(), []);
+    assert!(state.device_words().contains("f32"));
 
     state.on_event(Event::DeviceMissing {
         name: "CUDA 0".to_owned(),
@@ -402,6 +422,7 @@ fn threads_are_chosen_beside_the_device_and_kept() {
     let use_them = Effect::Send(Request::ComputeWith(ComputeChoice {
         device: DeviceChoice::Cpu,
         n_threads: NonZeroUsize::new(3),
+        ..ComputeChoice::default()
     }));
     assert_eq!(state.apply(three).first(), Some(&use_them));
     assert_eq!(chosen(&state), (3, false));

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use egui::{Align, DragValue, Label, Layout, Popup, RectAlign, Ui, UiBuilder};
 
-use crate::state::{AppState, Command, ThreadChoice};
+use crate::state::{AppState, Command, DeviceRow, ThreadChoice};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, editor_popup, hint_ui, menu_item};
@@ -17,7 +17,8 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         .max_rect(row)
         .layout(Layout::left_to_right(Align::Center));
     ui.scope_builder(builder, |ui| {
-        device_ui(ui, state, commands);
+        chooser_ui(ui, "Runs on", "Devices", &state.device_rows(), commands);
+        chooser_ui(ui, "In", "Numbers", &state.precision_rows(), commands);
         if let Some(choice) = state.thread_choice() {
             threads_ui(ui, state, choice, commands);
         }
@@ -28,21 +29,27 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
     });
 }
 
-fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let rows = state.device_rows();
+/// A chip that shows what is chosen, and a menu of what can be.
+fn chooser_ui(
+    ui: &mut Ui,
+    label: &str,
+    menu: &str,
+    rows: &[DeviceRow],
+    commands: &mut Vec<Command>,
+) {
     let Some(chosen) = rows.iter().find(|row| row.chosen).or(rows.first()) else {
         return;
     };
-    let chip = Chip::new(&chosen.name).label("Runs on").name("Runs on");
+    let chip = Chip::new(&chosen.name).label(label).name(label);
     let response = ui.add_enabled(rows.len() > 1, chip.chevron());
     Popup::menu(&response)
         .width(200.0)
         .gap(4.0)
         .align(RectAlign::TOP_START)
-        .accessible_name("Devices")
+        .accessible_name(menu)
         .show(|ui| {
-            for row in &rows {
-                if menu_item(ui, &row.name, "", row.chosen).clicked() {
+            for row in rows {
+                if menu_item(ui, &row.name, row.hint, row.chosen).clicked() {
                     commands.push(row.command.clone());
                 }
             }

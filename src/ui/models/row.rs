@@ -24,6 +24,9 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
         ModelRowStatus::Doubtful { warning } => sentence_ui(ui, &capital(warning), theme.warning),
         ModelRowStatus::Closed | ModelRowStatus::Inspected | ModelRowStatus::InUse => {}
     }
+    if let Some(limits) = row.limits {
+        sentence_ui(ui, limits, theme.text_2);
+    }
 }
 
 fn words_ui(ui: &mut Ui, row: &ModelRow) {

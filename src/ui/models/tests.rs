@@ -7,11 +7,11 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use crate::generation::{MemoryNeed, ModelOutline};
+use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::tests::{
-    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, ready,
+    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision, ready,
 };
-use crate::state::{Command, ModelsCommand, ModelsTab};
+use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
 fn window() -> Window {
@@ -134,6 +134,41 @@ fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
 }
 
 #[test]
+fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
+    let mut state = ready();
+    if let ModelStatus::Ready(model) = &mut state.model {
+        Arc::make_mut(&mut model.info).implementation = Implementation::CandleTransformers;
+    }
+    let mut window = window_of(vec2(1280.0, 800.0), state);
+    window.get_by_label_contains("candle-transformers").click();
+    window.run_steps(4);
+    window.get_by_label_contains("panes are computed one after another");
+}
+
+#[test]
+fn numbers_are_chosen_where_there_is_a_choice() {
+    let mut window = dialog();
+    let mut devices = Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: true,
+        cpu_threads: CpuThreads {
+            n_usual: NonZeroUsize::MIN,
+            n_max: NonZeroUsize::MIN,
+        },
+    };
+    let listed = Event::DevicesListed(devices.clone());
+    window.state_mut().on_event(listed);
+    window.run_steps(2);
+    assert!(window.query_by_label("In").is_none());
+    devices.choices.push(DeviceChoice::Cuda(0));
+    window.state_mut().on_event(Event::DevicesListed(devices));
+    window.run_steps(2);
+    press(&mut window, "In");
+    press(&mut window, "bf16");
+    assert_eq!(window.state().models.compute.precision, Precision::Bf16);
+}
+
+#[test]
 fn a_warning_about_memory_can_be_overridden() {
     let mut window = window();
     let path = PathBuf::from("/models/large.gguf");
@@ -142,6 +177,7 @@ fn a_warning_about_memory_can_be_overridden() {
     let outline = ModelOutline {
         name: "large".to_owned(),
         architecture: "llama".to_owned(),
+        implementation: Implementation::Quartet,
         n_params: 5_000_000_000,
         quantization: "Q8_0".to_owned(),
         n_context: 100,

@@ -102,6 +102,7 @@ mod tests {
             quantization: String::new(),
             n_bytes: None,
             opened_at: None,
+            limits: None,
             status: ModelRowStatus::Closed,
         };
         assert_eq!(facts(&row, 0), "qwen.gguf");

@@ -1,4 +1,4 @@
-//! Gemma 2 and 3, text only: norms on both sides of each part, and windows on most layers.
+//! Gemma, text only; from the second on with norms on both sides of each part, and windows on most layers.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -6,8 +6,16 @@ use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::rope_facts::{RopeSetting, read_scaled};
 use crate::engine::blueprint::{
-    Activation, Blueprint, Caps, HeadNorm, Naming, Norm, NormPlaces, Rope, RopeForm, RopeScaling,
-    Scales,
+    Activation, Blueprint, Caps, FeedForward, HeadNorm, Naming, Norm, NormPlaces, Rope, RopeForm,
+    RopeScaling, Scales,
+};
+
+pub const GEMMA: Family = Family {
+    model_type: "gemma",
+    class: "GemmaForCausalLM",
+    gguf: "gemma",
+    aliases: &[],
+    blueprint: gemma1,
 };
 
 pub const GEMMA2: Family = Family {
@@ -44,6 +52,15 @@ const DEFAULTS: Defaults = Defaults {
 /// layers are how it is known.
 const N_LAYERS_OF_27B: [usize; 2] = [46, 62];
 
+fn gemma1(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let base = Blueprint::base(facts, DEFAULTS)?;
+    Ok(Blueprint {
+        // Its first files name the exact GELU, which it was not trained with.
+        feed_forward: FeedForward::Gated(Activation::GeluTanh),
+        ..every_gemma(facts, base)?
+    })
+}
+
 fn gemma2(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let caps = Caps {
         score: capped(facts, SCORE_CAP, 50.0)?,
@@ -71,11 +88,27 @@ fn gemma3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     Ok(blueprint)
 }
 
-/// What both have in common. All layers but the last of each period see a window only.
-fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint, EngineError> {
+/// What all generations have in common.
+fn every_gemma(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     if facts.flag(BOTH_WAYS)? == Some(true) {
         return Err(facts.unsupported("attention to tokens that come later".to_owned()));
     }
+    Ok(Blueprint {
+        norm: Norm {
+            offset: if facts.are_gguf() { 0.0 } else { 1.0 },
+            ..base.norm
+        },
+        scales: Scales {
+            embedding: Some((base.hidden_size as f32).sqrt()),
+            ..base.scales
+        },
+        ..base
+    })
+}
+
+/// What the later ones have in common. All layers but the last of each period see a window only.
+fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint, EngineError> {
+    let base = every_gemma(facts, base)?;
     let listed = windowed_layers(facts)?;
     let period = match &listed {
         Some(_) => period,
@@ -87,13 +120,8 @@ fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint,
     });
     Ok(Blueprint {
         naming: Naming::TransformersWithNormsAfter.or_gguf(facts),
-        norm: Norm {
-            offset: if facts.are_gguf() { 0.0 } else { 1.0 },
-            ..base.norm
-        },
         norm_places: NormPlaces::Both,
         scales: Scales {
-            embedding: Some((base.hidden_size as f32).sqrt()),
             score: score_scale(facts, &base)?,
             ..base.scales
         },

@@ -30,12 +30,13 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 11] = [
+const FAMILIES: [Family; 12] = [
     llama::LLAMA,
     llama::MISTRAL,
     smollm3::SMOLLM3,
     qwen::QWEN2,
     qwen::QWEN3,
+    gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
     phi3::PHI3,
@@ -45,7 +46,7 @@ const FAMILIES: [Family; 11] = [
 ];
 
 /// The families that the decoder runs, for messages.
-const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2 and 3, Gemma 2 and 3, Phi\u{2011}3, Granite, \
+const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2 and 3, Gemma 1 to 3, Phi\u{2011}3, Granite, \
                      OLMo 2 and GPT\u{2011}2";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {

@@ -48,7 +48,8 @@ impl TensorAttention {
         if let Some((weights, eps)) = norm {
             let n_together = weights.dim(0)?;
             let parts = heads.reshape((n_rows, width / n_together, n_together))?;
-            heads = candle_nn::ops::rms_norm(&parts.contiguous()?, weights, eps)?;
+            let parts = parts.contiguous()?.to_dtype(DType::F32)?;
+            heads = candle_nn::ops::rms_norm(&parts, weights, eps)?.to_dtype(qkv.dtype())?;
         }
         heads
             .reshape((n_rows, n_heads, head_dim))?
@@ -91,6 +92,8 @@ impl TensorAttention {
         let n_visible = positions.last().map_or(0, |last| last + 1);
         let n_kv_heads = self.shape.n_kv_heads;
         let queries = queries.reshape((n_kv_heads, self.shape.group() * n_rows, head_dim))?;
+        // Before the products, which could be too large for half precision.
+        let queries = (queries * f64::from(self.shape.score_scale))?;
         let mut scores = Vec::new();
         let mut values = Vec::new();
         for (run, n_tokens) in cache.runs(n_visible) {
@@ -99,19 +102,15 @@ impl TensorAttention {
             scores.push(queries.matmul(&keys.transpose(1, 2)?)?);
             values.push(run.values.narrow(1, 0, n_tokens)?);
         }
-        let scale = f64::from(self.shape.score_scale);
-        let mut scores = (Tensor::cat(&scores, D::Minus1)? * scale)?;
+        let mut scores = Tensor::cat(&scores, D::Minus1)?.to_dtype(DType::F32)?;
         if let Some(cap) = self.shape.score_cap.map(f64::from) {
             scores = ((scores / cap)?.tanh()? * cap)?;
         }
         let scores = scores
             .reshape((n_heads, n_rows, n_visible))?
             .broadcast_add(&mask(layer, positions, n_visible, queries.device())?)?;
-        let probs = candle_nn::ops::softmax_last_dim(&scores)?.reshape((
-            n_kv_heads,
-            self.shape.group() * n_rows,
-            n_visible,
-        ))?;
+        let probs = candle_nn::ops::softmax_last_dim(&scores)?.to_dtype(queries.dtype())?;
+        let probs = probs.reshape((n_kv_heads, self.shape.group() * n_rows, n_visible))?;
         let mut mixed = queries.zeros_like()?;
         let mut start = 0;
         for values in values {
@@ -139,6 +138,7 @@ impl<'a> Batch<'a> {
         places: &'a [Place],
         rotations: &[Rotation],
         device: &Device,
+        dtype: DType,
     ) -> candle_core::Result<Self> {
         let turns = rotations.iter().map(|rotation| {
             let turns = Turns::new(rotation, places);
@@ -146,8 +146,8 @@ impl<'a> Batch<'a> {
             Ok(Turns {
                 form: turns.form,
                 n_dims: turns.n_dims,
-                cos: Tensor::from_vec(turns.cos, shape, device)?,
-                sin: Tensor::from_vec(turns.sin, shape, device)?,
+                cos: Tensor::from_vec(turns.cos, shape, device)?.to_dtype(dtype)?,
+                sin: Tensor::from_vec(turns.sin, shape, device)?.to_dtype(dtype)?,
             })
         });
         Ok(Self {
@@ -230,7 +230,7 @@ impl TensorRun {
     ) -> candle_core::Result<()> {
         let (n_kv_heads, n_rows, head_dim) = keys.dims3()?;
         if self.layers.len() == layer {
-            let empty = || Tensor::zeros((n_kv_heads, 0, head_dim), DType::F32, keys.device());
+            let empty = || Tensor::zeros((n_kv_heads, 0, head_dim), keys.dtype(), keys.device());
             self.layers.push(KeysValues {
                 keys: empty()?,
                 values: empty()?,
@@ -252,7 +252,7 @@ fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Resul
     if n_kept + n_more > capacity {
         let capacity = (n_kept + n_more).next_power_of_two().max(64);
         let shape = (n_kv_heads, capacity, head_dim);
-        let wider = Tensor::zeros(shape, DType::F32, tensor.device())?;
+        let wider = Tensor::zeros(shape, tensor.dtype(), tensor.device())?;
         if n_kept > 0 {
             wider.slice_set(&tensor.narrow(1, 0, n_kept)?.contiguous()?, 1, 0)?;
         }

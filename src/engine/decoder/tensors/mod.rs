@@ -5,7 +5,7 @@ mod attention;
 mod norm;
 mod projection;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use self::activation::activated;
 use self::attention::{Batch, TensorAttention, TensorRun};
@@ -18,7 +18,7 @@ use super::cache::Cache;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Checkpoint, StoredTensor};
-use crate::engine::{EngineError, Logits, Row};
+use crate::engine::{EngineError, Logits, Precision, Row};
 
 /// Tensors on one device.
 pub struct TensorBackend {
@@ -26,6 +26,9 @@ pub struct TensorBackend {
     weights: Weights<Tensors>,
     attention: TensorAttention,
     device: Device,
+    /// That of the residual stream, of keys and values, and of weights that are not quantised. Norms,
+    /// attention's probabilities and logits are in full precision.
+    dtype: DType,
 }
 
 /// Weights as tensors.
@@ -40,8 +43,11 @@ impl Form for Tensors {
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Projection, EngineError> {
-        let bias = bias.map(|bias| self.vector(bias)).transpose()?;
         let Self(policy) = self;
+        let bias = match bias {
+            Some(bias) => Some(self.vector(bias)?.to_dtype(policy.dtype())?),
+            None => None,
+        };
         Projection::new(&parts, bias, policy)
     }
 
@@ -58,13 +64,16 @@ impl TensorBackend {
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
+        precision: Precision,
     ) -> Result<Self, EngineError> {
-        let form = Tensors(Policy::new(checkpoint.catalog(), &device));
+        let dtype = precision.dtype();
+        let form = Tensors(Policy::new(checkpoint.catalog(), &device, dtype));
         Ok(Self {
             weights: Weights::load(blueprint, checkpoint, &form)?,
             blueprint: blueprint.clone(),
             attention: TensorAttention::new(HeadShape::new(blueprint)),
             device,
+            dtype,
         })
     }
 
@@ -80,15 +89,20 @@ impl TensorBackend {
             .filter(|(_, row)| row.logits_wanted)
             .map(|(index, _)| index)
             .collect();
-        let mut hidden = self.weights.embedding.rows(&tokens, &self.device)?;
+        let mut hidden = self.rows(&self.weights.embedding, &tokens)?;
         if let Some(scale) = self.blueprint.scales.embedding {
             hidden = (hidden * f64::from(scale))?;
         }
         if let Some(table) = &self.weights.positions {
             let positions: Vec<u32> = places.iter().map(|place| place.position as u32).collect();
-            hidden = (hidden + table.rows(&positions, &self.device)?)?;
+            hidden = (hidden + self.rows(table, &positions)?)?;
         }
-        let batch = Batch::new(places, &self.weights.facts.rotations, &self.device)?;
+        let batch = Batch::new(
+            places,
+            &self.weights.facts.rotations,
+            &self.device,
+            self.dtype,
+        )?;
         for layer in &self.weights.layers {
             hidden = self.layer(layer, &hidden, &batch, caches)?;
         }
@@ -99,7 +113,8 @@ impl TensorBackend {
             hidden = hidden.index_select(&Tensor::new(wanted, &self.device)?, 0)?;
         }
         let hidden = normed(Some(&self.weights.final_norm), &hidden)?;
-        let mut logits = self.weights.head().forward(&hidden)?;
+        let logits = self.weights.head().forward(&hidden)?;
+        let mut logits = logits.to_dtype(DType::F32)?;
         if let Some(scale) = self.blueprint.scales.logit {
             logits = (logits * f64::from(scale))?;
         }
@@ -107,6 +122,11 @@ impl TensorBackend {
             logits = ((logits / cap)?.tanh()? * cap)?;
         }
         Ok(Some(logits))
+    }
+
+    /// The rows of a table with these numbers.
+    fn rows(&self, table: &Projection, indices: &[u32]) -> candle_core::Result<Tensor> {
+        table.rows(indices, &self.device)?.to_dtype(self.dtype)
     }
 
     fn layer(

@@ -1,16 +1,20 @@
 //! Norms over tensors.
 
-use candle_core::Tensor;
+use candle_core::{DType, Tensor};
 
 use crate::engine::decoder::norm::NormWeights;
 
-/// Brings each row to one length, where there is a norm.
+/// Brings each row to one length, where there is a norm. The sums are in full precision.
 pub fn normed(norm: Option<&NormWeights<Tensor>>, rows: &Tensor) -> candle_core::Result<Tensor> {
-    match norm {
-        None => Ok(rows.clone()),
-        Some(NormWeights::Rms { weights, eps }) => candle_nn::ops::rms_norm(rows, weights, *eps),
-        Some(NormWeights::Layer { weights, bias, eps }) => {
-            candle_nn::ops::layer_norm(rows, weights, bias, *eps)
+    let Some(norm) = norm else {
+        return Ok(rows.clone());
+    };
+    let wide = rows.to_dtype(DType::F32)?;
+    let normed = match norm {
+        NormWeights::Rms { weights, eps } => candle_nn::ops::rms_norm(&wide, weights, *eps),
+        NormWeights::Layer { weights, bias, eps } => {
+            candle_nn::ops::layer_norm(&wide, weights, bias, *eps)
         }
-    }
+    };
+    normed?.to_dtype(rows.dtype())
 }

@@ -1,7 +1,7 @@
 //! Matrices of weights that stay as their file stores them, as far as that is the fast way.
 
-use candle_core::quantized::{QMatMul, QTensor};
-use candle_core::{Device, Module, Tensor};
+use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
+use candle_core::{DType, Device, Module, Tensor};
 
 use crate::engine::EngineError;
 use crate::engine::weights::{Catalog, StoredTensor, is_half};
@@ -19,21 +19,35 @@ pub struct Policy {
     widen: bool,
     n_slab_values: usize,
     device: Device,
+    dtype: DType,
 }
 
 impl Policy {
-    /// What suits the size of the weights and the device.
-    pub fn new(catalog: &Catalog, device: &Device) -> Self {
+    /// What suits the size of the weights and the device. What is not quantised becomes `dtype`.
+    pub fn new(catalog: &Catalog, device: &Device, dtype: DType) -> Self {
         Self {
             widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
             n_slab_values: N_SLAB_VALUES,
             device: device.clone(),
+            dtype,
         }
+    }
+
+    /// Of what is not quantised.
+    pub const fn dtype(&self) -> DType {
+        self.dtype
     }
 
     /// Where the weights are.
     pub const fn device(&self) -> &Device {
         &self.device
+    }
+}
+
+impl Policy {
+    /// Whether weights that are stored so are multiplied in half precision.
+    fn halves(&self, stored: GgmlDType) -> bool {
+        self.dtype != DType::F32 && (is_half(stored) || stored == GgmlDType::F32)
     }
 }
 
@@ -49,6 +63,8 @@ pub struct Projection {
 enum Part {
     /// Quantised, or 32-bit.
     Whole(QMatMul),
+    /// In half precision, like its inputs: `[outputs, inputs]`.
+    Half(Tensor),
     /// 16-bit, in slabs of rows.
     Slabs {
         n_slab_rows: usize,
@@ -69,6 +85,11 @@ impl Projection {
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
             match group {
+                [first, ..] if policy.halves(first.dtype()) => {
+                    for matrix in group {
+                        parts.push(Part::half(matrix, policy)?);
+                    }
+                }
                 [first, ..] if is_half(first.dtype()) && !policy.widen => {
                     for matrix in group {
                         parts.push(Part::slabs(matrix, policy)?);
@@ -114,22 +135,29 @@ impl Part {
         Ok(Self::Whole(QMatMul::from_qtensor(matrix)?))
     }
 
+    fn half(matrix: &StoredTensor, policy: &Policy) -> Result<Self, EngineError> {
+        let (_, slabs) = slabs(matrix, policy)?;
+        let halved = slabs.iter().map(|slab| {
+            let wide = slab.dequantize(policy.device())?;
+            wide.to_dtype(policy.dtype)
+        });
+        let halved: candle_core::Result<Vec<_>> = halved.collect();
+        Ok(Self::Half(Tensor::cat(&halved?, 0)?))
+    }
+
     fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<Self, EngineError> {
-        let (n_rows, width) = matrix.dims2();
-        let n_slab_rows = (policy.n_slab_values / width).max(1);
-        let slabs: Result<Vec<_>, _> = (0..n_rows)
-            .step_by(n_slab_rows)
-            .map(|start| matrix.slice(start, n_slab_rows, policy.device()))
-            .collect();
-        Ok(Self::Slabs {
-            n_slab_rows,
-            slabs: slabs?,
-        })
+        let (n_slab_rows, slabs) = slabs(matrix, policy)?;
+        Ok(Self::Slabs { n_slab_rows, slabs })
     }
 
     fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self {
-            Self::Whole(matrix) => matrix.forward(input),
+            // Products with quantised weights take and give 32 bits.
+            Self::Whole(matrix) => {
+                let output = matrix.forward(&input.to_dtype(DType::F32)?)?;
+                output.to_dtype(input.dtype())
+            }
+            Self::Half(matrix) => input.matmul(&matrix.t()?),
             Self::Slabs { slabs, .. } => {
                 let outputs: candle_core::Result<Vec<_>> = slabs
                     .iter()
@@ -143,6 +171,7 @@ impl Part {
     fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         match self {
             Self::Whole(matrix) => matrix.embedding(&Tensor::new(indices, device)?),
+            Self::Half(matrix) => matrix.index_select(&Tensor::new(indices, device)?, 0),
             Self::Slabs { n_slab_rows, slabs } => {
                 let rows: candle_core::Result<Vec<_>> = indices
                     .iter()
@@ -158,6 +187,15 @@ impl Part {
             }
         }
     }
+}
+
+/// A matrix in slabs of so many rows, for types whose blocks are values.
+fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<(usize, Vec<QTensor>), EngineError> {
+    let (n_rows, width) = matrix.dims2();
+    let n_slab_rows = (policy.n_slab_values / width).max(1);
+    let starts = (0..n_rows).step_by(n_slab_rows);
+    let slabs = starts.map(|start| matrix.slice(start, n_slab_rows, policy.device()));
+    Ok((n_slab_rows, slabs.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]
@@ -201,7 +239,7 @@ mod tests {
             let policy = Policy {
                 widen,
                 n_slab_values,
-                ..Policy::new(&catalog, &device)
+                ..Policy::new(&catalog, &device, DType::F32)
             };
             let mut ignored = |_| std::ops::ControlFlow::Continue(());
             let mut checkpoint = catalog.open(&mut ignored).unwrap();

@@ -52,7 +52,7 @@ const fn layout(n_bytes: usize) -> Layout {
 const ZERO: BlockView = BlockView {
     values: [0.0; N_BLOCK],
     scales: [1.0; 2],
-    min: 0.0,
+    mins: [0.0; 2],
 };
 
 /// Writes up to 32 numbers of `N` bytes.

@@ -12,15 +12,16 @@ pub mod sub_scales;
 
 use super::N_BLOCK;
 
-/// One row's weights in 32 neighbouring columns: `scales[column / 16] × values[column] − min`.
+/// One row's weights in 32 neighbouring columns: `scales[half] × values[column] − mins[half]`, where `half` is
+/// `column / 16`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockView {
     /// The whole numbers, or for formats of floating-point numbers the weights themselves.
     pub values: [f32; N_BLOCK],
     /// The scales of both halves.
     pub scales: [f32; 2],
-    /// What is taken away from each.
-    pub min: f32,
+    /// What is taken away from each weight of both halves.
+    pub mins: [f32; 2],
 }
 
 impl BlockView {
@@ -28,16 +29,14 @@ impl BlockView {
     pub const ZERO: Self = Self {
         values: [0.0; N_BLOCK],
         scales: [0.0; 2],
-        min: 0.0,
+        mins: [0.0; 2],
     };
 
     /// The weights.
     pub fn weights(&self) -> impl Iterator<Item = f32> {
-        let [low, high] = self.scales;
-        self.values.iter().enumerate().map(move |(column, value)| {
-            let scale = if column < N_BLOCK / 2 { low } else { high };
-            scale * value - self.min
-        })
+        let halves = self.values.as_chunks::<{ N_BLOCK / 2 }>().0.iter();
+        let halves = halves.zip(self.scales).zip(self.mins);
+        halves.flat_map(|((values, scale), min)| values.map(|value| scale * value - min))
     }
 }
 

@@ -64,7 +64,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     if let Some((heads, lines)) = step.and_then(|step| step.split_first_chunk()) {
         let (scale, min) = sub_scales::view(heads, block % n_blocks, lane);
         view.scales = [scale; 2];
-        view.min = min;
+        view.mins = [min; 2];
         view.values = view_halves(lines, block % n_blocks, lane).map(f32::from);
     }
     view

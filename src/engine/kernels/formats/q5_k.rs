@@ -62,7 +62,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
         let block = block % N_BLOCKS;
         let (scale, min) = sub_scales::view(heads, block, lane);
         view.scales = [scale; 2];
-        view.min = min;
+        view.mins = [min; 2];
         let Some([highest, lower @ ..]) = lines.as_chunks::<N_BLOCK_LINES>().0.get(block) else {
             return view;
         };

@@ -1,0 +1,62 @@
+//! The sizes that a file gives, each within what a file could hold.
+
+use crate::engine::EngineError;
+use crate::engine::blueprint::{Facts, Key, MAX_LAYERS};
+
+const HIDDEN_SIZE: Key = Key::new("hidden_size", "embedding_length");
+const N_LAYERS: Key = Key::new("num_hidden_layers", "block_count");
+const N_HEADS: Key = Key::new("num_attention_heads", "attention.head_count");
+const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
+const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
+
+/// How many tokens a sequence can hold.
+pub const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
+
+/// Beyond this a context is not used: tables of rotations are made as long as it is.
+const N_MAX_CONTEXT: usize = 1 << 17;
+
+/// Beyond this a head is a broken file.
+const MAX_HEAD_DIM: usize = 1 << 12;
+
+/// The sizes without which no model can be built, each within what a file could hold.
+pub struct Sizes {
+    /// How many layers follow one another.
+    pub n_layers: usize,
+    /// How many key and value heads a layer has.
+    pub n_kv_heads: usize,
+    /// The width of a head.
+    pub head_dim: usize,
+    /// How many tokens a sequence can hold.
+    pub n_context: usize,
+}
+
+impl Sizes {
+    /// Those of a file, or what is wrong with them.
+    pub fn read(facts: &Facts<'_>) -> Result<Self, EngineError> {
+        let hidden_size = facts.required_size(HIDDEN_SIZE)?;
+        let n_layers = facts.required_size(N_LAYERS)?;
+        let n_heads = facts.required_size(N_HEADS)?;
+        let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);
+        let n_context = facts.required_size(N_CONTEXT)?;
+        if !(1..=MAX_LAYERS).contains(&n_layers) {
+            return Err(facts.malformed(format!("the number of layers is {n_layers}")));
+        }
+        if n_kv_heads == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_kv_heads) {
+            let reason = format!("{n_heads} heads can't share {n_kv_heads} key-value heads");
+            return Err(facts.malformed(reason));
+        }
+        let head_dim = facts.size(HEAD_DIM)?.unwrap_or(hidden_size / n_heads);
+        if !(1..=MAX_HEAD_DIM).contains(&head_dim) || n_heads > hidden_size {
+            return Err(facts.malformed(format!("the head size is {head_dim}")));
+        }
+        if n_context == 0 {
+            return Err(facts.malformed("the context length is 0".to_owned()));
+        }
+        Ok(Self {
+            n_layers,
+            n_kv_heads,
+            head_dim,
+            n_context: n_context.min(N_MAX_CONTEXT),
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Files of the families that run through candle-transformers, with a fault each: a sentence, and no
+//! panic, whatever the numbers.
+
+use std::fs::File;
+use std::io::Cursor;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use candle_core::quantized::gguf_file::{self, Value as GgufValue};
+use candle_core::{DType, Device, Tensor};
+use quartet::decoding::TokenId;
+use quartet::engine::{self, EngineError, LoadedModel, Row};
+use serde_json::{Map, Value, json};
+
+use crate::fixture::{self, copy, read};
+
+fn open(path: &Path) -> Result<LoadedModel, EngineError> {
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
+    opened.map(Option::unwrap)
+}
+
+fn config(fixture: &str, file: &str) -> Map<String, Value> {
+    serde_json::from_slice(&read(fixture, file)).unwrap()
+}
+
+/// A fixture's folder with another configuration.
+fn write_folder(fixture: &str, config: &Map<String, Value>, folder: &Path) {
+    copy(fixture, &["model.safetensors"], folder);
+    let json = serde_json::to_vec(config).unwrap();
+    std::fs::write(folder.join("config.json"), json).unwrap();
+}
+
+/// What is said of a fixture whose configuration says something else.
+fn refusal(fixture: &str, key: &str, value: Value) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = config(fixture, "config.json");
+    config.insert(key.to_owned(), value);
+    write_folder(fixture, &config, folder.path());
+    open(folder.path()).err().unwrap().to_string()
+}
+
+/// Whatever opens can be read, and what can't be read says why.
+fn try_out(path: &Path) {
+    match open(path) {
+        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(mut model) => {
+            let sequence = model.lm.open();
+            for tokens in [&[3, 4, 5][..], &[6]] {
+                let rows = tokens.iter().map(|token| Row {
+                    sequence,
+                    token: TokenId(*token),
+                    logits_wanted: true,
+                });
+                let rows: Vec<Row> = rows.collect();
+                // It may be refused: a table of rotations can be too short.
+                model.lm.forward(&rows).ok();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_candle_transformers_would_compute_wrongly_is_refused() {
+    let stretched = json!({ "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0 });
+    for (fixture, key, value, expected) in [
+        (
+            "stablelm",
+            "use_parallel_residual",
+            json!(true),
+            "needs use_parallel_residual true for this family",
+        ),
+        (
+            "granitemoehybrid",
+            "position_embedding_type",
+            json!(null),
+            "needs position_embedding_type \"nope\" for this family",
+        ),
+        (
+            "granitemoehybrid",
+            "layer_types",
+            json!(["attention", "mamba"]),
+            "needs a layer of the type \"mamba\" in this family",
+        ),
+        (
+            "helium",
+            "rope_parameters",
+            stretched,
+            "needs rotary scaling \"yarn\" for this family",
+        ),
+        (
+            "lfm2",
+            "conv_bias",
+            json!(true),
+            "needs conv_bias true for this family",
+        ),
+    ] {
+        let message = refusal(fixture, key, value);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_part_that_is_missing_or_not_known_or_of_another_shape_is_named() {
+    let zeros = |shape: &[usize]| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
+    for (fixture, tensor, replacement, expected) in [
+        (
+            "phi",
+            "model.layers.1.mlp.fc1.bias",
+            None,
+            "cannot find tensor model.layers.1.mlp.fc1.bias",
+        ),
+        (
+            "stablelm",
+            "model.layers.0.self_attn.k_proj.bias",
+            Some(zeros(&[8])),
+            "model.layers.0.self_attn.k_proj.bias has the shape [8], not [16]",
+        ),
+        (
+            "olmo",
+            "model.layers.0.self_attn.k_norm.weight",
+            Some(zeros(&[32])),
+            "there is a tensor model.layers.0.self_attn.k_norm.weight, which is not known",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(fixture, &["config.json"], folder.path());
+        let weights = read(fixture, "model.safetensors");
+        let mut weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).unwrap();
+        weights.remove(tensor);
+        weights.extend(replacement.map(|replacement| (tensor.to_owned(), replacement)));
+        let path = folder.path().join("model.safetensors");
+        candle_core::safetensors::save(&weights, path).unwrap();
+        let message = open(folder.path()).err().unwrap().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn no_number_in_a_configuration_brings_it_down() {
+    let others = [json!(0), json!(3), json!(-1), json!(1e30), json!(u64::MAX)];
+    for fixture in fixture::names("borrowed") {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = config(&fixture, "config.older.json");
+        let numbers = whole.iter().filter(|(_, value)| value.is_number());
+        for ((key, _), other) in numbers.flat_map(|entry| others.iter().map(move |o| (entry, o))) {
+            let mut config = whole.clone();
+            config.insert(key.clone(), other.clone());
+            write_folder(&fixture, &config, folder.path());
+            try_out(folder.path());
+        }
+    }
+}
+
+#[test]
+fn no_number_in_the_metadata_brings_it_down() {
+    for fixture in ["glm4", "phi"] {
+        let bytes = read(fixture, "model.gguf");
+        let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
+        let keys = content.metadata.keys();
+        let keys: Vec<&String> = keys.filter(|key| !key.starts_with("general.")).collect();
+        for key in keys {
+            for other in [
+                GgufValue::U32(0),
+                GgufValue::U32(1),
+                GgufValue::U32(3),
+                GgufValue::U32(u32::MAX),
+                GgufValue::F32(-1.0),
+                GgufValue::F32(f32::NAN),
+                GgufValue::String("other".to_owned()),
+            ] {
+                let folder = tempfile::tempdir().unwrap();
+                copy(fixture, &[], folder.path());
+                let path = folder.path().join("model.gguf");
+                write_gguf(&path, &bytes, &content, (key, &other));
+                try_out(&path);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_family_that_is_read_from_safetensors_only_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    copy("phi", &[], folder.path());
+    let path = folder.path().join("model.gguf");
+    let bytes = read("phi", "model.gguf");
+    let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
+    let name = GgufValue::String("lfm2".to_owned());
+    write_gguf(&path, &bytes, &content, ("general.architecture", &name));
+    let message = open(&path).err().unwrap().to_string();
+    let expected = "this model needs a reader of lfm2 in GGUF (its safetensors are read)";
+    assert!(message.starts_with(expected), "{message}");
+}
+
+/// The file again, with one entry of its metadata changed.
+fn write_gguf(
+    path: &Path,
+    bytes: &[u8],
+    content: &gguf_file::Content,
+    (key, value): (&str, &GgufValue),
+) {
+    let entries = content.metadata.iter();
+    let entries = entries.map(|(name, old)| (name.as_str(), if name == key { value } else { old }));
+    let names = content.tensor_infos.keys();
+    let tensors = names.map(|name| {
+        let tensor = content.tensor(&mut Cursor::new(bytes), name, &Device::Cpu);
+        (name.as_str(), tensor.unwrap())
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
+    let mut file = File::create(path).unwrap();
+    gguf_file::write(&mut file, &entries.collect::<Vec<_>>(), &tensors).unwrap();
+}
