@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use quartet::engine::CpuThreads;
 use quartet::engine::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
-use quartet::engine::n_cpu_threads;
 
 /// Rows and width of the matrix that goes into the middle layer of models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
@@ -31,7 +31,7 @@ const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 const N_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
-    let Ok(team) = Team::new(n_cpu_threads()) else {
+    let Ok(team) = Team::new(CpuThreads::of_machine().n_usual.get()) else {
         return;
     };
     for (model, n_outputs, width) in SHAPES {

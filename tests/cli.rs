@@ -415,3 +415,16 @@ fn a_broken_model_is_one_sentence_and_nothing_else() {
     );
     assert_eq!(stderr(&output), expected);
 }
+
+#[test]
+fn the_number_of_threads_is_chosen_and_changes_no_token() {
+    let written = |threads: &[&str]| {
+        let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];
+        let run = run(&[&arguments, threads].concat());
+        tokens(&run["panes"][0])
+    };
+    assert_eq!(written(&["--threads", "1"]), written(&[]));
+    let refused = quartet(&["bench", "--threads", "0"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--threads"));
+}

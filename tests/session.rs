@@ -6,6 +6,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -13,7 +14,7 @@ use std::time::Instant;
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{ChainConfig, Filter, TokenId};
 use quartet::engine::scripted::{END, N_VOCAB, ScriptedLm};
-use quartet::engine::{EngineError, Progress, Session};
+use quartet::engine::{Compute, EngineError, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
 };
@@ -452,7 +453,11 @@ fn a_pane_can_be_stopped_wherever_it_is() {
 
 #[test]
 fn the_embedded_model_writes_the_same_from_a_cache_and_from_the_beginning() {
-    let open = || Session::new(quartet::engine::open_embedded(&mut |_| {}).unwrap());
+    let open = || {
+        let to_the_end = &mut |_| ControlFlow::Continue(());
+        let opened = open_embedded(&Compute::on_cpu(), to_the_end);
+        Session::new(opened.unwrap().unwrap())
+    };
     let mut kept = open();
     for (prompt, reused) in [
         ("Once upon a time there was", false),

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::keep::{keep_file, keep_folder};
 use super::panes::pane_settings;
-use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     model: Option<PathBuf>,
 
     #[command(flatten)]
-    precision: PrecisionArgument,
+    compute: ComputeArguments,
 
     /// How a pane chooses its tokens, as described below; once for each pane. Without it, four panes
     /// are written: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
@@ -80,13 +80,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
-    let generations = write(
-        source,
-        arguments.precision,
-        &prompt,
-        panes,
-        &mut Progress::new(),
-    )?;
+    let compute = arguments.compute;
+    let generations = write(source, compute, &prompt, panes, &mut Progress::new())?;
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }
 

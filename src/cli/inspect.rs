@@ -73,6 +73,10 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
     if let Some(shortage) = MemoryNeed::shortage(n_needed, n_free) {
         rows.push(("Warning", shortage));
     }
+    if let Some(unread) = &outline.unread {
+        // The file's path stands on a line of its own.
+        rows.push(("Unread", unread.replace('\n', "\n             ")));
+    }
     let mut table = String::new();
     for (title, text) in rows {
         // Writing to a string can't fail.
@@ -110,6 +114,7 @@ mod tests {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,
             },
+            unread: Some("the settings could not be read\nmodel/settings.json".to_owned()),
         };
         let expected = "\
 Name         tiny
@@ -120,6 +125,8 @@ Context      131072 tokens
 Memory       1.6 GB: 1.3 GB for the weights, 66 MB for each of 4 panes of 1000 tokens
 Free         900 MB
 Warning      Needs 1.6 GB of memory, 0.9 are free.
+Unread       the settings could not be read
+             model/settings.json
 ";
         assert_eq!(table(&outline, 4, 1000, 900_000_000), expected);
         let borrowed = ModelOutline {

@@ -4,6 +4,7 @@
 //! `Command`.
 
 mod bench;
+mod compute;
 mod console;
 mod failure;
 mod generate;

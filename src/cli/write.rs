@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
@@ -31,13 +31,13 @@ pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
 /// ended.
 pub(super) fn write(
     source: ModelSource,
-    precision: PrecisionArgument,
+    compute: ComputeArguments,
     prompt: &PromptText,
     panes: Vec<Pane>,
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
-    worker.send(Request::UsePrecision(precision.precision));
+    worker.send(Request::ComputeWith(compute.choice()));
     worker.send(Request::LoadModel(source));
     worker.send(Request::Generate {
         prompt: prompt.clone(),
@@ -51,7 +51,7 @@ pub(super) fn write(
             .collect(),
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
-    if let Some(remark) = precision.remark(&info) {
+    if let Some(remark) = compute.remark(&info) {
         progress.done();
         console::note(&remark);
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
+use super::rules::Ties;
 use super::{
     Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
     SelectorState, StageContext, StageReport, TokenId, Trace,
@@ -78,7 +79,7 @@ impl ChainConfig {
     pub fn is_greedy(&self) -> bool {
         let leaves_one = |filter: &Filter| match filter {
             Filter::Temperature(filter) => filter.temperature <= 0.0,
-            Filter::TopK(filter) => filter.k == 1,
+            Filter::TopK(filter) => filter.k == 1 && self.rules.top_k_ties == Ties::LowestIds,
             _ => false,
         };
         self.selector == Selector::Greedy || self.active().any(leaves_one)
@@ -284,7 +285,7 @@ fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChainConfig, SamplerChain, Stage};
+    use super::{ChainConfig, SamplerChain, Stage, Ties};
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
     use crate::decoding::testing::logits_of;
     use crate::decoding::{Coins, DecodingError, Filter, History, Selector, TokenId, Trace};
@@ -412,5 +413,13 @@ mod tests {
             assert_eq!(config.is_greedy(), greedy, "{config}");
         }
         assert_eq!(ChainConfig::greedy().selector, Selector::Greedy);
+    }
+
+    #[test]
+    fn one_candidate_is_left_by_a_top_k_of_1_unless_equals_stay() {
+        let mut chain = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
+        assert!(chain.is_greedy());
+        chain.rules.top_k_ties = Ties::All;
+        assert!(!chain.is_greedy());
     }
 }

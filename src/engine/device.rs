@@ -111,11 +111,6 @@ impl DeviceChoice {
     }
 }
 
-/// How many threads a computation on the processor uses. It is fixed when the program starts.
-pub fn n_cpu_threads() -> usize {
-    rayon::current_num_threads()
-}
-
 impl Device {
     /// The processor; always there.
     pub const fn cpu() -> Self {

@@ -2,18 +2,20 @@
 
 use super::open::Gguf;
 use super::weights::Source;
-use super::{Device, EngineError, LoadedModel, Tokenizer};
+use super::{Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 
 const WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-stories-q8_0.gguf");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/model/tokenizer.json");
 
-/// Opens the model inside the program, on the processor. `progress` hears how far it has come,
-/// between 0 and 1.
-pub fn open_embedded(progress: &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError> {
+/// Opens the model inside the program; nothing comes back where `progress` wants no more of it.
+pub fn open_embedded(
+    compute: &Compute,
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
     let path = "the model inside the program";
     let tokenizer = Tokenizer::from_json(TOKENIZER, path)?;
     let weights = Source::memory(WEIGHTS, path);
     Gguf::from_source(weights, "Quartet Stories", Some(tokenizer))?
         .find()?
-        .load(&Device::cpu(), progress)
+        .load(compute, progress)
 }

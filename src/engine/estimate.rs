@@ -27,6 +27,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
         memory: memory_need(blueprint, catalog),
+        unread: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A model that is ready: weights, tokenizer, and what is known of both.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::session::Prompt;
@@ -7,6 +8,9 @@ use super::{CausalLm, ChatError, ChatTemplate, EngineError, Message, Role, Token
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary};
+
+/// What hears how far the loading of a model has come, between 0 and 1, and says whether to go on.
+pub type LoadProgress<'a> = &'a mut dyn FnMut(f32) -> ControlFlow<()>;
 
 /// A model that is ready to read and write.
 pub struct LoadedModel {
@@ -24,6 +28,8 @@ pub struct LoadedModel {
     pub info: Arc<ModelInfo>,
     /// How its author would choose its tokens, where the files say so.
     pub advice: Option<Arc<ModelAdvice>>,
+    /// What of its files could not be read although it works without, and why; nothing where all could.
+    pub unread: Option<String>,
 }
 
 impl LoadedModel {

@@ -101,6 +101,7 @@ impl ScriptedLm {
             chat: None,
             info: Arc::new(info),
             advice: None,
+            unread: None,
         })
     }
 

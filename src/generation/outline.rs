@@ -21,6 +21,8 @@ pub struct ModelOutline {
     pub n_file_bytes: u64,
     /// What it takes to run it.
     pub memory: MemoryNeed,
+    /// What of its files can't be read although it works without, and why; nothing where all can.
+    pub unread: Option<String>,
 }
 
 /// The memory that a model takes on the processor.

@@ -1,6 +1,6 @@
 //! Other settings on a text, without the model.
 
-use super::{Generation, PromptRecord, Step};
+use super::{PromptRecord, Step};
 use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if, what_if_prob};
 
 /// Reads a text step by step and says of each which token another chain and seed would have drawn,
@@ -71,23 +71,23 @@ impl WhatIfReader {
     }
 }
 
-/// For each step, which token would have been drawn under another chain and seed, had everything
-/// before it been written as it was; nothing where the step kept no evidence.
-pub fn what_if_steps(
-    generation: &Generation,
-    chain: &ChainConfig,
-    seed: u64,
-) -> Vec<Option<WhatIf>> {
-    let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), seed);
-    let steps = generation.steps.iter();
-    steps.map(|step| reader.read(step)).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{WhatIfReader, what_if_steps};
+    use super::WhatIfReader;
     use crate::decoding::{ChainConfig, Coins, SamplerChain, WhatIf};
+    use crate::generation::Generation;
     use crate::generation::testing::generation;
+
+    /// What would have been drawn at each step under another chain and seed.
+    fn what_if_steps(
+        generation: &Generation,
+        chain: &ChainConfig,
+        seed: u64,
+    ) -> Vec<Option<WhatIf>> {
+        let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), seed);
+        let steps = generation.steps.iter();
+        steps.map(|step| reader.read(step)).collect()
+    }
 
     #[test]
     fn greedy_would_have_taken_the_likeliest_at_every_step() {

@@ -11,6 +11,9 @@ use super::checksum::Checksum;
 use super::model_files::{ModelFiles, ModelFormat};
 use super::{Hub, HubError};
 
+/// The folder of a repository with models begins so.
+const SHELF: &str = "models--";
+
 /// A model that is on this computer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedModel {
@@ -22,7 +25,36 @@ pub struct CachedModel {
     pub path: PathBuf,
 }
 
+/// A download that was not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDownload {
+    /// The repository that it comes from.
+    pub repository: String,
+    /// How many bytes are kept of files that are not whole.
+    pub n_bytes: u64,
+}
+
 impl Hub {
+    /// The downloads that were not finished, whoever has begun them. Asks nobody.
+    pub fn kept_downloads(&self) -> Vec<KeptDownload> {
+        let shelves = fs::read_dir(self.cache_folder());
+        let kept = |entry: fs::DirEntry| {
+            let name = entry.file_name();
+            // An owner's name has no two hyphens in a row.
+            let repository = name.to_str()?.strip_prefix(SHELF)?.replacen("--", "/", 1);
+            let n_bytes = self.n_bytes_kept(&repository);
+            (n_bytes > 0).then_some(KeptDownload {
+                repository,
+                n_bytes,
+            })
+        };
+        // Without a cache folder there is nothing in it.
+        let entries = shelves.into_iter().flatten().flatten();
+        let mut kept: Vec<KeptDownload> = entries.filter_map(kept).collect();
+        kept.sort_by_key(|kept| kept.repository.to_lowercase());
+        kept
+    }
+
     /// The models in the cache folder that can be opened, whoever has brought them. Asks nobody.
     pub fn cached_models(&self) -> Result<Vec<CachedModel>, HubError> {
         let unreadable = |error: hf_hub::HFError| HubError::CacheUnreadable {
@@ -64,7 +96,7 @@ impl Hub {
 
     /// A repository's place in the cache.
     pub(super) fn shelf(&self, repository: &str) -> Shelf {
-        let name = format!("models--{}", repository.replace('/', "--"));
+        let name = format!("{SHELF}{}", repository.replace('/', "--"));
         Shelf {
             folder: self.cache_folder().join(&name),
             locks: self.cache_folder().join(".locks").join(name),

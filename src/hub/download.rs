@@ -22,7 +22,7 @@ pub struct Wanted {
     /// The repository: "Qwen/Qwen3-0.6B-GGUF".
     pub repository: String,
     /// The file in it, by its path, its name or its quantisation; of several parts the first. Where
-    /// none is given, the repository must have one model only.
+    /// none is given, it is the repository's only model, or the only one that was begun.
     pub file: Option<String>,
 }
 
@@ -135,13 +135,14 @@ impl Hub {
             }),
         };
         let listing = self.list(&wanted.repository, Persistence::Again, &mut tell)?;
-        let model = choose(&listing, wanted.file.as_deref())?.clone();
+        let shelf = self.shelf(&wanted.repository);
+        let model = choose(&listing, wanted.file.as_deref(), &shelf)?.clone();
         let files = self.remote_files(&listing, &model, &mut tell)?;
         Ok(Plan {
-            shelf: self.shelf(&wanted.repository),
             listing,
             model,
             files,
+            shelf,
         })
     }
 
@@ -232,7 +233,11 @@ fn remove(path: &Path) -> Result<(), HubError> {
 }
 
 /// The model that is meant.
-fn choose<'a>(listing: &'a Listing, file: Option<&str>) -> Result<&'a ModelFiles, HubError> {
+fn choose<'a>(
+    listing: &'a Listing,
+    file: Option<&str>,
+    shelf: &Shelf,
+) -> Result<&'a ModelFiles, HubError> {
     let repository = listing.repository.name.clone();
     let models = &listing.repository.models;
     if let Some(file) = file {
@@ -251,6 +256,13 @@ fn choose<'a>(listing: &'a Listing, file: Option<&str>) -> Result<&'a ModelFiles
             .iter()
             .find(|model| model.is_meant_by(file))
             .ok_or_else(missing);
+    }
+    let parts = shelf.parts();
+    let mut begun = models
+        .iter()
+        .filter(|model| listing.is_begun(model, &parts));
+    if let (Some(model), None) = (begun.next(), begun.next()) {
+        return Ok(model);
     }
     match models.as_slice() {
         [model] => Ok(model),

@@ -25,7 +25,7 @@ mod space;
 mod speed;
 mod words;
 
-pub use cache::CachedModel;
+pub use cache::{CachedModel, KeptDownload};
 pub use client::{Hub, HubConfig};
 pub use download::{DownloadFailure, Outcome, Wanted};
 pub use error::HubError;

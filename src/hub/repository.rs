@@ -1,6 +1,7 @@
 //! What there is on the Hub: repositories that match a search, and the files of one.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use hf_hub::repository::{ModelInfo, RepoTreeEntry};
 
@@ -52,6 +53,15 @@ pub(super) struct Listing {
 }
 
 impl Listing {
+    /// Whether one of these parts of contents belongs to a model.
+    pub fn is_begun(&self, model: &ModelFiles, parts: &[(PathBuf, Checksum)]) -> bool {
+        let etags = || parts.iter().map(|(_, checksum)| checksum.etag());
+        let sha256 = model.paths.iter().filter_map(|path| self.sha256.get(path));
+        sha256
+            .into_iter()
+            .any(|sha256| etags().any(|etag| etag == sha256))
+    }
+
     /// Whether there is a large file with this path.
     pub fn has_large_file(&self, path: &str) -> bool {
         self.sha256.contains_key(path)

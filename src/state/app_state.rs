@@ -80,7 +80,7 @@ impl AppState {
             model_source: model_source.clone(),
             asked_sources: VecDeque::new(),
             hub: HubState::default(),
-            models: Models::new(settings.recent_models, settings.device, settings.precision),
+            models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,
             by_hand: settings.by_hand,
             hand_drawn: None,
@@ -100,7 +100,7 @@ impl AppState {
             state.panes.push(Pane::new(id, settings));
         }
         state.undo = Undo::new(state.snapshot());
-        let mut effects = state.device_requests();
+        let mut effects: Vec<Effect> = state.compute_request().into_iter().collect();
         effects.extend(state.open_first(model_source));
         (state, effects)
     }
@@ -122,8 +122,7 @@ impl AppState {
             by_hand: self.by_hand.clone(),
             presets: self.presets.clone(),
             recent_models: self.models.recent.clone(),
-            device: self.models.device,
-            precision: self.models.precision,
+            compute: self.models.compute,
         }
     }
 

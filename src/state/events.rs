@@ -18,7 +18,12 @@ impl AppState {
                 vocabulary,
                 advice,
                 chat,
+                unread,
             } => {
+                if let Some(unread) = unread {
+                    let title = "The model was loaded without one of its files";
+                    self.notify(Notice::error(title, unread));
+                }
                 return self.on_loaded(ReadyModel {
                     info,
                     vocabulary,

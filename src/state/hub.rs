@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{AppState, Effect, ModelsCommand, Notice, capital};
 use crate::worker::{
-    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, Repository, Wanted,
+    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, KeptDownload, Repository, Wanted,
 };
 
 /// The most repositories that a search shows.
@@ -59,6 +59,8 @@ pub struct HubState {
     pub(super) downloads: Vec<Download>,
     /// The models in the cache folder.
     pub(super) cached: Vec<CachedModel>,
+    /// The downloads that were not finished, as the cache folder was seen last.
+    pub(super) kept: Vec<KeptDownload>,
 }
 
 /// A search.
@@ -192,8 +194,11 @@ impl AppState {
                     };
                 }
             }
-            // Without a cache folder there is nothing in it.
-            DownloadEvent::CachedListed { models } => self.hub.cached = models.unwrap_or_default(),
+            DownloadEvent::CachedListed { models, kept } => {
+                // Without a cache folder there is nothing in it.
+                self.hub.cached = models.unwrap_or_default();
+                self.hub.kept = kept;
+            }
             DownloadEvent::Progress { wanted, progress } => {
                 self.set_download(&wanted, DownloadStage::Going(progress));
             }
@@ -211,6 +216,7 @@ impl AppState {
                 self.hub
                     .downloads
                     .retain(|download| download.wanted != wanted);
+                return vec![Effect::Hub(DownloadRequest::Cached)];
             }
             DownloadEvent::Failed {
                 wanted,

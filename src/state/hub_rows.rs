@@ -61,7 +61,7 @@ pub enum HubRowStatus {
         /// What goes on with it.
         resume: Command,
         /// What throws away what is kept.
-        cancel: Command,
+        discard: Command,
     },
     /// It is on this computer.
     Here {
@@ -89,6 +89,44 @@ impl AppState {
             }
         });
         rows.collect()
+    }
+
+    /// The downloads that were not finished and have no row of their own elsewhere, and those of them
+    /// that go on.
+    pub fn kept_rows(&self) -> Vec<HubRow> {
+        let kept = self.hub.kept.iter();
+        let mut rows: Vec<HubRow> = kept
+            .filter(|kept| {
+                let mut downloads = self.hub.downloads.iter();
+                !downloads.any(|download| {
+                    let is_done = matches!(download.stage, DownloadStage::Done(_));
+                    download.wanted.repository == kept.repository && !is_done
+                })
+            })
+            .map(|kept| {
+                let wanted = Wanted {
+                    repository: kept.repository.clone(),
+                    file: None,
+                };
+                let words = format!("Paused. {}.", kept_words(kept.n_bytes));
+                unfinished_row(&wanted, halted(&wanted, words, false))
+            })
+            .collect();
+        for download in &self.hub.downloads {
+            let wanted = &download.wanted;
+            if wanted.file.is_none() && !self.is_unfolded(&wanted.repository) {
+                rows.push(unfinished_row(
+                    wanted,
+                    self.hub_status(wanted, String::new()),
+                ));
+            }
+        }
+        rows
+    }
+
+    fn is_unfolded(&self, repository: &str) -> bool {
+        let unfolded = self.hub.unfolded.as_ref();
+        unfolded.is_some_and(|(name, _)| name == repository)
     }
 
     /// What a search has found, with the files of the repository that is unfolded.
@@ -184,12 +222,6 @@ impl AppState {
         let command = |make: fn(Wanted) -> HubCommand| Command::Hub(make(wanted.clone()));
         let mut downloads = self.hub.downloads.iter();
         let stage = downloads.find(|download| download.wanted == *wanted);
-        let halted = |words: String, failed| HubRowStatus::Halted {
-            words,
-            failed,
-            resume: command(HubCommand::Download),
-            cancel: command(HubCommand::Cancel),
-        };
         match stage.map(|download| &download.stage) {
             Some(DownloadStage::Waiting) => HubRowStatus::Going {
                 fraction: 0.0,
@@ -206,10 +238,10 @@ impl AppState {
                 cancel: command(HubCommand::Cancel),
             },
             Some(DownloadStage::Paused(n_kept)) => {
-                halted(format!("Paused. {}.", kept_words(*n_kept)), false)
+                halted(wanted, format!("Paused. {}.", kept_words(*n_kept)), false)
             }
             Some(DownloadStage::Failed(reason, n_kept)) => {
-                halted(format!("{reason}. {}.", kept_words(*n_kept)), true)
+                halted(wanted, format!("{reason}. {}.", kept_words(*n_kept)), true)
             }
             Some(DownloadStage::Done(path)) => HubRowStatus::Here {
                 open: Command::Models(ModelsCommand::Open(path.clone())),
@@ -232,6 +264,27 @@ impl AppState {
             cached.repository == wanted.repository && file == wanted.file.as_deref()
         })?;
         Some(Command::Models(ModelsCommand::Open(model.path.clone())))
+    }
+}
+
+fn halted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
+    HubRowStatus::Halted {
+        words,
+        failed,
+        resume: Command::Hub(HubCommand::Download(wanted.clone())),
+        discard: Command::Hub(HubCommand::Cancel(wanted.clone())),
+    }
+}
+
+/// A download of which the file is not known, only the repository.
+fn unfinished_row(wanted: &Wanted, status: HubRowStatus) -> HubRow {
+    HubRow {
+        name: wanted.repository.clone(),
+        n_params: None,
+        n_downloads: None,
+        facts: "Begun earlier".to_owned(),
+        indented: false,
+        status,
     }
 }
 

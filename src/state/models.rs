@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppState, ModelStatus};
 use crate::generation::ModelInfo;
-use crate::worker::{DeviceChoice, Devices, ModelSource, Precision};
+use crate::worker::{ComputeChoice, Devices, ModelSource};
 
 /// So many models are remembered.
 pub const MAX_RECENT: usize = 12;
@@ -44,11 +44,9 @@ pub struct Models {
     pub(super) refusal: Option<(ModelSource, String)>,
     /// The one that is looked at before it is loaded.
     pub(super) opening: Option<Opening>,
-    /// Where models are to compute.
-    pub device: DeviceChoice,
-    /// In which numbers they are to compute on a graphics processor.
-    pub precision: Precision,
-    /// Where they can, once that is known.
+    /// How models are to compute.
+    pub compute: ComputeChoice,
+    /// How they can, once that is known.
     pub(super) devices: Option<Devices>,
     /// Why the next model computes elsewhere, as a sentence.
     pub(super) device_missing: Option<String>,
@@ -117,16 +115,11 @@ pub struct ModelRow {
 
 impl Models {
     /// The models of before, and nothing looked at yet.
-    pub(super) fn new(
-        mut recent: Vec<RecentModel>,
-        device: DeviceChoice,
-        precision: Precision,
-    ) -> Self {
+    pub(super) fn new(mut recent: Vec<RecentModel>, compute: ComputeChoice) -> Self {
         recent.truncate(MAX_RECENT);
         Self {
             recent,
-            device,
-            precision,
+            compute,
             ..Self::default()
         }
     }

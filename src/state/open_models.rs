@@ -9,7 +9,7 @@ use super::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
 };
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::worker::{DeviceChoice, DownloadRequest, ModelSource, Precision, Request};
+use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request};
 
 /// What is asked of the models.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,10 +32,8 @@ pub enum ModelsCommand {
     CancelLoading,
     /// Let go of the one that is open.
     Unload,
-    /// Load models for this device from now on.
-    UseDevice(DeviceChoice),
-    /// Load models in this precision from now on.
-    UsePrecision(Precision),
+    /// Load models to compute like this from now on.
+    ComputeWith(ComputeChoice),
     /// Take this one off the list.
     Forget(PathBuf),
     /// The sizes of these in bytes, or why they can't be opened.
@@ -69,15 +67,7 @@ impl AppState {
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
-            ModelsCommand::UseDevice(choice) => {
-                self.models.device = choice;
-                self.models.device_missing = None;
-                vec![Effect::Send(Request::UseDevice(choice))]
-            }
-            ModelsCommand::UsePrecision(precision) => {
-                self.models.precision = precision;
-                vec![Effect::Send(Request::UsePrecision(precision))]
-            }
+            ModelsCommand::ComputeWith(choice) => self.compute_with(choice),
             ModelsCommand::Forget(path) => {
                 self.models.forget(&path);
                 Vec::new()
@@ -202,7 +192,7 @@ impl AppState {
         let source = self.model_source.clone();
         self.asked_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
-        effects.extend(self.device_requests());
+        effects.extend(self.compute_request());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ByHand, PromptMode, RecentModel, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
-use crate::worker::{DeviceChoice, Precision};
+use crate::worker::ComputeChoice;
 
 /// The most panes that fit, and have a letter and a colour of their own.
 pub const MAX_PANES: usize = 8;
@@ -35,10 +35,8 @@ pub struct Settings {
     pub presets: Vec<OwnPreset>,
     /// The models that were opened, the newest first.
     pub recent_models: Vec<RecentModel>,
-    /// Where models are to compute.
-    pub device: DeviceChoice,
-    /// In which numbers they compute on a graphics processor.
-    pub precision: Precision,
+    /// How models are to compute.
+    pub compute: ComputeChoice,
 }
 
 impl Default for Settings {
@@ -54,8 +52,7 @@ impl Default for Settings {
             by_hand: ByHand::default(),
             presets: Vec::new(),
             recent_models: Vec::new(),
-            device: DeviceChoice::Best,
-            precision: Precision::F32,
+            compute: ComputeChoice::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::epaint::text::{FontData, FontDefinitions, FontTweak, VariationCoords};
-use egui::{FontFamily, FontId, RichText, TextStyle};
+use egui::{Color32, FontFamily, FontId, RichText, TextStyle, Ui};
 
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter.ttf");
 const LITERATA: &[u8] = include_bytes!("../../assets/fonts/Literata.ttf");
@@ -60,6 +60,14 @@ impl Face {
         Self::Code,
         Self::Special,
     ];
+
+    /// How wide these words are on one row, in points.
+    pub fn width(self, ui: &Ui, words: &str) -> f32 {
+        let galley =
+            ui.painter()
+                .layout_no_wrap(words.to_owned(), self.font(), Color32::PLACEHOLDER);
+        galley.size().x
+    }
 
     /// The face and its size.
     pub fn font(self) -> FontId {

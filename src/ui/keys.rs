@@ -1,6 +1,6 @@
 //! The keys that work wherever the keyboard is.
 
-use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Ui};
+use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use crate::state::{AppState, Command, PinMove};
 
@@ -18,6 +18,11 @@ const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowUp, PinMove::PreviousPane),
     (Key::ArrowDown, PinMove::NextPane),
 ];
+
+/// Whether a field of one row was left by Enter.
+pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
+    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
+}
 
 /// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.
 ///

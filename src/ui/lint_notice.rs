@@ -1,12 +1,12 @@
 //! The remarks on a pane's settings: one at a time with what would settle it, and a quiet sign that
 //! there are some.
 
-use egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui::{Align, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::theme::Theme;
-use super::widgets::Button;
+use super::widgets::{Button, notice_frame};
 use crate::generation::Lint;
 use crate::state::{Command, Pane};
 
@@ -28,27 +28,15 @@ pub(super) fn lint_notice_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Comman
         return;
     };
     ui.add_space(6.0);
-    let frame = Frame::new()
-        .fill(Theme::of(ui).surface_2)
-        .corner_radius(8)
-        .inner_margin(Margin::symmetric(12, 10));
-    frame.show(ui, |ui| {
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = 10.0;
-            let (rect, _) = ui.allocate_exact_size(vec2(ICON, 16.0), Sense::hover());
-            paint_sign(ui, rect);
-            ui.vertical(|ui| {
-                ui.set_width(ui.available_width());
-                let words = Face::Small.text(&lint.message);
-                let words = words.color(Theme::of(ui).text_1);
-                let n_rows = if lints.len() > 1 { N_ROWS } else { 1.0 };
-                ui.scope(|ui| {
-                    ui.set_min_height(n_rows * Face::Small.row());
-                    ui.label(words);
-                });
-                actions_ui(ui, pane, lint, (&mut shown, lints.len()), commands);
-            });
+    let theme = Theme::of(ui);
+    notice_frame(ui, theme.surface_2, (Icon::Info, theme.text_2), |ui| {
+        let words = Face::Small.text(&lint.message).color(theme.text_1);
+        let n_rows = if lints.len() > 1 { N_ROWS } else { 1.0 };
+        ui.scope(|ui| {
+            ui.set_min_height(n_rows * Face::Small.row());
+            ui.label(words);
         });
+        actions_ui(ui, pane, lint, (&mut shown, lints.len()), commands);
     });
     ui.data_mut(|data| data.insert_temp(id, shown));
 }
@@ -108,11 +96,7 @@ pub(super) fn lint_sign_ui(ui: &mut Ui, pane: &Pane) {
     };
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
-    paint_sign(ui, rect);
-    response.on_hover_text(words);
-}
-
-fn paint_sign(ui: &Ui, rect: Rect) {
     let square = Rect::from_center_size(rect.center(), Vec2::splat(ICON));
     Icon::Info.paint(ui.painter(), square, Theme::of(ui).text_2);
+    response.on_hover_text(words);
 }

@@ -60,7 +60,8 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
             (None, None) => String::new(),
         };
         let sign = if pane.lints().is_empty() { 0.0 } else { 28.0 };
-        let needed = width(ui, &words.count) + width(ui, &right) + GAP + sign;
+        let needed =
+            Face::Small.width(ui, &words.count) + Face::Small.width(ui, &right) + GAP + sign;
         if needed <= ui.available_width() {
             ui.label(Face::Small.text(right).color(theme.text_3));
         }
@@ -75,13 +76,6 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
         .inner
     })
     .inner
-}
-
-fn width(ui: &Ui, words: &str) -> f32 {
-    let galley =
-        ui.painter()
-            .layout_no_wrap(words.to_owned(), Face::Small.font(), Color32::PLACEHOLDER);
-    galley.size().x
 }
 
 fn figures(room: Room, generation: &Generation) -> String {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use egui::{Id, Key, Modal, TextEdit, Ui};
+use egui::{Id, Modal, TextEdit, Ui};
 
 use super::fonts::Face;
+use super::keys::entered;
 use super::theme::Theme;
 use super::widgets::{Button, field_frame};
 use crate::state::{AppState, Command, PathPurpose};
@@ -33,13 +34,13 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         if !ui.memory(|memory| memory.has_focus(field.id)) && !field.lost_focus() {
             field.request_focus();
         }
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        let is_entered = entered(ui, &field);
         ui.add_space(12.0);
         ui.horizontal(|ui| {
             let possible = !path.trim().is_empty();
             let button = Button::new(verb(purpose)).primary();
             let pressed = ui.add_enabled(possible, button).clicked();
-            if (pressed || entered) && possible {
+            if (pressed || is_entered) && possible {
                 let path = PathBuf::from(path.trim());
                 commands.push(Command::PathGiven(purpose, path));
             }

@@ -1,10 +1,11 @@
 //! The presets: those that Quartet brings along, what the model's author advises, and the user's own,
 //! which are saved, renamed and deleted here.
 
-use egui::{Align, Frame, Id, Key, Layout, Margin, Response, TextEdit, Ui, vec2};
+use egui::{Align, Frame, Id, Layout, Margin, Response, TextEdit, Ui, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::keys::entered;
 use super::pane_header::chip_words;
 use super::theme::Theme;
 use super::widgets::{Button, Choice, field_frame};
@@ -128,8 +129,8 @@ fn field_ui(
                 .char_limit(80)
                 .desired_width(f32::INFINITY);
             let field = ui.add(edit).accessible_name(label);
-            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            (field, pressed || entered)
+            let is_entered = entered(ui, &field);
+            (field, pressed || is_entered)
         })
         .inner
     })

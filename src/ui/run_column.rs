@@ -1,14 +1,13 @@
 //! The button that starts and stops, and the limits that all panes share.
 
-use egui::{DragValue, Popup, PopupCloseBehavior, RectAlign, TextEdit, Ui};
+use egui::{DragValue, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::keys::shortcut_words;
 use super::layout::Room;
-use super::theme::Theme;
-use super::widgets::{Button, Chip, checkbox, field_frame};
+use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, Command};
 
@@ -57,23 +56,7 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// A chip that opens its editor below it.
 fn editor_chip_ui(ui: &mut Ui, words: &str, title: &str, editor: impl FnOnce(&mut Ui)) {
     let response = ui.add(Chip::new(words).max_width(ui.available_width()));
-    Popup::from_toggle_button_response(&response)
-        .align(RectAlign::BOTTOM_END)
-        .gap(4.0)
-        .width(280.0)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name(title)
-        .show(|ui| {
-            egui::Frame::new().inner_margin(8).show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = 8.0;
-                ui.label(Face::Strong.text(title).color(Theme::of(ui).text_1));
-                editor(ui);
-            });
-        });
-}
-
-fn hint_ui(ui: &mut Ui, words: &str) {
-    ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+    editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
 
 fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::hub::{CachedModel, DownloadProgress, Repository, Wanted};
+use crate::hub::{CachedModel, DownloadProgress, KeptDownload, Repository, Wanted};
 
 /// What the window asks for. There is no reply; the answer comes as events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum DownloadRequest {
         /// Its name.
         repository: String,
     },
-    /// Say which models are on this computer. Nobody is contacted.
+    /// Say which models are on this computer, and which downloads were not finished. Nobody is contacted.
     Cached,
     /// Bring a model; one after the other. One that was paused, in this session or an earlier one,
     /// goes on from what is kept.
@@ -52,6 +52,8 @@ pub enum DownloadEvent {
     CachedListed {
         /// The models; or why they are not known.
         models: Result<Vec<CachedModel>, String>,
+        /// The downloads that were not finished, in this session or an earlier one.
+        kept: Vec<KeptDownload>,
     },
     /// A download has come further.
     Progress {

@@ -139,9 +139,13 @@ impl Finder {
                 })
             }
             DownloadRequest::Cached => {
+                let kept = hub
+                    .as_ref()
+                    .map_or_else(|_| Vec::new(), Hub::kept_downloads);
                 let models = hub.and_then(|hub| hub.cached_models());
                 Some(DownloadEvent::CachedListed {
                     models: models.map_err(|error| error.to_string()),
+                    kept,
                 })
             }
             _ => None,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Devices, Event};
-use crate::engine::{DeviceChoice, free_memory, inspect, n_cpu_threads};
+use crate::engine::{CpuThreads, DeviceChoice, free_memory, inspect};
 
 /// What the files of a model say, and the memory that is free.
 pub(super) fn inspected(path: PathBuf) -> Event {
@@ -20,6 +20,6 @@ pub(super) fn devices() -> Event {
     Event::DevicesListed(Devices {
         choices: DeviceChoice::available(),
         build_knows_accelerators: DeviceChoice::build_knows_accelerators(),
-        n_cpu_threads: n_cpu_threads(),
+        cpu_threads: CpuThreads::of_machine(),
     })
 }

@@ -8,7 +8,7 @@ use super::inbox::Asked;
 use super::lane::Lane;
 use super::thread::{Engine, Outbox};
 use super::{Event, ModelSource, Request};
-use crate::engine::{Device, EngineError, LoadedModel};
+use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
 
 /// How many events wait before the engine does. A step with its evidence is a few kilobytes.
 const N_EVENTS: usize = 512;
@@ -27,26 +27,30 @@ pub struct Worker {
 impl Worker {
     /// Starts the engine's thread, with no model yet. It calls `wake` after each event.
     pub fn start(wake: impl Fn() + Send + 'static) -> Self {
-        Self::with_device_loader(super::open_on, wake)
+        Self::with_compute_loader(super::open_on, wake)
     }
 
     /// The same with another way to come by a model. `loader` is given a place to report the part
-    /// that is done, between 0 and 1.
+    /// that is done, which also says whether to go on; it gives no model where it was called off.
     pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
-        L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(&ModelSource, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {
-        let loader = move |source: &ModelSource, _: &Device, progress: &mut dyn FnMut(f32)| {
+        let loader = move |source: &ModelSource, _: &Compute, progress: LoadProgress<'_>| {
             loader(source, progress)
         };
-        Self::with_device_loader(loader, wake)
+        Self::with_compute_loader(loader, wake)
     }
 
-    fn with_device_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
     where
-        L: FnMut(&ModelSource, &Device, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(
+                &ModelSource,
+                &Compute,
+                LoadProgress<'_>,
+            ) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {

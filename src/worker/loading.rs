@@ -1,54 +1,40 @@
-//! Runs a loader that can be left while it works.
+//! Runs a loader that can be called off while it works.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ops::ControlFlow;
 
 use super::Event;
 use super::inbox::{Gone, Inbox};
 use super::thread::Outbox;
-use crate::engine::{EngineError, LoadedModel};
+use crate::engine::{EngineError, LoadProgress, LoadedModel};
 
-/// Why a loader was left. It is thrown through the loader, which knows nothing of requests.
-enum Left {
-    Cancelled,
-    Gone,
-}
-
-/// Runs the loader and tells how far it has come; nothing comes back where it was cancelled.
+/// Runs the loader and tells how far it has come; nothing comes back where it was called off.
 pub(super) fn load(
-    loader: impl FnOnce(&mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>,
+    loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
     outbox: &Outbox,
     inbox: &mut Inbox,
 ) -> Result<Option<Result<LoadedModel, EngineError>>, Gone> {
     let mut reported = f32::NEG_INFINITY;
-    let mut tell = |fraction: f32| -> Result<(), Left> {
-        if inbox.cancels_loading().map_err(|Gone| Left::Gone)? {
-            return Err(Left::Cancelled);
+    let mut tell = |fraction: f32| -> Result<ControlFlow<()>, Gone> {
+        if inbox.cancels_loading()? {
+            return Ok(ControlFlow::Break(()));
         }
         if fraction - reported >= 0.01 {
             reported = fraction;
-            let event = Event::ModelLoading { fraction };
-            outbox.send(event).map_err(|Gone| Left::Gone)?;
+            outbox.send(Event::ModelLoading { fraction })?;
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
-    let mut tell_or_leave = |fraction| {
-        if let Err(left) = tell(fraction) {
-            // No hook hears of it: this is no panic, only the way out of the middle of a loader.
-            resume_unwind(Box::new(left));
-        }
+    let mut listened_to = Ok(());
+    let mut progress = |fraction| {
+        tell(fraction).unwrap_or_else(|gone| {
+            listened_to = Err(gone);
+            ControlFlow::Break(())
+        })
     };
-    let work = || {
-        tell_or_leave(0.0);
-        loader(&mut tell_or_leave)
+    let loaded = match progress(0.0) {
+        ControlFlow::Continue(()) => loader(&mut progress),
+        ControlFlow::Break(()) => Ok(None),
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(outcome) => Ok(Some(outcome)),
-        Err(thrown) => match thrown.downcast::<Left>() {
-            Ok(left) => match *left {
-                Left::Cancelled => Ok(None),
-                Left::Gone => Err(Gone),
-            },
-            Err(panic) => resume_unwind(panic),
-        },
-    }
+    listened_to?;
+    Ok(loaded.transpose())
 }

@@ -13,10 +13,10 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::{DeviceChoice, Precision};
+pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Precision};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
-    CachedModel, DownloadProgress, HubConfig, ModelFiles, ModelFormat, RECOMMENDED,
+    CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
     RecommendedModel, Repository, Stage, Wanted,
 };
 pub use download::Downloads;
@@ -24,27 +24,32 @@ pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
 pub use protocol::{Devices, Event, ModelSource, PaneRequest, Request};
 
-use crate::engine::{Device, EngineError, LoadedModel, open_embedded, open_path};
+use crate::engine::{
+    Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,
+};
 
-/// Opens a model for the best device there is. `progress` hears how far it has come, between 0 and 1.
+/// Opens a model, to compute as it was asked for; nothing comes back where `progress` wants no more of
+/// it.
 pub(crate) fn open(
     source: &ModelSource,
-    precision: Precision,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
-    let device = Device::choose(DeviceChoice::Best, precision);
-    open_on(source, &device, progress)
+    choice: ComputeChoice,
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
+    open_on(source, &Compute::choose(choice), progress)
 }
 
-/// Opens a model from where it comes from. `progress` hears how far it has come, between 0 and 1. The
-/// one inside the program is always for the processor.
+/// The same where the device is open already. The model inside the program is always for the processor.
 fn open_on(
     source: &ModelSource,
-    device: &Device,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
+    compute: &Compute,
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
     match source {
-        ModelSource::Embedded => open_embedded(progress),
-        ModelSource::Path(path) => open_path(path, device, progress),
+        ModelSource::Embedded => {
+            let device = Device::cpu();
+            let n_threads = compute.n_threads;
+            open_embedded(&Compute { device, n_threads }, progress)
+        }
+        ModelSource::Path(path) => open_path(path, compute, progress),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::{DeviceChoice, Precision};
+use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{
     ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
@@ -39,10 +39,8 @@ pub enum Request {
     UnloadModel,
     /// Say what a model is and what it would take, without loading it.
     Inspect(PathBuf),
-    /// Load models for this device from now on.
-    UseDevice(DeviceChoice),
-    /// Load models in this precision from now on, where they are for a graphics processor.
-    UsePrecision(Precision),
+    /// Load models to compute like this from now on.
+    ComputeWith(ComputeChoice),
     /// Say which devices there are.
     ListDevices,
     /// Say how the model would read this prompt.
@@ -82,6 +80,8 @@ pub enum Event {
         chat: ChatSupport,
         /// How its author would choose its tokens, where the files say so.
         advice: Option<Arc<ModelAdvice>>,
+        /// What of its files could not be read although it works without, and why.
+        unread: Option<String>,
     },
     /// The model could not be loaded; the one before it, if any, is still there.
     ModelFailed {
@@ -158,12 +158,12 @@ pub enum Event {
 }
 
 /// The devices that there are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Devices {
     /// Those that answer, the processor first.
     pub choices: Vec<DeviceChoice>,
     /// Whether this build knows graphics processors at all.
     pub build_knows_accelerators: bool,
-    /// How many threads the processor computes with.
-    pub n_cpu_threads: usize,
+    /// How many threads can compute on the processor.
+    pub cpu_threads: CpuThreads,
 }

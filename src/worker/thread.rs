@@ -8,7 +8,9 @@ use std::time::Instant;
 use super::inbox::{Asked, Gone, Inbox};
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{facts, loading};
-use crate::engine::{Device, DeviceChoice, EngineError, LoadedModel, Precision, Progress, Session};
+use crate::engine::{
+    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Session,
+};
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
 /// Where events go.
@@ -38,24 +40,22 @@ impl Outbox {
 pub(super) struct Engine<L> {
     loader: L,
     session: Option<Session>,
-    device_choice: DeviceChoice,
-    precision: Precision,
-    device: Option<Device>,
+    choice: ComputeChoice,
+    compute: Option<Compute>,
     inbox: Inbox,
     outbox: Outbox,
 }
 
 impl<L> Engine<L>
 where
-    L: FnMut(&ModelSource, &Device, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>,
+    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
-    pub const fn new(loader: L, requests: Receiver<Asked>, outbox: Outbox) -> Self {
+    pub fn new(loader: L, requests: Receiver<Asked>, outbox: Outbox) -> Self {
         Self {
             loader,
             session: None,
-            device_choice: DeviceChoice::Best,
-            precision: Precision::F32,
-            device: None,
+            choice: ComputeChoice::default(),
+            compute: None,
             inbox: Inbox::new(requests),
             outbox,
         }
@@ -101,12 +101,8 @@ where
             Request::CancelLoading => Ok(()),
             Request::UnloadModel => self.unload(),
             Request::Inspect(path) => self.outbox.send(facts::inspected(path)),
-            Request::UseDevice(choice) => {
-                (self.device_choice, self.device) = (choice, None);
-                Ok(())
-            }
-            Request::UsePrecision(precision) => {
-                (self.precision, self.device) = (precision, None);
+            Request::ComputeWith(choice) => {
+                (self.choice, self.compute) = (choice, None);
                 Ok(())
             }
             Request::ListDevices => self.outbox.send(facts::devices()),
@@ -119,8 +115,8 @@ where
 
     fn load(&mut self, source: &ModelSource) -> Result<(), Gone> {
         self.stop_all()?;
-        let device = self.device()?;
-        let loader = |progress: &mut dyn FnMut(f32)| (self.loader)(source, &device, progress);
+        let compute = self.compute()?;
+        let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
         let outcome = loading::load(loader, &self.outbox, &mut self.inbox)?;
         let event = match outcome {
             None => Event::LoadingCancelled,
@@ -130,6 +126,7 @@ where
                     vocabulary: model.vocabulary.clone(),
                     chat: model.chat_support(),
                     advice: model.advice.clone(),
+                    unread: model.unread.clone(),
                 };
                 self.session = Some(Session::new(model));
                 loaded
@@ -141,20 +138,20 @@ where
         self.outbox.send(event)
     }
 
-    /// The device for the next model. It is opened when it is needed first.
-    fn device(&mut self) -> Result<Device, Gone> {
-        if let Some(device) = &self.device {
-            return Ok(device.clone());
+    /// How the next model computes. The device is opened when it is needed first.
+    fn compute(&mut self) -> Result<Compute, Gone> {
+        if let Some(compute) = &self.compute {
+            return Ok(compute.clone());
         }
-        let device = Device::choose(self.device_choice, self.precision);
-        if let Some(reason) = device.fallback_reason() {
+        let compute = Compute::choose(self.choice);
+        if let Some(reason) = compute.device.fallback_reason() {
             self.outbox.send(Event::DeviceMissing {
-                name: self.device_choice.name(),
+                name: self.choice.device.name(),
                 reason: reason.to_owned(),
             })?;
         }
-        self.device = Some(device.clone());
-        Ok(device)
+        self.compute = Some(compute.clone());
+        Ok(compute)
     }
 
     fn unload(&mut self) -> Result<(), Gone> {

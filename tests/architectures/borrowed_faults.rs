@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Cursor;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use candle_core::quantized::gguf_file::{self, Value as GgufValue};
@@ -14,7 +15,9 @@ use serde_json::{Map, Value, json};
 use crate::fixture::{self, copy, read};
 
 fn open(path: &Path) -> Result<LoadedModel, EngineError> {
-    engine::open_path(path, &engine::Device::cpu(), &mut |_| ())
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
+    opened.map(Option::unwrap)
 }
 
 fn config(fixture: &str, file: &str) -> Map<String, Value> {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Cursor;
+use std::ops::ControlFlow;
 
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{DType, Device, Tensor};
@@ -19,7 +20,8 @@ fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
     weights.extend(replacement.map(|replacement| (tensor.to_owned(), replacement)));
     let path = folder.path().join("model.safetensors");
     candle_core::safetensors::save(&weights, path).unwrap();
-    let opened = engine::open_path(folder.path(), &engine::Device::cpu(), &mut |_| ());
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), to_the_end);
     opened.err().unwrap().to_string()
 }
 
@@ -104,7 +106,8 @@ fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> Str
         .collect();
     let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
     gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
-    let opened = engine::open_path(&path, &engine::Device::cpu(), &mut |_| ());
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), to_the_end);
     opened.err().unwrap().to_string()
 }
 

@@ -1,6 +1,7 @@
 //! One architecture's checkpoint, opened, and the logits to expect of it.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
@@ -94,7 +95,9 @@ fn open(source: &Path, form: Form) -> LoadedModel {
             folder.path().join("model.gguf")
         }
     };
-    engine::open_path(&path, &engine::Device::cpu(), &mut |_| ()).unwrap()
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), to_the_end);
+    opened.unwrap().unwrap()
 }
 
 fn ids(tokens: &Tensor) -> Vec<u32> {

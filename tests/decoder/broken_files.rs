@@ -7,6 +7,7 @@ use std::path::Path;
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
+use quartet::engine::inspect;
 use serde_json::{Value as Json, json};
 
 use crate::fixture::{config, open, tokenizer, write_folder, write_gguf};
@@ -178,11 +179,6 @@ fn each_fault_of_a_folder_is_named() {
             "the tokenizer has 60 tokens, the model 50",
         ),
         (
-            "generation_config.json",
-            json!("text"),
-            "generation settings could not be understood",
-        ),
-        (
             "model.safetensors",
             json!("text"),
             "The model's weights could not be",
@@ -194,6 +190,20 @@ fn each_fault_of_a_folder_is_named() {
         let message = message(folder.path());
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn generation_settings_that_can_not_be_read_are_told_and_done_without() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F32);
+    assert_eq!(open(folder.path()).unwrap().unread, None);
+    let settings = folder.path().join("generation_config.json");
+    std::fs::write(settings, r#"{ "eos_token_id": "two" }"#).unwrap();
+    let told = "The model's generation settings could not be understood: ";
+    let unread = open(folder.path()).unwrap().unread;
+    assert!(unread.unwrap().starts_with(told));
+    let unread = inspect(folder.path()).unwrap().unread;
+    assert!(unread.unwrap().ends_with("generation_config.json"));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The model inside the program.
 
 use std::fs::File;
+use std::ops::ControlFlow;
 
 use candle_core::quantized::gguf_file;
 use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
-use quartet::engine::open_embedded;
+use quartet::engine::{Compute, open_embedded};
 
 use crate::{argmax, read};
 
@@ -19,7 +20,11 @@ const FILE: &str = concat!(
 #[test]
 fn it_opens_with_its_facts_and_its_tokenizer() {
     let mut fractions = Vec::new();
-    let model = open_embedded(&mut |fraction| fractions.push(fraction)).unwrap();
+    let opened = open_embedded(&Compute::on_cpu(), &mut |fraction| {
+        fractions.push(fraction);
+        ControlFlow::Continue(())
+    });
+    let model = opened.unwrap().unwrap();
     assert!(fractions.is_sorted() && fractions.last().is_some_and(|last| *last > 0.99));
     let info = &model.info;
     assert_eq!(info.name, "Quartet Stories");
@@ -40,8 +45,29 @@ fn it_opens_with_its_facts_and_its_tokenizer() {
 }
 
 #[test]
+fn a_loading_that_is_called_off_ends_there_and_then() {
+    for last in [0.0, 0.1, 0.3, 0.6, 1.0] {
+        let mut n_heard_after = 0;
+        let mut is_left = false;
+        let opened = open_embedded(&Compute::on_cpu(), &mut |fraction| {
+            n_heard_after += usize::from(is_left);
+            is_left |= fraction >= last;
+            if is_left {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        assert!(opened.unwrap().is_none(), "{last}");
+        assert_eq!(n_heard_after, 0, "{last}");
+    }
+}
+
+#[test]
 fn its_greedy_story_is_that_of_candle_transformers() {
-    let mut model = open_embedded(&mut |_| ()).unwrap();
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = open_embedded(&Compute::on_cpu(), to_the_end);
+    let mut model = opened.unwrap().unwrap();
     let mut file = File::open(FILE).unwrap();
     let content = gguf_file::Content::read(&mut file).unwrap();
     let mut oracle = ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();

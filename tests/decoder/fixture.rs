@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use candle_core::quantized::gguf_file::{self, Value};
@@ -189,7 +190,9 @@ pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Va
 
 /// Opens a model on the processor.
 pub fn open(path: &Path) -> Result<LoadedModel, EngineError> {
-    engine::open_path(path, &engine::Device::cpu(), &mut |_| ())
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
+    opened.map(Option::unwrap)
 }
 
 /// GGUF has the two halves of each head's rows interleaved.

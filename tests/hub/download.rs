@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quartet::hub::{HubError, ModelFormat, Order, Outcome, Stage};
+use quartet::hub::{HubError, KeptDownload, ModelFormat, Order, Outcome, Stage, Wanted};
 
 use crate::bench::{Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted};
 use crate::server::{COMMIT, Fault};
@@ -165,6 +165,30 @@ fn a_paused_download_goes_on_after_the_program_has_ended() {
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
     assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 2));
     assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
+}
+
+#[test]
+fn a_download_that_was_not_finished_is_found_again_and_goes_on_by_its_repository_alone() {
+    let bench = Bench::new();
+    assert_eq!(bench.hub().kept_downloads(), []);
+    pause_after_two_pieces(&bench);
+    let n_before = bench.server.asked().len();
+    let kept = KeptDownload {
+        repository: GGUF.to_owned(),
+        n_bytes: 2 * PIECE as u64,
+    };
+    assert_eq!(bench.hub().kept_downloads(), [kept]);
+    assert_eq!(bench.server.asked().len(), n_before);
+
+    let n_before = bench.server.ranges().len();
+    let any_file = Wanted {
+        file: None,
+        ..large()
+    };
+    let outcome = bench.hub().download(&any_file, &mut |_| Order::GoOn);
+    path_of(outcome.unwrap());
+    assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
+    assert_eq!(bench.hub().kept_downloads(), []);
 }
 
 #[test]

@@ -13,23 +13,28 @@ fn start(bench: &Bench) -> Downloads {
     Downloads::start(bench.config(), || ())
 }
 
+/// A download that hangs after its first piece.
+fn hanging(bench: &Bench) -> Downloads {
+    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
+        bench.server.fail("GET /cdn", fault);
+    }
+    let mut downloads = start(bench);
+    downloads.send(DownloadRequest::Download(large()));
+    loop {
+        if let DownloadEvent::Progress { progress, .. } = downloads.wait().unwrap()
+            && progress.n_bytes >= PIECE as u64
+        {
+            return downloads;
+        }
+    }
+}
+
 /// The next event that is no progress.
 fn next(downloads: &mut Downloads) -> DownloadEvent {
     loop {
         match downloads.wait().unwrap() {
             DownloadEvent::Progress { .. } => {}
             event => return event,
-        }
-    }
-}
-
-/// Waits until so many bytes are here.
-fn wait_for(downloads: &mut Downloads, n_bytes: usize) {
-    loop {
-        if let DownloadEvent::Progress { progress, .. } = downloads.wait().unwrap()
-            && progress.n_bytes >= n_bytes as u64
-        {
-            return;
         }
     }
 }
@@ -85,12 +90,7 @@ fn a_newer_search_ends_an_older_one() {
 #[test]
 fn a_download_is_paused_resumed_and_done() {
     let bench = Bench::new();
-    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
-        bench.server.fail("GET /cdn", fault);
-    }
-    let mut downloads = start(&bench);
-    downloads.send(DownloadRequest::Download(large()));
-    wait_for(&mut downloads, PIECE);
+    let mut downloads = hanging(&bench);
     downloads.send(DownloadRequest::Pause(large()));
     let paused = DownloadEvent::Paused {
         wanted: large(),
@@ -106,21 +106,17 @@ fn a_download_is_paused_resumed_and_done() {
     assert_eq!((wanted, path.exists()), (large(), true));
 
     downloads.send(DownloadRequest::Cached);
-    let DownloadEvent::CachedListed { models } = next(&mut downloads) else {
+    let DownloadEvent::CachedListed { models, kept } = next(&mut downloads) else {
         panic!("not listed");
     };
     assert_eq!(models.unwrap()[0].path, path);
+    assert_eq!(kept, []);
 }
 
 #[test]
 fn a_search_is_answered_while_a_download_hangs_and_the_end_of_the_window_keeps_its_part() {
     let bench = Bench::new();
-    for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
-        bench.server.fail("GET /cdn", fault);
-    }
-    let mut downloads = start(&bench);
-    downloads.send(DownloadRequest::Download(large()));
-    wait_for(&mut downloads, PIECE);
+    let mut downloads = hanging(&bench);
     let query = "tiny".to_owned();
     downloads.send(DownloadRequest::Search { query, n_max: 5 });
     assert!(matches!(next(&mut downloads), DownloadEvent::Found { .. }));

@@ -149,6 +149,9 @@ fn a_template_that_fails_says_where_and_why() {
 fn a_hostile_template_ends_with_a_sentence() {
     let endless = "did not come to an end";
     let long = "x".repeat(2 << 20);
+    let raw = "x".repeat(1 << 19);
+    let raw =
+        format!("{{% set x %}}{{% for i in range(99999) %}}{raw}{{% endfor %}}{{% endset %}}");
     for (source, sentence) in [
         (
             "{% for a in range(99999) %}{% for b in range(99999) %}{% set c = b %}{% endfor %}{% endfor %}",
@@ -168,6 +171,23 @@ fn a_hostile_template_ends_with_a_sentence() {
             "{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}",
             "wrote more than 16777216 bytes",
         ),
+        (
+            "{% set x %}{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}{% endset %}",
+            "wrote more than 16777216 bytes",
+        ),
+        (
+            "{{ ['x' * 9999] * 9999999 }}",
+            "wrote more than 16777216 bytes",
+        ),
+        (
+            "{{ (['x'] * 99999999) | tojson }}",
+            "wrote more than 16777216 bytes",
+        ),
+        (
+            "{{ messages | tojson(indent=['x'] * 99999999) }}",
+            "wrote more than 16777216 bytes",
+        ),
+        (&raw, endless),
         (
             "{{ range(999999999) | list }}",
             "range has too many elements",

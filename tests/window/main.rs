@@ -42,7 +42,7 @@ fn open(
             let source = ModelSource::Embedded;
             let start = move |wake| {
                 let model = model.clone();
-                Worker::with_loader(move |source, _| model(source), wake)
+                Worker::with_loader(move |source, _| model(source).map(Some), wake)
             };
             App::new(&cc.egui_ctx, settings, source, Dialogs::InWindow, start)
         })

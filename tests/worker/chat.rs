@@ -22,7 +22,7 @@ fn talking() -> Result<LoadedModel, EngineError> {
 
 #[test]
 fn a_message_is_answered_through_the_chat_template() {
-    let mut desk = Desk::open(|_, _| talking());
+    let mut desk = Desk::open(|_, _| talking().map(Some));
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     let is_loaded = |event: &Event| matches!(event, Event::ModelLoaded { chat, .. } if *chat == ChatSupport::Ready);
     desk.until(is_loaded);

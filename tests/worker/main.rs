@@ -19,7 +19,7 @@ use std::time::Duration;
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::scripted::ScriptedLm;
-use quartet::engine::{EngineError, LoadedModel};
+use quartet::engine::{EngineError, LoadProgress, LoadedModel};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, Limits, PieceKind, PromptToken,
 };
@@ -36,7 +36,7 @@ struct Desk {
 impl Desk {
     fn open<L>(loader: L) -> Self
     where
-        L: FnMut(&ModelSource, &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError>
+        L: FnMut(&ModelSource, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {
@@ -49,7 +49,7 @@ impl Desk {
 
     /// A worker that has loaded this model.
     fn with(model: impl Fn() -> ScriptedLm + Send + 'static) -> Self {
-        let mut desk = Self::open(move |_, _| model().into_loaded());
+        let mut desk = Self::open(move |_, _| model().into_loaded().map(Some));
         desk.worker.send(Request::LoadModel(ModelSource::Embedded));
         desk.until(|event| matches!(event, Event::ModelLoaded { .. }));
         desk
@@ -161,7 +161,7 @@ fn gated() -> (ScriptedLm, SyncSender<()>) {
 fn gated_desk() -> (Desk, SyncSender<()>) {
     let (lm, leave) = gated();
     let mut lm = Some(lm);
-    let mut desk = Desk::open(move |_, _| lm.take().expect("loaded once").into_loaded());
+    let mut desk = Desk::open(move |_, _| lm.take().expect("loaded once").into_loaded().map(Some));
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     desk.until(|event| matches!(event, Event::ModelLoaded { .. }));
     (desk, leave)
@@ -170,8 +170,8 @@ fn gated_desk() -> (Desk, SyncSender<()>) {
 #[test]
 fn events_come_in_the_order_in_which_things_happen() {
     let mut desk = Desk::open(|_, progress| {
-        progress(0.5);
-        ScriptedLm::reciting(64, TALE).into_loaded()
+        assert!(progress(0.5).is_continue());
+        ScriptedLm::reciting(64, TALE).into_loaded().map(Some)
     });
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     desk.generate("Once", [greedy(1, 2), greedy(2, 3)]);
@@ -339,7 +339,7 @@ fn without_a_model_the_answer_says_so() {
 #[test]
 fn a_model_that_fails_to_load_leaves_the_one_before_it() {
     let mut desk = Desk::open(|source, _| match source {
-        ModelSource::Embedded => ScriptedLm::reciting(64, TALE).into_loaded(),
+        ModelSource::Embedded => ScriptedLm::reciting(64, TALE).into_loaded().map(Some),
         ModelSource::Path(path) => Err(EngineError::FileMissing {
             what: "tokenizer.json",
             path: path.display().to_string(),
@@ -367,7 +367,8 @@ fn a_new_model_ends_what_the_old_one_writes() {
     let (mut desk, leave) = {
         let (lm, leave) = gated();
         let mut models = vec![ScriptedLm::reciting(99, TALE), lm];
-        let desk = Desk::open(move |_, _| models.pop().expect("two models").into_loaded());
+        let desk =
+            Desk::open(move |_, _| models.pop().expect("two models").into_loaded().map(Some));
         (desk, leave)
     };
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
@@ -452,7 +453,7 @@ fn a_worker_that_is_dropped_ends_its_thread_whatever_it_does() {
         let witness = Witness(Arc::clone(&n_ended));
         let mut desk = Desk::open(move |_, _| {
             let _held = &witness;
-            babbling().into_loaded()
+            babbling().into_loaded().map(Some)
         });
         desk.worker.send(Request::LoadModel(ModelSource::Embedded));
         desk.until(|event| matches!(event, Event::ModelLoaded { .. }));
@@ -468,10 +469,9 @@ fn a_worker_that_is_dropped_leaves_a_loader_in_the_middle() {
     let (begun, has_begun) = sync_channel(1);
     let mut desk = Desk::open(move |_, progress| {
         begun.send(()).unwrap();
-        for hundredths in 0..u16::MAX {
-            progress(f32::from(hundredths) / 100.0);
-        }
-        unreachable!("somebody listened to the end");
+        let mut hundredths = (0..u16::MAX).map(|hundredths| f32::from(hundredths) / 100.0);
+        assert!(hundredths.any(|fraction| progress(fraction).is_break()));
+        Ok(None)
     });
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     has_begun.recv().unwrap();

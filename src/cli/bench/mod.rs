@@ -6,6 +6,7 @@
 mod measure;
 mod report;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,10 +14,10 @@ use clap::Args;
 
 use self::measure::Lengths;
 use self::report::Report;
+use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
-use super::precision::PrecisionArgument;
 use super::progress::Progress;
 use super::write::source;
 use crate::engine::Session;
@@ -31,7 +32,7 @@ pub(super) struct Arguments {
     model: Option<PathBuf>,
 
     #[command(flatten)]
-    precision: PrecisionArgument,
+    compute: ComputeArguments,
 
     /// How many panes write together, one number for each measurement
     #[arg(
@@ -69,9 +70,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.happened("Loading the model");
     let loading_since = Instant::now();
     let source = source(arguments.model.clone());
-    let model = worker::open(&source, arguments.precision.precision, &mut |_| {})
-        .map_err(|error| Failure::run(error.to_string()))?;
-    if let Some(remark) = arguments.precision.remark(&model.info) {
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let model = worker::open(&source, arguments.compute.choice(), to_the_end)
+        .map_err(|error| Failure::run(error.to_string()))?
+        .ok_or_else(|| Failure::run("the model was not loaded to the end"))?;
+    if let Some(remark) = arguments.compute.remark(&model.info) {
         progress.done();
         console::note(&remark);
     }

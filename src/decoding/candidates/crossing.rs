@@ -18,8 +18,6 @@ const PER_NAT: f32 = 128.0;
 pub struct Crossing {
     /// The candidate.
     pub candidate: Candidate,
-    /// Its probability.
-    pub prob: f64,
     /// The sum of all before it.
     pub below: f64,
 }
@@ -173,11 +171,7 @@ fn walk(
     for &candidate in sorted {
         let prob = prob_of(candidate.logit);
         if prob > 0.0 && enough(below + prob) {
-            return Some(Crossing {
-                candidate,
-                prob,
-                below,
-            });
+            return Some(Crossing { candidate, below });
         }
         below += prob;
     }
@@ -188,12 +182,7 @@ fn walk(
 fn last_of(sorted: &[Candidate], below: f64, prob_of: impl Fn(f32) -> f64) -> Option<Crossing> {
     let (&candidate, before) = sorted.split_last()?;
     let below = below + before.iter().map(|next| prob_of(next.logit)).sum::<f64>();
-    let prob = prob_of(candidate.logit);
-    Some(Crossing {
-        candidate,
-        prob,
-        below,
-    })
+    Some(Crossing { candidate, below })
 }
 
 #[cfg(test)]
@@ -221,7 +210,8 @@ mod tests {
                     .map(|next| softmax.prob(next.logit))
                     .sum();
                 assert!((crossing.below - before).abs() < 1e-6, "{spread}, {share}");
-                assert!(before < share + 1e-6 && before + crossing.prob > share - 1e-6);
+                let reached = before + softmax.prob(crossing.candidate.logit);
+                assert!(before < share + 1e-6 && reached > share - 1e-6);
             }
         }
     }

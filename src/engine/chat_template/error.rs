@@ -4,6 +4,8 @@ use std::error::Error as _;
 
 use minijinja::{Error, ErrorKind};
 
+use super::N_MAX_TEXT_BYTES;
+
 /// Why a chat can't be written as the model wants it. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
@@ -94,6 +96,11 @@ pub enum ChatError {
 #[error("{0}")]
 pub(super) struct Refusal(pub String);
 
+/// A template printed too much.
+#[derive(Debug, thiserror::Error)]
+#[error("it printed too much")]
+pub(super) struct TooLong;
+
 impl ChatError {
     pub(super) fn unreadable(error: &Error) -> Self {
         Self::Unreadable {
@@ -103,8 +110,13 @@ impl ChatError {
     }
 
     pub(super) fn failed(error: &Error) -> Self {
-        if let Some(reason) = refusal_of(error) {
+        if let Some(Refusal(reason)) = source_of(error) {
+            let reason = reason.clone();
             return Self::Refused { reason };
+        }
+        if source_of::<TooLong>(error).is_some() {
+            let n_max = N_MAX_TEXT_BYTES;
+            return Self::TooLong { n_max };
         }
         let innermost = innermost(error);
         let line = innermost.line();
@@ -131,11 +143,12 @@ fn reason_of(error: &Error) -> String {
     }
 }
 
-fn refusal_of(error: &Error) -> Option<String> {
+/// The error of this kind that an error came from.
+fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let mut source = error.source();
     while let Some(error) = source {
-        if let Some(Refusal(reason)) = error.downcast_ref() {
-            return Some(reason.clone());
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
         }
         source = error.source();
     }

@@ -23,11 +23,15 @@ pub(super) use self::source::{Named, of_gguf, standard};
 /// The longest template. Those of models have some thousand bytes.
 const N_MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// The longest text that a template may write.
+/// The longest text that a template may print; what it keeps for later counts too.
 const N_MAX_TEXT_BYTES: usize = 16 << 20;
 
 /// How many instructions a template may run for one text. Those of models need some thousand.
-const N_MAX_INSTRUCTIONS: u64 = 200_000;
+const N_MAX_INSTRUCTIONS: usize = 200_000;
+
+/// So much of its own text may come out of a template, were each instruction to print all of it. That
+/// text goes by no limit of ours where a template keeps it for later.
+const N_MAX_RAW_BYTES: usize = 1 << 30;
 
 /// How deep macros may call each other.
 const N_MAX_DEPTH: usize = 100;
@@ -92,6 +96,9 @@ impl ChatTemplate {
             });
         }
         let mut environment = environment().map_err(|error| ChatError::unreadable(&error))?;
+        let n_instructions = N_MAX_RAW_BYTES / source.len().max(1);
+        let n_instructions = n_instructions.min(N_MAX_INSTRUCTIONS);
+        environment.set_fuel(Some(n_instructions as u64));
         environment
             .add_template_owned(NAME, without_generation_tags(source))
             .map_err(|error| ChatError::unreadable(&error))?;
@@ -169,7 +176,6 @@ fn environment() -> Result<Environment<'static>, Error> {
         .build()?;
     environment.set_syntax(syntax);
     environment.set_debug(false);
-    environment.set_fuel(Some(N_MAX_INSTRUCTIONS));
     environment.set_recursion_limit(N_MAX_DEPTH);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_unknown_method_callback(unknown_method_callback);

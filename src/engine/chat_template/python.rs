@@ -1,31 +1,72 @@
 //! Values as Python writes them, because templates were written for it.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Error, ErrorKind, Output, State, Value};
 
+use super::N_MAX_TEXT_BYTES;
+use super::error::TooLong;
+
 /// How deep values may lie in each other where they are written.
 const N_MAX_DEPTH: usize = 64;
 
-/// Prints a value where a template says `{{ value }}`.
+/// Prints a value where a template says `{{ value }}`, also where it keeps what is printed for later.
 pub(super) fn print(
     output: &mut Output<'_>,
-    _: &mut State<'_, '_>,
+    state: &mut State<'_, '_>,
     value: &Value,
 ) -> Result<(), Error> {
     let written = match value.kind() {
         ValueKind::Undefined => return Ok(()),
-        ValueKind::String => match value.as_str() {
-            Some(text) => return Ok(output.write_str(text)?),
-            None => value.to_string(),
-        },
         ValueKind::None | ValueKind::Bool | ValueKind::Seq | ValueKind::Map => {
             Writer::written(value, Notation::Python)?
         }
-        _ => value.to_string(),
+        _ => match value.as_str() {
+            Some(text) => return print_text(output, state, text),
+            None => Text::default().with(value)?,
+        },
     };
-    Ok(output.write_str(&written)?)
+    print_text(output, state, &written)
+}
+
+/// How many bytes a rendering has printed.
+#[derive(Default)]
+struct Printed(usize);
+
+fn print_text(output: &mut Output<'_>, state: &mut State<'_, '_>, text: &str) -> Result<(), Error> {
+    let printed = state.get_or_insert_extension_with(Printed::default);
+    printed.0 = printed.0.saturating_add(text.len());
+    if printed.0 > N_MAX_TEXT_BYTES {
+        return Err(too_long());
+    }
+    Ok(output.write_str(text)?)
+}
+
+/// A text that does not grow without end.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    /// A value behind what is there, as minijinja writes it.
+    fn with(mut self, value: &Value) -> Result<String, Error> {
+        write!(self, "{value}").map_err(|_full| too_long())?;
+        Ok(self.0)
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > N_MAX_TEXT_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+fn too_long() -> Error {
+    Error::from(ErrorKind::InvalidOperation).with_source(TooLong)
 }
 
 /// Python's `json.dumps`, with its options in its order: `ensure_ascii`, `indent`, `separators`,
@@ -83,7 +124,7 @@ fn indent(option: &Value) -> Result<Option<String>, Error> {
             Ok(width) => Ok(Some(" ".repeat(width.into()))),
             Err(_) => Err(Error::new(
                 ErrorKind::InvalidOperation,
-                format!("tojson can't indent by {option}"),
+                format!("tojson can't indent by {}", Text::default().with(option)?),
             )),
         },
     }
@@ -132,17 +173,16 @@ impl Writer {
             ValueKind::Bool => self.out.push_str(if value.is_true() { yes } else { no }),
             ValueKind::String => self.text(value.as_str().unwrap_or_default()),
             ValueKind::Seq | ValueKind::Iterable => {
-                let items: Vec<Value> = value.try_iter()?.collect();
                 let tuple = value.is_tuple() && matches!(self.notation, Notation::Python);
                 let brackets = if tuple { ('(', ')') } else { ('[', ']') };
-                self.items(&items, brackets, Self::value)?;
+                self.items(value.try_iter()?, brackets, Self::value)?;
             }
             ValueKind::Map => {
                 let mut keys: Vec<Value> = value.try_iter()?.collect();
                 if matches!(self.notation, Notation::Json(Json { sorted: true, .. })) {
                     keys.sort();
                 }
-                self.items(&keys, ('{', '}'), |writer, key| {
+                self.items(keys.into_iter(), ('{', '}'), |writer, key| {
                     writer.key(key)?;
                     writer.value(&value.get_item(key)?)
                 })?;
@@ -186,7 +226,7 @@ impl Writer {
     /// Items in brackets, each on a line of its own where there is an indent.
     fn items(
         &mut self,
-        items: &[Value],
+        items: impl Iterator<Item = Value>,
         (open, close): (char, char),
         mut item: impl FnMut(&mut Self, &Value) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -196,19 +236,24 @@ impl Writer {
         }
         self.depth += 1;
         self.out.push(open);
-        for (index, value) in items.iter().enumerate() {
-            if index > 0 {
+        let mut is_empty = true;
+        for value in items {
+            if self.out.len() > N_MAX_TEXT_BYTES {
+                return Err(too_long());
+            }
+            if !is_empty {
                 let between = match &self.notation {
                     Notation::Python => ", ",
                     Notation::Json(json) => &json.between_items,
                 };
                 self.out.push_str(between);
             }
+            is_empty = false;
             self.new_line();
-            item(self, value)?;
+            item(self, &value)?;
         }
         self.depth -= 1;
-        if !items.is_empty() {
+        if !is_empty {
             self.new_line();
         }
         self.out.push(close);

@@ -73,7 +73,7 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
 /// The logits of a fixture in tensor operations.
 fn in_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
     let (blueprint, catalog) = open(folder, is_gguf);
-    let mut progress = |_| ();
+    let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
     let decoder = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
     logits(&mut decoder.unwrap())
@@ -82,7 +82,7 @@ fn in_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
 /// The logits of a fixture over slices.
 fn in_slices(folder: &Path, is_gguf: bool) -> Vec<f32> {
     let (blueprint, catalog) = open(folder, is_gguf);
-    let mut progress = |_| ();
+    let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
     logits(&mut Decoder::on_cpu(blueprint, &mut checkpoint, 2).unwrap())
 }

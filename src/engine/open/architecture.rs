@@ -8,7 +8,7 @@ use crate::engine::borrowed::Plan;
 use crate::engine::decoder::Decoder;
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint};
-use crate::engine::{CausalLm, Device, EngineError, n_cpu_threads};
+use crate::engine::{CausalLm, Compute, EngineError};
 use crate::generation::{Implementation, ModelOutline};
 
 /// A model's architecture, by who runs it.
@@ -69,12 +69,15 @@ impl Architecture {
         }
     }
 
-    /// Where the model computes, and in which numbers. Several models of candle-transformers also round
+    /// How the model computes. Several models of candle-transformers also round
     /// the positions of tokens where their weights are halved, so all of them stay in full precision.
-    pub fn device(&self, device: &Device) -> Device {
+    pub fn compute(&self, compute: &Compute) -> Compute {
         match self {
-            Self::Own(_) => device.clone(),
-            Self::Borrowed(_) => device.in_full_precision(),
+            Self::Own(_) => compute.clone(),
+            Self::Borrowed(_) => Compute {
+                device: compute.device.in_full_precision(),
+                n_threads: compute.n_threads,
+            },
         }
     }
 
@@ -91,6 +94,7 @@ impl Architecture {
                 n_context: plan.n_context,
                 n_file_bytes: catalog.n_file_bytes(),
                 memory: plan.memory_need(catalog),
+                unread: None,
             },
         }
     }
@@ -99,12 +103,13 @@ impl Architecture {
     pub fn load(
         self,
         checkpoint: &mut Checkpoint<'_>,
-        device: &Device,
+        compute: &Compute,
     ) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
+        let device = &compute.device;
         let candle = device.candle().clone();
         match self {
             Self::Own(blueprint) if candle.is_cpu() => {
-                let decoder = Decoder::on_cpu(blueprint, checkpoint, n_cpu_threads())?;
+                let decoder = Decoder::on_cpu(blueprint, checkpoint, compute.n_threads.get())?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }

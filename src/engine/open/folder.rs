@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::architecture::Architecture;
 use super::{Found, FoundTokenizer, lossy, read_file};
+use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::advice::advice_of_generation_config;
 use crate::engine::blueprint::end_tokens_of_generation_config;
 use crate::engine::tokenizer_config::TokenizerConfig;
 use crate::engine::weights::{Catalog, Index, Source};
+use crate::generation::preset::ModelAdvice;
 
 const INDEX: &str = "model.safetensors.index.json";
 const WHAT: &str = "The model's weights";
@@ -22,15 +24,13 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
     )?;
     let tokenizer = require(folder, "tokenizer.json")?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
-    let mut advice = None;
     let mut end_tokens = architecture.end_tokens().to_vec();
-    let settings = folder.join("generation_config.json");
-    if settings.is_file() {
-        let json = read_file(&settings, "The model's generation settings")?;
-        let path = settings.display().to_string();
-        end_tokens.extend(end_tokens_of_generation_config(&json, &path)?);
-        advice = advice_of_generation_config(&json);
-    }
+    // A model writes without these settings too.
+    let (settings, unread) = match GenerationSettings::of_folder(folder) {
+        Ok(settings) => (settings, None),
+        Err(error) => (GenerationSettings::default(), Some(error.to_string())),
+    };
+    end_tokens.extend(settings.end_tokens);
     let (catalog, file) = weights(folder, chosen)?;
     Ok(Found {
         architecture,
@@ -38,10 +38,33 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
         chat: tokenizer_config.chat_template(),
         tokenizer: FoundTokenizer::Json(tokenizer, Box::new(tokenizer_config)),
         end_tokens,
-        advice,
+        advice: settings.advice,
+        unread,
         name: name(folder),
         file,
     })
+}
+
+/// What is known of how the model is to write.
+#[derive(Default)]
+struct GenerationSettings {
+    end_tokens: Vec<TokenId>,
+    advice: Option<ModelAdvice>,
+}
+
+impl GenerationSettings {
+    /// What the file in a folder says, if it is there.
+    fn of_folder(folder: &Path) -> Result<Self, EngineError> {
+        let file = folder.join("generation_config.json");
+        if !file.is_file() {
+            return Ok(Self::default());
+        }
+        let json = read_file(&file, "The model's generation settings")?;
+        Ok(Self {
+            end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
+            advice: advice_of_generation_config(&json),
+        })
+    }
 }
 
 /// What the folder is called, also where the path to it does not say.

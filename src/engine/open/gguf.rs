@@ -40,7 +40,7 @@ impl Gguf {
             }),
             Some(split) => {
                 let stem = stem(split, &file, &source)?;
-                let (sources, headers) = parts(path, split, &stem)?;
+                let (sources, headers) = parts(path, &stem, split, (source, header))?;
                 Ok(Self {
                     sources,
                     headers,
@@ -90,6 +90,7 @@ impl Gguf {
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
             advice: advice_of_gguf(&first.content),
+            unread: None,
             tokenizer: self
                 .tokenizer
                 .unwrap_or_else(|| FoundTokenizer::Gguf(Box::new(first.content), path)),
@@ -110,10 +111,22 @@ fn stem(split: Split, file: &str, source: &Source) -> Result<String, EngineError
     })
 }
 
-fn parts(path: &Path, split: Split, stem: &str) -> Result<(Vec<Source>, Vec<Header>), EngineError> {
+/// All parts of a model, of which one has been read.
+fn parts(
+    path: &Path,
+    stem: &str,
+    split: Split,
+    read: (Source, Header),
+) -> Result<(Vec<Source>, Vec<Header>), EngineError> {
+    let mut read = Some(read);
     let mut sources = Vec::new();
     let mut headers = Vec::new();
     for part in 0..split.n_parts {
+        if let Some((source, header)) = read.take_if(|_| part == split.part) {
+            sources.push(source);
+            headers.push(header);
+            continue;
+        }
         let name = split.file_name(stem, part);
         let path = path.with_file_name(&name);
         if !path.is_file() {

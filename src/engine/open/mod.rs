@@ -17,7 +17,7 @@ use candle_core::quantized::gguf_file::Content;
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::Catalog;
-use super::{ChatError, ChatTemplate, Device, EngineError, LoadedModel, Tokenizer};
+use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::preset::ModelAdvice;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
@@ -27,20 +27,23 @@ use self::architecture::Architecture;
 pub(super) use gguf::Gguf;
 
 /// Opens a model: a GGUF file or any part of one that is split, a folder with `config.json`,
-/// `tokenizer.json` and safetensors, or one of those files. `progress` hears how far it has come, between
-/// 0 and 1.
+/// `tokenizer.json` and safetensors, or one of those files. Nothing comes back where `progress` wants no
+/// more of it.
 pub fn open_path(
     path: &Path,
-    device: &Device,
-    progress: &mut dyn FnMut(f32),
-) -> Result<LoadedModel, EngineError> {
-    find(path)?.load(device, progress)
+    compute: &Compute,
+    progress: LoadProgress<'_>,
+) -> Result<Option<LoadedModel>, EngineError> {
+    find(path)?.load(compute, progress)
 }
 
 /// What the files of a model say of it, and what it would take to load it. Reads their headers only.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
     let found = find(path)?;
-    Ok(found.architecture.outline(found.name, &found.catalog))
+    Ok(ModelOutline {
+        unread: found.unread,
+        ..found.architecture.outline(found.name, &found.catalog)
+    })
 }
 
 fn find(path: &Path) -> Result<Found, EngineError> {
@@ -64,6 +67,7 @@ pub(super) struct Found {
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
     advice: Option<ModelAdvice>,
+    unread: Option<String>,
     name: String,
     file: String,
 }
@@ -79,36 +83,43 @@ pub(super) enum FoundTokenizer {
 }
 
 impl Found {
-    /// Reads the weights.
+    /// Reads the weights; nothing comes back where `progress` wants no more of it.
     pub fn load(
         self,
-        device: &Device,
-        progress: &mut dyn FnMut(f32),
-    ) -> Result<LoadedModel, EngineError> {
+        compute: &Compute,
+        progress: LoadProgress<'_>,
+    ) -> Result<Option<LoadedModel>, EngineError> {
         let architecture = self.architecture.name().to_owned();
         let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
-        let device = self.architecture.device(device);
+        let compute = self.architecture.compute(compute);
         // All files are being hashed from here on.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let (lm, n_params) = self.architecture.load(&mut checkpoint, &device)?;
+        let loaded = self.architecture.load(&mut checkpoint, &compute);
+        if checkpoint.is_left() {
+            return Ok(None);
+        }
+        let (lm, n_params) = loaded?;
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
+        let Some(sha256) = checkpoint.sha256()? else {
+            return Ok(None);
+        };
         let info = ModelInfo {
             name: self.name,
             architecture,
             implementation,
             n_params,
             quantization,
-            device: device.name(),
+            device: compute.device.name(),
             n_vocab,
             n_context: lm.n_context(),
             file: self.file,
-            sha256: checkpoint.sha256()?,
+            sha256,
         };
-        Ok(LoadedModel {
+        Ok(Some(LoadedModel {
             lm,
             end_tokens: all_end_tokens(self.end_tokens, &tokenizer, &vocabulary),
             tokenizer,
@@ -116,7 +127,8 @@ impl Found {
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
             advice: self.advice.map(Arc::new),
-        })
+            unread: self.unread,
+        }))
     }
 }
 

@@ -2,6 +2,7 @@
 //! weights in full precision, up to what the inputs of a product are rounded by.
 
 use std::io::Cursor;
+use std::ops::ControlFlow;
 
 use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
@@ -124,7 +125,7 @@ fn blueprint(architecture: Architecture) -> Blueprint {
 /// The logits on the processor's path, and on that of tensors alone.
 fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
-    let mut progress = |_| ();
+    let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
     let mut lm = Decoder::on_cpu(blueprint(here.architecture), &mut checkpoint, 2).unwrap();
     let on_cpu = logits(&mut lm);
@@ -134,7 +135,7 @@ fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
 /// The logits on the path of tensors, in this precision.
 fn in_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
     let found = found(tensors);
-    let mut progress = |_| ();
+    let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = found.catalog.open(&mut progress).unwrap();
     let blueprint = blueprint(found.architecture);
     let lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);

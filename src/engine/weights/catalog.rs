@@ -7,7 +7,7 @@ use super::gguf::Header;
 use super::place::{Place, check_places};
 use super::stored_type::{StoredType, is_half};
 use super::{Checkpoint, Source, safetensors};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, LoadProgress};
 
 /// Which tensors a model's files hold, and where.
 #[derive(Debug)]
@@ -57,7 +57,6 @@ impl Catalog {
     }
 
     fn new(places: Vec<Place>, sources: Vec<Source>) -> Result<Self, EngineError> {
-        check_places(&places, &sources)?;
         let mut by_name = BTreeMap::new();
         for place in places {
             let (name, file) = (place.name.clone(), place.file);
@@ -67,14 +66,15 @@ impl Catalog {
                 return Err(source.malformed(format!("there are two tensors {name}")));
             }
         }
+        check_places(&by_name, &sources)?;
         Ok(Self {
             sources: sources.into(),
             places: by_name,
         })
     }
 
-    /// Begins to read. `progress` hears how far the model has come, between 0 and 1.
-    pub fn open(self, progress: &mut dyn FnMut(f32)) -> Result<Checkpoint<'_>, EngineError> {
+    /// Begins to read.
+    pub fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
     }
 

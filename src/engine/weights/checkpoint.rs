@@ -8,7 +8,7 @@ use super::finite::all_finite;
 use super::place::Place;
 use super::stored_type::StoredType;
 use super::{Catalog, Source, StoredTensor, WHAT};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, LoadProgress};
 
 /// Buffers are kept for the next tensors up to this part of all weights each: as large as the matrices of
 /// a layer, but not as the table of tokens.
@@ -23,14 +23,12 @@ pub struct Checkpoint<'a> {
     n_all_bytes: u64,
     n_all_file_bytes: u64,
     n_taken: u64,
-    progress: &'a mut dyn FnMut(f32),
+    progress: LoadProgress<'a>,
+    is_left: bool,
 }
 
 impl<'a> Checkpoint<'a> {
-    pub(super) fn open(
-        catalog: Catalog,
-        progress: &'a mut dyn FnMut(f32),
-    ) -> Result<Self, EngineError> {
+    pub(super) fn open(catalog: Catalog, progress: LoadProgress<'a>) -> Result<Self, EngineError> {
         let fingerprint = Fingerprint::start(Arc::clone(&catalog.sources)).map_err(|source| {
             EngineError::FileUnreadable {
                 what: WHAT,
@@ -46,11 +44,14 @@ impl<'a> Checkpoint<'a> {
             fingerprint,
             n_taken: 0,
             progress,
+            is_left: false,
         })
     }
 
-    /// Takes out the tensor of this name and shape.
+    /// Takes out the tensor of this name and shape. Where whoever hears the progress wants no more of it,
+    /// the error is only the way out of the middle of a decoder.
     pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, EngineError> {
+        self.check_wanted()?;
         let removed = self.catalog.places.remove(name);
         let found = removed.and_then(|place| Some((self.catalog.sources.get(place.file)?, place)));
         let Some((source, place)) = found else {
@@ -63,7 +64,17 @@ impl<'a> Checkpoint<'a> {
         let n_bytes = place.n_bytes;
         let tensor = read(source, place, &self.buffers)?;
         self.count(n_bytes);
+        self.check_wanted()?;
         Ok(tensor)
+    }
+
+    /// Refuses to go on where whoever hears the progress wants no more of it.
+    pub(super) fn check_wanted(&self) -> Result<(), EngineError> {
+        if self.is_left {
+            Err(self.malformed("its loading was called off"))
+        } else {
+            Ok(())
+        }
     }
 
     /// So many bytes of tensors more were taken.
@@ -81,6 +92,11 @@ impl<'a> Checkpoint<'a> {
         EngineError::malformed(WHAT, reason, self.catalog.path())
     }
 
+    /// Whether whoever hears the progress wants no more of it.
+    pub const fn is_left(&self) -> bool {
+        self.is_left
+    }
+
     /// What is left to be taken.
     pub const fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -92,20 +108,20 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// The SHA-256 of the model's files, one after another, in hexadecimal. Waits for it where it is not
-    /// yet done.
-    pub fn sha256(self) -> Result<String, EngineError> {
+    /// yet done; nothing comes back where the progress is not to go on.
+    pub fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
-        let sha256 = self.fingerprint.finish(&mut |n_hashed| {
-            progress(half_of(n_hashed, self.n_all_file_bytes) + 0.5);
-        })?;
-        progress(1.0);
-        Ok(sha256)
+        let sha256 = self
+            .fingerprint
+            .finish(&mut |n_hashed| progress(half_of(n_hashed, self.n_all_file_bytes) + 0.5))?;
+        Ok(sha256.filter(|_| progress(1.0).is_continue()))
     }
 
     /// Taking all tensors is one half of the way, hashing all bytes is the other.
     fn report(&mut self) {
         let hashed = half_of(self.fingerprint.n_hashed(), self.n_all_file_bytes);
-        (self.progress)(half_of(self.n_taken, self.n_all_bytes) + hashed);
+        let taken = half_of(self.n_taken, self.n_all_bytes);
+        self.is_left = (self.progress)(taken + hashed).is_break();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The SHA-256 of a model's files, computed on a thread of its own while their tensors are taken.
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -49,15 +50,21 @@ impl Fingerprint {
         self.n_hashed
     }
 
-    /// The hash of all bytes, in hexadecimal. Waits for it, and tells how many are hashed meanwhile.
-    pub fn finish(self, told: &mut dyn FnMut(u64)) -> Result<String, EngineError> {
+    /// The hash of all bytes, in hexadecimal. Waits for it, and tells how many are hashed meanwhile;
+    /// nothing comes back where whoever is told has enough.
+    pub fn finish(
+        self,
+        told: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Option<String>, EngineError> {
         let mut n_hashed = self.n_hashed;
         for n_bytes in self.pieces {
             n_hashed += n_bytes;
-            told(n_hashed);
+            if told(n_hashed).is_break() {
+                return Ok(None);
+            }
         }
         match self.thread.join() {
-            Ok(hash) => hash,
+            Ok(hash) => hash.map(Some),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
@@ -92,7 +99,7 @@ fn hash(sources: &[Source], pieces: &SyncSender<u64>) -> Result<String, EngineEr
 
 #[cfg(test)]
 mod tests {
-    use super::{Fingerprint, Source};
+    use super::{ControlFlow, Fingerprint, Source};
 
     /// The examples "abc" and a million times "a" of FIPS 180-2.
     #[test]
@@ -115,8 +122,24 @@ mod tests {
                 .collect();
             let mut fingerprint = Fingerprint::start(sources.into()).unwrap();
             let mut n_hashed = fingerprint.n_hashed();
-            assert_eq!(fingerprint.finish(&mut |n| n_hashed = n).unwrap(), expected);
+            let hash = fingerprint.finish(&mut |n| {
+                n_hashed = n;
+                ControlFlow::Continue(())
+            });
+            assert_eq!(hash.unwrap().unwrap(), expected);
             assert!(n_hashed == 0 || n_hashed == n_bytes as u64);
         }
+    }
+
+    #[test]
+    fn who_has_heard_enough_hears_no_more() {
+        let source = Source::memory(vec![0; 5 << 20], "");
+        let fingerprint = Fingerprint::start([source].into()).unwrap();
+        let mut n_told = 0;
+        let hash = fingerprint.finish(&mut |_| {
+            n_told += 1;
+            ControlFlow::Break(())
+        });
+        assert_eq!((hash.unwrap(), n_told), (None, 1));
     }
 }

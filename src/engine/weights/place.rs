@@ -1,5 +1,7 @@
 //! Where a tensor stands in its file, and that all of them have room there.
 
+use std::collections::BTreeMap;
+
 use super::Source;
 use super::stored_type::StoredType;
 use crate::engine::EngineError;
@@ -52,10 +54,13 @@ pub fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> 
 
 /// Refuses tensors that don't lie inside their file and apart: so they can never need more memory than
 /// the file has bytes.
-pub fn check_places(places: &[Place], sources: &[Source]) -> Result<(), EngineError> {
+pub fn check_places(
+    places: &BTreeMap<String, Place>,
+    sources: &[Source],
+) -> Result<(), EngineError> {
     for (file, source) in sources.iter().enumerate() {
         let mut places: Vec<&Place> = places
-            .iter()
+            .values()
             .filter(|place| place.file == file && place.n_bytes > 0)
             .collect();
         places.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));

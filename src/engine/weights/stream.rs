@@ -44,6 +44,8 @@ impl<'b> Checkpoint<'b> {
 
 impl Read for Stream<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Only the way out of the middle of a model that reads by itself.
+        self.checkpoint.check_wanted().map_err(io::Error::other)?;
         let mut start = self.position;
         for source in self.checkpoint.sources() {
             let Some(n_left) = source.n_bytes().checked_sub(start).filter(|n| *n > 0) else {

@@ -11,4 +11,4 @@ mod why;
 pub use departure::{Departure, departure, short_name, spoken};
 pub use order::{InOrder, Numbers, in_order_of};
 pub(in crate::generation) use stage::is_temperature;
-pub use why::{why_these_differ, why_they_differ};
+pub use why::why_these_differ;

@@ -15,7 +15,7 @@ mod values;
 pub use remedy::Remedy;
 pub use tally::Tally;
 
-use super::{Generation, listed};
+use super::listed;
 use crate::decoding::{ChainConfig, Filter, Stage};
 
 /// One remark about a chain.
@@ -40,15 +40,6 @@ pub enum Importance {
     Idle,
     /// Good to know.
     Notable,
-}
-
-/// All remarks about the settings of a generation, as far as it is written, the most important
-/// first.
-pub fn lint(generation: &Generation) -> Vec<Lint> {
-    let mut tally = Tally::default();
-    tally.follow(generation);
-    let n_vocab = Some(generation.model.n_vocab);
-    lint_chain(&generation.config.chain, n_vocab, Some(&tally))
 }
 
 /// All remarks about a chain, the most important first. What depends on the size of the vocabulary,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Importance, Remedy, Tally, lint, lint_chain};
+use super::{Importance, Lint, Remedy, Tally, lint_chain};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Coins, History, SamplerChain, TokenId};
 use crate::generation::testing::generation;
@@ -38,6 +38,14 @@ fn written_under(chain: &ChainConfig) -> Generation {
         generation.steps.push(step);
     }
     generation
+}
+
+/// All remarks on the chain of a generation.
+fn lint(generation: &Generation) -> Vec<Lint> {
+    let mut tally = Tally::default();
+    tally.follow(generation);
+    let n_vocab = Some(generation.model.n_vocab);
+    lint_chain(&generation.config.chain, n_vocab, Some(&tally))
 }
 
 /// All remarks on a chain that has written.

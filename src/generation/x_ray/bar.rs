@@ -154,10 +154,9 @@ impl CoinBar {
         }
     }
 
-    /// The part of what was drawn.
-    pub fn chosen(&self) -> Option<&BarPart> {
-        let token = self.drawn.token?;
-        self.parts.iter().find(|part| part.token == Some(token))
+    /// Whether a part is that of what was drawn.
+    pub fn is_drawn(&self, part: &BarPart) -> bool {
+        part.token.is_some() && part.token == self.drawn.token
     }
 }
 

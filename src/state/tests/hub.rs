@@ -7,8 +7,8 @@ use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
 };
 use crate::worker::{
-    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, ModelFiles, ModelFormat,
-    Repository, Request, Stage, Wanted,
+    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, KeptDownload, ModelFiles,
+    ModelFormat, Repository, Request, Stage, Wanted,
 };
 
 const NAME: &str = "someone/Tiny-GGUF";
@@ -200,7 +200,7 @@ fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
     let HubRowStatus::Halted {
         words,
         resume,
-        cancel,
+        discard,
         ..
     } = row(&state).status
     else {
@@ -213,8 +213,8 @@ fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
     assert!(state.notices.is_empty(), "it is said once");
     let again = Effect::Hub(DownloadRequest::Download(wanted()));
     assert_eq!(state.apply(resume), [again]);
-    let discard = Effect::Hub(DownloadRequest::Cancel(wanted()));
-    assert_eq!(state.apply(cancel), [discard]);
+    let throw_away = Effect::Hub(DownloadRequest::Cancel(wanted()));
+    assert_eq!(state.apply(discard), [throw_away]);
     event(&mut state, DownloadEvent::Cancelled { wanted: wanted() });
     assert!(matches!(row(&state).status, HubRowStatus::Offered { .. }));
 
@@ -233,12 +233,56 @@ fn models_in_the_cache_are_offered_at_once() {
         path: path.clone(),
     };
     let models = Ok(vec![cached]);
-    event(&mut state, DownloadEvent::CachedListed { models });
+    let kept = Vec::new();
+    event(&mut state, DownloadEvent::CachedListed { models, kept });
     let rows = state.model_rows();
     let last = rows.last().unwrap();
     assert_eq!((last.name.as_str(), &last.path), ("tiny-Q8_0", &Some(path)));
     assert_eq!(last.n_bytes, Some(484_000_000));
     assert!(matches!(row(&state).status, HubRowStatus::Here { .. }));
+}
+
+#[test]
+fn a_download_of_an_earlier_session_is_listed_goes_on_or_is_thrown_away() {
+    let mut state = ready();
+    let kept = vec![KeptDownload {
+        repository: NAME.to_owned(),
+        n_bytes: 291_000_000,
+    }];
+    let listed = |kept| DownloadEvent::CachedListed {
+        models: Ok(Vec::new()),
+        kept,
+    };
+    event(&mut state, listed(kept));
+    let rows = state.kept_rows();
+    let HubRowStatus::Halted {
+        words,
+        resume,
+        discard,
+        ..
+    } = rows[0].status.clone()
+    else {
+        unreachable!("it was not finished");
+    };
+    assert_eq!((rows.len(), rows[0].name.as_str()), (1, NAME));
+    assert_eq!(words, "Paused. 291 MB are kept; it goes on from there.");
+
+    let any_file = Wanted {
+        repository: NAME.to_owned(),
+        file: None,
+    };
+    let go_on = Effect::Hub(DownloadRequest::Download(any_file.clone()));
+    assert_eq!(state.apply(resume).first(), Some(&go_on));
+    let [row] = state.kept_rows().try_into().unwrap();
+    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+
+    let throw_away = Effect::Hub(DownloadRequest::Cancel(any_file.clone()));
+    assert_eq!(state.apply(discard).first(), Some(&throw_away));
+    let cancelled = DownloadEvent::Cancelled { wanted: any_file };
+    let look_again = Effect::Hub(DownloadRequest::Cached);
+    assert_eq!(event(&mut state, cancelled), [look_again]);
+    event(&mut state, listed(Vec::new()));
+    assert_eq!(state.kept_rows(), []);
 }
 
 #[test]

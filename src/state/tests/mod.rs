@@ -18,7 +18,9 @@ use super::{AppState, Command, Effect, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
-pub(crate) use crate::worker::{DeviceChoice, Devices, DownloadEvent, Event, Precision};
+pub(crate) use crate::worker::{
+    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
+};
 use crate::worker::{GenerationId, ModelSource, Request};
 
 /// A window whose model is there.
@@ -40,6 +42,7 @@ pub(super) fn loaded_with(chat: ChatSupport) -> Event {
         vocabulary: generation.vocabulary,
         chat,
         advice: None,
+        unread: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Models that are opened, called off, let go, remembered and dropped.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::{asked, loaded, ready, text, write, written};
@@ -8,7 +9,9 @@ use crate::state::{
     AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
     Settings,
 };
-use crate::worker::{DeviceChoice, Devices, Event, ModelSource, Precision, Request};
+use crate::worker::{
+    ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision, Request,
+};
 
 fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
     state.apply(Command::Models(command))
@@ -200,6 +203,7 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         vocabulary,
         chat,
         advice,
+        ..
     } = loaded()
     else {
         unreachable!("a model is loaded");
@@ -211,7 +215,12 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         vocabulary,
         chat,
         advice,
+        unread: Some("the settings could not be understood".to_owned()),
     });
+    assert_eq!(
+        state.notices[0].body,
+        "The settings could not be understood"
+    );
     assert_eq!(text(&state, 0), " in a house");
     assert_eq!(state.panes[0].generation().unwrap().model, before);
     let ids = asked(&state.apply(Command::Generate(state.panes[1].id)));
@@ -257,6 +266,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
         },
+        unread: None,
     }
 }
 
@@ -334,7 +344,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
         build_knows_accelerators: false,
-        n_cpu_threads: 4,
+        cpu_threads: cpu_threads(),
     };
     state.on_event(Event::DevicesListed(devices.clone()));
     let names = |state: &AppState| -> Vec<(String, bool)> {
@@ -349,7 +359,10 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     devices.choices.push(DeviceChoice::Cuda(0));
     state.on_event(Event::DevicesListed(devices));
     let choose = state.device_rows()[2].command.clone();
-    let use_it = Effect::Send(Request::UseDevice(DeviceChoice::Cuda(0)));
+    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        ..ComputeChoice::default()
+    }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
     assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
     let settings = Settings::from_json(&state.settings().to_json());
@@ -357,12 +370,20 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     assert_eq!(effects[0], use_it);
 
     let choose = state.precision_rows()[1].command.clone();
-    let use_it = Effect::Send(Request::UsePrecision(Precision::Bf16));
+    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        precision: Precision::Bf16,
+        n_threads: None,
+    }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
     let settings = Settings::from_json(&state.settings().to_json());
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
-    assert_eq!(effects[1], use_it);
-    models(&mut state, ModelsCommand::UseDevice(DeviceChoice::Cpu));
+    assert_eq!(effects[0], use_it);
+    let on_cpu = ComputeChoice {
+        device: DeviceChoice::Cpu,
+        ..ComputeChoice::default()
+    };
+    models(&mut state, ModelsCommand::ComputeWith(on_cpu));
     assert_eq!(state.precision_rows(), []);
     assert!(state.device_words().contains("f32"));
 
@@ -372,4 +393,45 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     });
     let words = "CUDA 0 is not to be had, so models run on the processor: no driver";
     assert_eq!(state.device_words(), words);
+}
+
+fn cpu_threads() -> CpuThreads {
+    CpuThreads {
+        n_usual: NonZeroUsize::new(4).unwrap(),
+        n_max: NonZeroUsize::new(8).unwrap(),
+    }
+}
+
+#[test]
+fn threads_are_chosen_beside_the_device_and_kept() {
+    let mut state = ready();
+    assert_eq!(state.thread_choice(), None);
+    state.on_event(Event::DevicesListed(Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: false,
+        cpu_threads: cpu_threads(),
+    }));
+    let chosen = |state: &AppState| {
+        let choice = state.thread_choice().unwrap();
+        (choice.n_threads.get(), choice.is_usual)
+    };
+    assert_eq!(chosen(&state), (4, true));
+
+    state.apply(state.device_rows()[0].command.clone());
+    let three = state.with_threads(NonZeroUsize::new(3));
+    let use_them = Effect::Send(Request::ComputeWith(ComputeChoice {
+        device: DeviceChoice::Cpu,
+        n_threads: NonZeroUsize::new(3),
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(three).first(), Some(&use_them));
+    assert_eq!(chosen(&state), (3, false));
+    let settings = Settings::from_json(&state.settings().to_json());
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_them);
+
+    state.apply(state.with_threads(NonZeroUsize::new(99)));
+    assert_eq!(chosen(&state), (8, false), "this machine has no more");
+    state.apply(state.with_threads(None));
+    assert_eq!(chosen(&state), (4, true));
 }

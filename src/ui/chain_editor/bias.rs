@@ -1,6 +1,6 @@
 //! The tokens of a logit bias: found by their text or id, made likelier or less likely, or banned.
 
-use egui::{Align, Id, Key, Layout, TextEdit, Ui, vec2};
+use egui::{Align, Id, Layout, TextEdit, Ui, vec2};
 
 use super::number_line::INDENT;
 use super::token_words::exact_word;
@@ -10,6 +10,7 @@ use crate::generation::Vocabulary;
 use crate::ui::escape::unescape;
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
+use crate::ui::keys;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, Number, field_frame};
 
@@ -173,7 +174,7 @@ fn search_ui(ui: &mut Ui, id: Id, vocabulary: Option<&Vocabulary>) -> Option<(To
             .frame(field_frame(ui))
             .desired_width(ui.available_width() - 20.0);
         let response = ui.add_enabled(vocabulary.is_some(), edit);
-        entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        entered = keys::entered(ui, &response);
         if response.changed()
             && let Some(vocabulary) = vocabulary
         {

@@ -1,13 +1,14 @@
 //! The texts over which no repetition reaches, for DRY.
 
-use egui::{Id, Key, TextEdit, Ui, vec2};
+use egui::{Id, TextEdit, Ui, vec2};
 
-use super::number_line::INDENT;
+use super::number_line::{INDENT, complaint_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
 use crate::generation::Vocabulary;
 use crate::ui::escape::unescape;
 use crate::ui::fonts::Face;
+use crate::ui::keys;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, field_frame};
 
@@ -90,16 +91,13 @@ fn field_ui(
         if response.changed() {
             typed.complaint = None;
         }
-        entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        entered = keys::entered(ui, &response);
         response.accessible_name("Another breaker");
         let button = Button::new("Add").name("Add the breaker");
         entered |= ui.add_enabled(!typed.text.is_empty(), button).clicked();
     });
     if let Some(complaint) = &typed.complaint {
-        ui.horizontal(|ui| {
-            ui.add_space(INDENT);
-            ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
-        });
+        complaint_ui(ui, complaint);
     }
     let mut added = None;
     if entered && !typed.text.is_empty() {

@@ -2,7 +2,7 @@
 
 use egui::{RectAlign, Ui};
 
-use super::number_line::{INDENT, number_lines_ui};
+use super::number_line::{INDENT, complaint_ui, number_lines_ui};
 use super::settings::settings_of_selector;
 use super::words::{draw_words, long_draw_words};
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
@@ -48,10 +48,7 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     let (name, complaint) = (selector.name(), selector.complaint());
     changed |= number_lines_ui(ui, name, settings_of_selector(selector));
     if let Some(complaint) = complaint {
-        ui.horizontal(|ui| {
-            ui.add_space(INDENT);
-            ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
-        });
+        complaint_ui(ui, &complaint);
     }
     changed
 }

@@ -13,6 +13,14 @@ pub(super) const SLIDER: f32 = 92.0;
 /// How far names stand from the left edge: behind the handles.
 pub(super) const INDENT: f32 = 30.0;
 
+/// The sentence about what is wrong, below what it is about.
+pub(super) fn complaint_ui(ui: &mut Ui, complaint: &str) {
+    ui.horizontal(|ui| {
+        ui.add_space(INDENT);
+        ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
+    });
+}
+
 /// What stands right of the boxes in a stage's row: three buttons of 24 and the edge.
 pub(super) const BUTTONS: f32 = 80.0;
 

@@ -4,7 +4,7 @@ use egui::{
     Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, number_ui};
+use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, complaint_ui, number_ui};
 use super::settings::{neutralize, settings_of};
 use super::stage_details::{details_id, details_ui, has_details};
 use super::words::{long_words, short_words};
@@ -79,10 +79,7 @@ pub(super) fn stage_row_ui(
         edit.edited |= details_ui(ui, shown, &mut stage.filter);
     }
     if let Some(complaint) = stage.filter.complaint() {
-        ui.horizontal(|ui| {
-            ui.add_space(INDENT);
-            ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
-        });
+        complaint_ui(ui, &complaint);
     }
     Row { handle, removed }
 }

@@ -1,7 +1,8 @@
 //! One model of the Hub in the list: what it is, and how far its download has come.
 
-use egui::{Align, Label, Layout, Ui, UiBuilder, vec2};
+use egui::{Align, Label, Layout, Ui};
 
+use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::count_words;
 use crate::state::{Command, HubRow, HubRowStatus};
 use crate::ui::fonts::Face;
@@ -9,9 +10,6 @@ use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, progress_bar};
 use crate::ui::words::grouped;
-
-/// The height of a row that says nothing more.
-const HEIGHT: f32 = 58.0;
 
 /// How far the files of a repository stand in.
 const INDENT: f32 = 20.0;
@@ -24,23 +22,9 @@ pub(super) fn hub_rows_ui(ui: &mut Ui, rows: &[HubRow], commands: &mut Vec<Comma
 }
 
 fn row_ui(ui: &mut Ui, row: &HubRow, commands: &mut Vec<Command>) {
-    let size = vec2(ui.available_width(), HEIGHT);
-    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        ui.set_min_size(size);
-        ui.spacing_mut().item_spacing.x = 6.0;
-        commands.extend(actions_ui(ui, row));
-        ui.add_space(6.0);
-        let (_, mut words) = ui.allocate_space(vec2(ui.available_width(), 36.0));
-        if row.indented {
-            words.min.x += INDENT;
-        }
-        let layout = Layout::top_down(Align::Min);
-        let builder = UiBuilder::new().max_rect(words).layout(layout);
-        ui.scope_builder(builder, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            words_ui(ui, row);
-        });
-    });
+    let indent = if row.indented { INDENT } else { 0.0 };
+    let actions_ui = |ui: &mut Ui| commands.extend(actions_ui(ui, row));
+    row_frame_ui(ui, indent, actions_ui, |ui| words_ui(ui, row));
     match &row.status {
         HubRowStatus::Going {
             fraction,
@@ -51,9 +35,7 @@ fn row_ui(ui: &mut Ui, row: &HubRow, commands: &mut Vec<Command>) {
         HubRowStatus::Halted { words, failed, .. } => {
             let theme = Theme::of(ui);
             let color = if *failed { theme.error } else { theme.text_2 };
-            let words = Face::Small.text(words).color(color);
-            ui.add(Label::new(words).wrap().selectable(true));
-            ui.add_space(10.0);
+            sentence_ui(ui, words, color);
         }
         HubRowStatus::Offered { .. }
         | HubRowStatus::Repository { .. }
@@ -84,7 +66,7 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
         let button = Button::new(label).name(&name);
         let button = match verb {
             "Download" => button.icon(Icon::Download),
-            "Pause" | "Cancel" => button.quiet(),
+            "Pause" | "Cancel" | "Discard" => button.quiet(),
             _ => button,
         };
         if ui.add(button).clicked() {
@@ -107,11 +89,11 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
         HubRowStatus::Halted {
             failed,
             resume,
-            cancel,
+            discard,
             ..
         } => {
             let label = if *failed { "Try again" } else { "Resume" };
-            button_ui(ui, "Cancel", "Cancel", cancel);
+            button_ui(ui, "Discard", "Discard", discard);
             button_ui(ui, label, label, resume);
         }
         HubRowStatus::Here { open } => button_ui(ui, "Open", "Open", open),

@@ -1,21 +1,23 @@
 //! The dialog that lists the models that can be opened, and what is dropped onto the window.
 
-mod device;
+mod compute;
 mod drop;
 mod hub_row;
 mod row;
+mod row_frame;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use egui::{Align, Id, Key, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 
-use self::device::device_ui;
+use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
+use super::keys::entered;
 use super::layout::TABS;
 use super::part::part;
 use super::theme::Theme;
@@ -68,7 +70,7 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         let mut list = foot.0.with_min_y(ui.cursor().top());
         list.max.x += SCROLL_BAR;
         list_ui(&mut part(ui, list, "list"), state, commands);
-        device_ui(&mut part(ui, foot.1, "foot"), state, commands);
+        compute_ui(&mut part(ui, foot.1, "foot"), state, commands);
     });
     if response.should_close() {
         commands.push(Command::Models(ModelsCommand::CloseDialog));
@@ -106,7 +108,7 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
         .frame(field_frame(ui))
         .desired_width(f32::INFINITY);
     let field = ui.add(edit).accessible_name("Search Hugging Face");
-    if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+    if entered(ui, &field) {
         commands.push(Command::Hub(HubCommand::Search));
     }
 }
@@ -143,6 +145,7 @@ fn list_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    hub_rows_ui(ui, &state.kept_rows(), commands);
     let theme = Theme::of(ui);
     let (words, failed) = state.search_words();
     if !words.is_empty() {

@@ -2,8 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
+use egui::{Color32, Label, Sense, Ui, vec2};
 
+use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::facts;
 use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital};
 use crate::ui::fonts::Face;
@@ -11,42 +12,21 @@ use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, progress_bar};
 
-/// The height of a row that says nothing more.
-const HEIGHT: f32 = 58.0;
-
 /// Draws a row.
 pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
-    let size = vec2(ui.available_width(), HEIGHT);
-    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        ui.set_min_size(size);
-        ui.spacing_mut().item_spacing.x = 6.0;
-        actions_ui(ui, row, commands);
-        ui.add_space(6.0);
-        let (_, words) = ui.allocate_space(vec2(ui.available_width(), 36.0));
-        let layout = Layout::top_down(Align::Min);
-        let builder = egui::UiBuilder::new().max_rect(words).layout(layout);
-        ui.scope_builder(builder, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            words_ui(ui, row);
-        });
-    });
+    let actions_ui = |ui: &mut Ui| actions_ui(ui, row, commands);
+    row_frame_ui(ui, 0.0, actions_ui, |ui| words_ui(ui, row));
     match &row.status {
         ModelRowStatus::Loading { fraction } => loading_ui(ui, *fraction),
-        ModelRowStatus::Refused { reason } => sentence_ui(ui, reason, theme.error),
-        ModelRowStatus::Gone { reason } => sentence_ui(ui, reason, theme.text_3),
-        ModelRowStatus::Doubtful { warning } => sentence_ui(ui, warning, theme.warning),
+        ModelRowStatus::Refused { reason } => sentence_ui(ui, &capital(reason), theme.error),
+        ModelRowStatus::Gone { reason } => sentence_ui(ui, &capital(reason), theme.text_3),
+        ModelRowStatus::Doubtful { warning } => sentence_ui(ui, &capital(warning), theme.warning),
         ModelRowStatus::Closed | ModelRowStatus::Inspected | ModelRowStatus::InUse => {}
     }
     if let Some(limits) = row.limits {
         sentence_ui(ui, limits, theme.text_2);
     }
-}
-
-fn sentence_ui(ui: &mut Ui, words: &str, color: Color32) {
-    let words = Face::Small.text(capital(words)).color(color);
-    ui.add(Label::new(words).wrap().selectable(true));
-    ui.add_space(10.0);
 }
 
 fn words_ui(ui: &mut Ui, row: &ModelRow) {

@@ -1,5 +1,6 @@
 //! The dialog as a user meets it, by the names of its controls.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
-use crate::state::tests::{DeviceChoice, Devices, DownloadEvent, Event, Precision, ready};
+use crate::state::tests::{
+    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision, ready,
+};
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -81,6 +84,26 @@ fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
 }
 
 #[test]
+fn a_download_of_an_earlier_session_stands_above_what_is_found() {
+    let mut window = dialog();
+    let kept = KeptDownload {
+        repository: "fox/tiny".to_owned(),
+        n_bytes: 291_000_000,
+    };
+    let listed = DownloadEvent::CachedListed {
+        models: Ok(Vec::new()),
+        kept: vec![kept],
+    };
+    let listed = crate::state::HubCommand::Event(listed);
+    window.state_mut().apply(Command::Hub(listed));
+    press(&mut window, "Hugging Face");
+    window.get_by_label("Paused. 291 MB are kept; it goes on from there.");
+    window.get_by_label("Discard fox/tiny");
+    press(&mut window, "Resume fox/tiny");
+    window.get_by_label("Pause fox/tiny");
+}
+
+#[test]
 fn a_loading_is_cancelled_from_the_top_bar_or_from_its_row() {
     let mut window = window();
     window.state_mut().apply(Command::LoadEmbeddedModel);
@@ -128,7 +151,10 @@ fn numbers_are_chosen_where_there_is_a_choice() {
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
         build_knows_accelerators: true,
-        n_cpu_threads: 2,
+        cpu_threads: CpuThreads {
+            n_usual: NonZeroUsize::MIN,
+            n_max: NonZeroUsize::MIN,
+        },
     };
     let listed = Event::DevicesListed(devices.clone());
     window.state_mut().on_event(listed);
@@ -139,7 +165,7 @@ fn numbers_are_chosen_where_there_is_a_choice() {
     window.run_steps(2);
     press(&mut window, "In");
     press(&mut window, "bf16");
-    assert_eq!(window.state().models.precision, Precision::Bf16);
+    assert_eq!(window.state().models.compute.precision, Precision::Bf16);
 }
 
 #[test]
@@ -160,6 +186,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,
         },
+        unread: None,
     };
     window.state_mut().on_event(Event::Inspected {
         path,
@@ -192,4 +219,29 @@ fn files_over_the_window_show_a_hint_and_several_are_refused() {
             .query_by_label("Drop a model here to open it")
             .is_none()
     );
+}
+
+#[test]
+fn the_number_of_threads_is_typed_above_the_foot_and_given_back() {
+    let mut state = ready();
+    let count = |n| NonZeroUsize::new(n).unwrap();
+    state.on_event(Event::DevicesListed(Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: false,
+        cpu_threads: CpuThreads {
+            n_usual: count(4),
+            n_max: count(8),
+        },
+    }));
+    state.apply(Command::Models(ModelsCommand::ShowDialog));
+    let mut window = window_of(vec2(1280.0, 800.0), state);
+    press(&mut window, "Threads");
+    window.get_by_label("of at most 8");
+    window.get_by_label("Number of threads").focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::ArrowUp);
+    let n_threads = |window: &Window| window.state().thread_choice().unwrap().n_threads;
+    assert_eq!(n_threads(&window), count(5));
+    press(&mut window, "As many as cores");
+    assert_eq!(n_threads(&window), count(4));
 }

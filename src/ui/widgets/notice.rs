@@ -55,25 +55,12 @@ impl<'a> Notice<'a> {
     pub fn show(self, ui: &mut Ui) -> Option<usize> {
         let theme = Theme::of(ui);
         let (fill, color) = self.kind.colors(theme);
-        let frame = Frame::new()
-            .fill(fill)
-            .corner_radius(8)
-            .inner_margin(Margin::symmetric(12, 10));
-        let content = |ui: &mut Ui| {
-            ui.horizontal_top(|ui| {
-                ui.spacing_mut().item_spacing.x = 10.0;
-                let (_, rect) = ui.allocate_space(Vec2::new(14.0, 16.0));
-                let square = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
-                Icon::Warning.paint(ui.painter(), square, color);
-                ui.vertical(|ui| self.words_ui(ui, theme)).inner
-            })
-            .inner
-        };
-        frame.show(ui, content).inner
+        notice_frame(ui, fill, (Icon::Warning, color), |ui| {
+            self.words_ui(ui, theme)
+        })
     }
 
     fn words_ui(&self, ui: &mut Ui, theme: &Theme) -> Option<usize> {
-        ui.set_width(ui.available_width());
         ui.label(Face::Small.text(self.text).color(theme.text_1));
         if self.actions.is_empty() {
             return None;
@@ -90,4 +77,32 @@ impl<'a> Notice<'a> {
         })
         .inner
     }
+}
+
+/// What a notice stands in: a sign, and beside it what there is to say, as wide as there is room.
+pub fn notice_frame<R>(
+    ui: &mut Ui,
+    fill: Color32,
+    (icon, color): (Icon, Color32),
+    content: impl FnOnce(&mut Ui) -> R,
+) -> R {
+    let frame = Frame::new()
+        .fill(fill)
+        .corner_radius(8)
+        .inner_margin(Margin::symmetric(12, 10));
+    let content = |ui: &mut Ui| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 10.0;
+            let (_, rect) = ui.allocate_space(Vec2::new(14.0, 16.0));
+            let square = Rect::from_center_size(rect.center(), Vec2::splat(14.0));
+            icon.paint(ui.painter(), square, color);
+            ui.vertical(|ui| {
+                ui.set_width(ui.available_width());
+                content(ui)
+            })
+            .inner
+        })
+        .inner
+    };
+    frame.show(ui, content).inner
 }

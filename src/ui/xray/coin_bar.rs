@@ -152,7 +152,7 @@ fn paint_parts(ui: &Ui, xray: &Xray<'_>, bar: Rect) {
             pos2(x(part.from), bar.top()),
             pos2(x(part.to) - gap, bar.bottom()),
         );
-        let chosen = part.token.is_some() && part.token == coin_bar.drawn.token;
+        let chosen = coin_bar.is_drawn(part);
         part_ui(ui, xray, part, (rect, chosen));
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of the X-ray: how wide they are, their heads and their feet.
 
-use egui::{Align2, Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::Xray;
 use super::words::{foot, head_words, long_foot, value_words};
@@ -120,27 +120,21 @@ fn shared(width: f32, least: &[f32]) -> f32 {
     }
 }
 
-fn text_width(ui: &Ui, words: &str, face: Face) -> f32 {
-    let painter = ui.painter();
-    let galley = painter.layout_no_wrap(words.to_owned(), face.font(), Color32::PLACEHOLDER);
-    galley.size().x
-}
-
 /// The width of a column's head, or of its foot where that is wider.
 fn needed(ui: &Ui, column: &XrayColumn) -> f32 {
     let (name, left) = head_words(column);
     let value = value_words(column);
-    let mut width = text_width(ui, &name, Face::SmallMedium);
+    let mut width = Face::SmallMedium.width(ui, &name);
     if !value.is_empty() {
-        width += text_width(ui, &value, Face::Small) + 20.0;
+        width += Face::Small.width(ui, &value) + 20.0;
     }
     if !left.is_empty() {
-        width += text_width(ui, &left, Face::Small) + 8.0;
+        width += Face::Small.width(ui, &left) + 8.0;
     }
     if matches!(column.at, XrayPlace::Stage { .. }) {
         width += EYE;
     }
-    let foot = text_width(ui, &foot(column), Face::Micro);
+    let foot = Face::Micro.width(ui, &foot(column));
     let least = if is_muted(column) { 0.0 } else { LEAST };
     (width.max(foot) + GAP).max(least).ceil()
 }
@@ -215,7 +209,7 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn) -> bool {
     };
     let mut x = put(rect.left(), &name, Face::SmallMedium, color) + 6.0;
     if !value.is_empty() {
-        let width = text_width(ui, &value, Face::Small) + 12.0;
+        let width = Face::Small.width(ui, &value) + 12.0;
         let boxed = Rect::from_min_size(pos2(x, middle - 10.0), vec2(width, 20.0));
         ui.painter().rect_filled(boxed, 5, theme.surface_2);
         let color = if muted { theme.text_3 } else { theme.text_2 };

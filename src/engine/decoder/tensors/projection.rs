@@ -241,7 +241,7 @@ mod tests {
                 n_slab_values,
                 ..Policy::new(&catalog, &device, DType::F32)
             };
-            let mut ignored = |_| ();
+            let mut ignored = |_| std::ops::ControlFlow::Continue(());
             let mut checkpoint = catalog.open(&mut ignored).unwrap();
             let matrix = checkpoint.take("w", &[10, 6]).unwrap();
             let projection = Projection::new(&[matrix], None, &policy).unwrap();

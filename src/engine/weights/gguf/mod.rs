@@ -8,7 +8,7 @@ mod metadata;
 mod reader;
 mod split;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use candle_core::quantized::gguf_file::{Content, TensorInfo, Value, VersionedMagic};
 
@@ -121,7 +121,6 @@ fn read_places(
     alignment: u64,
 ) -> Result<Vec<Place>, EngineError> {
     let n_tensors = reader.expect(n_tensors, N_MIN_TENSOR_BYTES, "tensors")?;
-    let mut names = BTreeSet::new();
     let mut places = Vec::new();
     for _ in 0..n_tensors {
         let place = read_place(reader)?;
@@ -132,9 +131,6 @@ fn read_places(
                 place.start
             );
             return Err(reader.malformed(reason));
-        }
-        if !names.insert(name.clone()) {
-            return Err(reader.malformed(format!("there are two tensors {name}")));
         }
         places.push(place);
     }

@@ -17,13 +17,7 @@ use crate::decoding::{ChainConfig, Filter};
 ///
 /// Nothing where they do the same, and nothing where their numbers differ by the user's will: then
 /// that is the reason, and it can be seen. Numbers that are merely the defaults of two engines are a
-/// reason.
-pub fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
-    let names = ["the first", "the second"].map(str::to_owned);
-    why_these_differ([one, other], names)
-}
-
-/// The same, and how the two are called in a sentence where both speak like the same engine.
+/// reason. `names` are how the two are called in a sentence where both speak like the same engine.
 pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> Vec<String> {
     if one.selector != other.selector {
         return Vec::new();

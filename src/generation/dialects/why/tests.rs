@@ -1,6 +1,6 @@
 //! Each trap is named where it applies, and nowhere else.
 
-use super::why_they_differ;
+use super::why_these_differ;
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
 use crate::generation::PaneSettings;
@@ -8,6 +8,11 @@ use crate::generation::dialects::{Numbers, in_order_of};
 
 fn chain(words: &str) -> ChainConfig {
     words.parse::<PaneSettings>().unwrap().chain
+}
+
+fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
+    let names = ["the first", "the second"].map(str::to_owned);
+    why_these_differ([one, other], names)
 }
 
 /// The reasons between two engines that were given the same chain.

@@ -1,8 +1,10 @@
-//! Where models compute: what can be chosen, and what is to be said about it.
+//! How models compute: which devices, how many threads and which numbers can be
+//! chosen, and what is to be said about it.
 
-use super::models::Models;
+use std::num::NonZeroUsize;
+
 use super::{AppState, Command, Effect, ModelsCommand};
-use crate::worker::{DeviceChoice, Precision, Request};
+use crate::worker::{ComputeChoice, DeviceChoice, Precision, Request};
 
 /// A device or a precision that can be chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,17 @@ pub struct DeviceRow {
     pub command: Command,
 }
 
+/// With how many threads the next model computes on the processor, and what else can be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadChoice {
+    /// So many.
+    pub n_threads: NonZeroUsize,
+    /// At most so many.
+    pub n_max: NonZeroUsize,
+    /// Whether nobody asked for another number.
+    pub is_usual: bool,
+}
+
 impl AppState {
     /// What the user can choose from; nothing until the devices are known.
     pub fn device_rows(&self) -> Vec<DeviceRow> {
@@ -28,14 +41,14 @@ impl AppState {
             choices.insert(0, DeviceChoice::Best);
         }
         let only = choices.len() == 1;
-        let chosen = |choice| only || choice == self.models.device;
+        let chosen = |choice| only || choice == self.models.compute.device;
         choices
             .into_iter()
             .map(|choice| DeviceRow {
                 name: choice.name(),
                 hint: "",
                 chosen: chosen(choice),
-                command: Command::Models(ModelsCommand::UseDevice(choice)),
+                command: self.with_device(choice),
             })
             .collect()
     }
@@ -49,8 +62,8 @@ impl AppState {
         let row = |precision: Precision| DeviceRow {
             name: precision.name().to_owned(),
             hint: precision.hint(),
-            chosen: precision == self.models.precision,
-            command: Command::Models(ModelsCommand::UsePrecision(precision)),
+            chosen: precision == self.models.compute.precision,
+            command: self.with_precision(precision),
         };
         Precision::ALL.map(row).into()
     }
@@ -76,9 +89,48 @@ impl AppState {
         }
     }
 
-    /// With how many threads the processor computes, once that is known.
-    pub fn n_cpu_threads(&self) -> Option<usize> {
-        Some(self.models.devices.as_ref()?.n_cpu_threads)
+    /// How many threads can be chosen, once that is known.
+    pub fn thread_choice(&self) -> Option<ThreadChoice> {
+        let threads = self.models.devices.as_ref()?.cpu_threads;
+        let wanted = self.models.compute.n_threads;
+        Some(ThreadChoice {
+            n_threads: threads.granted(wanted),
+            n_max: threads.n_max,
+            is_usual: wanted.is_none(),
+        })
+    }
+
+    /// What lets the next model compute with so many threads; with the usual number where none is given.
+    pub fn with_threads(&self, n_threads: Option<NonZeroUsize>) -> Command {
+        let compute = self.models.compute;
+        let choice = ComputeChoice {
+            n_threads,
+            ..compute
+        };
+        Command::Models(ModelsCommand::ComputeWith(choice))
+    }
+
+    fn with_precision(&self, precision: Precision) -> Command {
+        let compute = self.models.compute;
+        let choice = ComputeChoice {
+            precision,
+            ..compute
+        };
+        Command::Models(ModelsCommand::ComputeWith(choice))
+    }
+
+    fn with_device(&self, device: DeviceChoice) -> Command {
+        let compute = self.models.compute;
+        let choice = ComputeChoice { device, ..compute };
+        Command::Models(ModelsCommand::ComputeWith(choice))
+    }
+
+    pub(super) fn compute_with(&mut self, choice: ComputeChoice) -> Vec<Effect> {
+        if choice.device != self.models.compute.device {
+            self.models.device_missing = None;
+        }
+        self.models.compute = choice;
+        vec![Effect::Send(Request::ComputeWith(choice))]
     }
 
     /// Whether the next model gets memory that is not the machine's.
@@ -88,26 +140,18 @@ impl AppState {
             .devices
             .as_ref()
             .is_some_and(|devices| devices.choices.len() > 1);
-        match self.models.device {
+        match self.models.compute.device {
             DeviceChoice::Best => has_accelerator,
             DeviceChoice::Cpu => false,
             DeviceChoice::Cuda(_) | DeviceChoice::Metal(_) => self.models.device_missing.is_none(),
         }
     }
 
-    /// Tells a new engine which device and precision are wanted, where it would not take those anyway.
-    pub(super) fn device_requests(&self) -> Vec<Effect> {
-        let Models {
-            device, precision, ..
-        } = self.models;
-        let mut effects = Vec::new();
-        if device != DeviceChoice::Best {
-            effects.push(Effect::Send(Request::UseDevice(device)));
-        }
-        if precision != Precision::default() {
-            effects.push(Effect::Send(Request::UsePrecision(precision)));
-        }
-        effects
+    /// Tells a new engine how to compute, where it would not compute so anyway.
+    pub(super) fn compute_request(&self) -> Option<Effect> {
+        let choice = self.models.compute;
+        let is_usual = choice == ComputeChoice::default();
+        (!is_usual).then_some(Effect::Send(Request::ComputeWith(choice)))
     }
 
     pub(super) fn on_device_missing(&mut self, name: &str, reason: &str) {

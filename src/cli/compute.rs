@@ -1,0 +1,37 @@
+//! How a command lets its model compute.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+
+use super::precision::PrecisionArgument;
+use crate::generation::ModelInfo;
+use crate::worker::ComputeChoice;
+
+/// What every command is given that runs a model.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct ComputeArguments {
+    /// How many threads compute on the processor, at most as many as this process may use; one for
+    /// each core where none is given
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    precision: PrecisionArgument,
+}
+
+impl ComputeArguments {
+    /// What they ask for.
+    pub(super) fn choice(&self) -> ComputeChoice {
+        ComputeChoice {
+            n_threads: self.threads,
+            precision: self.precision.precision,
+            ..ComputeChoice::default()
+        }
+    }
+
+    /// What is to be said where the model does not compute as was asked for.
+    pub(super) fn remark(&self, info: &ModelInfo) -> Option<String> {
+        self.precision.remark(info)
+    }
+}
