@@ -3,6 +3,7 @@
 use super::open::Gguf;
 use super::weights::Source;
 use super::{Device, EngineError, LoadedModel, Tokenizer};
+use crate::generation::ModelOutline;
 
 const WEIGHTS: &[u8] = include_bytes!("../../assets/model/quartet-stories-q8_0.gguf");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/model/tokenizer.json");
@@ -10,10 +11,17 @@ const TOKENIZER: &[u8] = include_bytes!("../../assets/model/tokenizer.json");
 /// Opens the model inside the program, on the processor. `progress` hears how far it has come,
 /// between 0 and 1.
 pub fn open_embedded(progress: &mut dyn FnMut(f32)) -> Result<LoadedModel, EngineError> {
+    gguf()?.find()?.load(&Device::cpu(), progress)
+}
+
+/// What the model inside the program is, and what it takes.
+pub fn inspect_embedded() -> Result<ModelOutline, EngineError> {
+    Ok(gguf()?.find()?.outline())
+}
+
+fn gguf() -> Result<Gguf, EngineError> {
     let path = "the model inside the program";
     let tokenizer = Tokenizer::from_json(TOKENIZER, path)?;
     let weights = Source::memory(WEIGHTS, path);
-    Gguf::from_source(weights, "Quartet Stories", Some(tokenizer))?
-        .find()?
-        .load(&Device::cpu(), progress)
+    Gguf::from_source(weights, "Quartet Stories", Some(tokenizer))
 }
