@@ -1,0 +1,49 @@
+//! Which model is measured: the one inside the program, one from a file, or random weights.
+
+use super::passage::failure;
+use crate::cli::failure::Failure;
+use crate::cli::progress::Progress;
+use crate::engine::{
+    self, Device, DeviceChoice, LoadedModel, Precision, Synthetic, inspect_embedded,
+};
+use crate::generation::ModelOutline;
+use crate::worker::{self, ModelSource};
+
+/// Which model is measured.
+#[derive(Debug)]
+pub(super) enum Subject {
+    /// One that can be opened in the window too.
+    Real(ModelSource),
+    /// Random weights.
+    Synthetic(Synthetic),
+}
+
+impl Subject {
+    /// What it is and takes, from its headers alone.
+    pub fn inspect(&self) -> Result<ModelOutline, Failure> {
+        let outline = match self {
+            Self::Real(ModelSource::Embedded) => inspect_embedded(),
+            Self::Real(ModelSource::Path(path)) => engine::inspect(path),
+            Self::Synthetic(synthetic) => synthetic.inspect(),
+        };
+        outline.map_err(|error| failure(&error))
+    }
+
+    /// Loads it for the best device there is.
+    pub fn open(
+        &self,
+        precision: Precision,
+        progress: &mut Progress,
+    ) -> Result<LoadedModel, Failure> {
+        let told = &mut |fraction: f32| {
+            progress.going_on(|| format!("Loading the model, {:.0} %", 100.0 * fraction));
+        };
+        let model = match self {
+            Self::Real(source) => worker::open(source, precision, told),
+            Self::Synthetic(synthetic) => {
+                synthetic.open(&Device::choose(DeviceChoice::Best, precision), told)
+            }
+        };
+        model.map_err(|error| failure(&error))
+    }
+}
