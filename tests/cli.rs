@@ -280,13 +280,27 @@ fn the_help_holds_the_grammar_of_a_pane() {
     }
 }
 
+const QUICK: [&str; 7] = [
+    "bench",
+    "--prompt-tokens",
+    "8",
+    "--max-tokens",
+    "4",
+    "--rounds",
+    "1",
+];
+
+fn bench(arguments: &[&str]) -> Output {
+    quartet(&[&QUICK[..], arguments].concat())
+}
+
 #[test]
 fn the_benchmark_measures_each_number_of_panes() {
-    let lengths = ["--prompt-tokens", "8", "--max-tokens", "4", "--rounds", "1"];
-    let output = quartet(&[&["bench", "--panes", "1,3", "--json", "-"], &lengths[..]].concat());
+    let output = bench(&["--panes", "1,3", "--only", "decode", "--json", "-"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(report["format_version"], 2);
+    let runs = report["decode"].as_array().unwrap();
     let panes: Vec<_> = runs
         .iter()
         .map(|run| run["panes"].as_u64().unwrap())
@@ -294,21 +308,99 @@ fn the_benchmark_measures_each_number_of_panes() {
     assert_eq!(panes, [1, 3]);
     for run in runs {
         for figure in [
-            "prefill_per_sec",
-            "decode_per_sec",
+            "each_per_sec",
+            "together_per_sec",
             "step_ms",
             "time_against_one",
+            "bandwidth_share",
         ] {
             assert!(run[figure].as_f64().unwrap() > 0.0, "{figure}");
         }
+        let shares = run["shares"].as_object().unwrap();
+        let sum: f64 = shares.values().map(|share| share.as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{shares:?}");
     }
-    let table = stdout(&quartet(
-        &[&["bench", "--panes", "1"], &lengths[..]].concat(),
-    ));
-    assert!(table.contains("decode tok/s"), "{table}");
+    assert!(report["bandwidth"]["bytes_per_sec"].as_f64().unwrap() > 0.0);
+    assert!(report["prefill"].is_null() && report["memory"].is_null());
+}
 
-    let too_long = quartet(&["bench", "--max-tokens", "100000"]);
-    assert_eq!(too_long.status.code(), Some(2));
+#[test]
+fn random_weights_of_a_shape_are_measured_like_a_file() {
+    let lengths = ["--prefill", "16,32", "--context", "16,64"];
+    let model = ["--synthetic", "tiny", "--quant", "q4_k_m"];
+    let output = bench(
+        &[
+            &lengths[..],
+            &model,
+            &["--panes", "2", "--raw", "--json", "-"],
+        ]
+        .concat(),
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["model"]["name"], "Random tiny");
+    assert_eq!(report["model"]["quantization"], "Q4_K");
+    assert_eq!(report["raw"], true);
+    let tokens = |part: &str| -> Vec<u64> {
+        let rows = report[part].as_array().unwrap();
+        rows.iter()
+            .map(|row| row["tokens"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(tokens("prefill"), [16, 32]);
+    assert_eq!(tokens("context"), [16, 64]);
+    assert_eq!(report["fork"]["tokens"], 504);
+    assert!(report["fork"]["ms"].as_f64().unwrap() > 0.0);
+    assert!(report["memory"]["ratio"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["decode"][0]["time_against_one"], Value::Null);
+}
+
+#[test]
+fn the_table_of_a_benchmark_fits_a_terminal() {
+    let output = bench(&["--synthetic", "tiny", "--panes", "1,2"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let table = stdout(&output);
+    for title in [
+        "Random tiny",
+        "Memory is read at",
+        "Reading a prompt",
+        "Writing 4 tokens in each pane after 8",
+        "Where the time of a step goes",
+        "One token of one pane after so many",
+        "Forking 504 tokens",
+        "Memory: ",
+    ] {
+        assert!(table.contains(title), "{title}: {table}");
+    }
+    for line in table.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn a_benchmark_that_can_not_be_made_is_explained() {
+    for (arguments, expected) in [
+        (&["--max-tokens", "100000"][..], "are more than the"),
+        (&["--context", "100000"], "100000 tokens are more than the"),
+        (
+            &["--synthetic", "gpt-5"],
+            "[possible values: tiny, smollm2-135m, qwen2.5-0.5b, qwen3-0.6b, llama-3.2-1b]",
+        ),
+        (
+            &["--synthetic", "tiny", "--quant", "q9"],
+            "[possible values: q4_0, q4_1,",
+        ),
+        (
+            &["--only", "speed"],
+            "prefill, decode, context, fork, memory",
+        ),
+    ] {
+        let output = quartet(&[&["bench"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+    let missing = quartet(&["bench", "--model", "no such file.gguf"]);
+    assert_eq!(missing.status.code(), Some(1));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
-use crate::worker::ComputeChoice;
+use crate::worker::{ComputeChoice, CpuThreads};
 
 /// What every command is given that runs a model.
 #[derive(Debug, Clone, Copy, Args)]
@@ -28,6 +28,11 @@ impl ComputeArguments {
             precision: self.precision.precision,
             ..ComputeChoice::default()
         }
+    }
+
+    /// How many threads compute on the processor.
+    pub(super) fn n_threads(&self) -> usize {
+        CpuThreads::of_machine().granted(self.threads).get()
     }
 
     /// What is to be said where the model does not compute as was asked for.

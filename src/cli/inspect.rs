@@ -110,6 +110,7 @@ mod tests {
             quantization: "Q8_0".to_owned(),
             n_context: 131_072,
             n_file_bytes: 1_320_000_000,
+            n_step_bytes: 1_320_000_000,
             memory: MemoryNeed {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,

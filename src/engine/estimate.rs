@@ -4,7 +4,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
 use super::decoder::{N_LANES, n_kept_bytes};
-use super::weights::{Catalog, StoredType};
+use super::weights::{Catalog, Place, StoredType};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
 /// The cache keeps keys and values in full precision.
@@ -26,20 +26,37 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
+        n_step_bytes: n_step_bytes(blueprint, catalog),
         memory: memory_need(blueprint, catalog),
         unread: None,
     }
 }
 
+/// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.
+fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
+    let name = |role| blueprint.naming.name(role, 0);
+    let head_is_stored = catalog.shape(&name(TensorRole::Head)).is_some();
+    let passed_over = [
+        head_is_stored.then(|| name(TensorRole::Embedding)),
+        Some(name(TensorRole::PositionEmbedding)),
+    ];
+    let read = catalog
+        .places()
+        .filter(|place| !passed_over.iter().flatten().any(|name| *name == place.name));
+    read.map(n_kept).sum()
+}
+
+/// How many bytes a tensor takes in the form in which it is used.
+const fn n_kept(place: &Place) -> u64 {
+    match &place.stored_type {
+        StoredType::Known(dtype) => n_kept_bytes(*dtype, place.n_bytes),
+        StoredType::Foreign(_) => place.n_bytes,
+    }
+}
+
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = catalog
-        .places()
-        .map(|place| match &place.stored_type {
-            StoredType::Known(dtype) => n_kept_bytes(*dtype, place.n_bytes),
-            StoredType::Foreign(_) => place.n_bytes,
-        })
-        .sum();
+    let n_weight_bytes = catalog.places().map(n_kept).sum();
     let head_dim = blueprint.head_dim.next_multiple_of(N_LANES);
     let n_values = [2, blueprint.n_layers(), blueprint.n_kv_heads, head_dim];
     MemoryNeed {

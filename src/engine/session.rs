@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::batch::Batch;
 use super::lane::Lane;
 use super::prefill::Prefill;
-use super::{EngineError, LoadedModel};
+use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
     ChatRecord, FinishReason, GenerationConfig, GenerationId, PromptRecord, PromptText, Step,
@@ -102,6 +102,11 @@ impl Session {
     /// The model.
     pub const fn model(&self) -> &LoadedModel {
         &self.model
+    }
+
+    /// The weights, for sequences of one's own beside the panes'.
+    pub fn lm(&mut self) -> &mut dyn CausalLm {
+        &mut *self.model.lm
     }
 
     /// The prompt as the model would read it, or why it can't be continued.

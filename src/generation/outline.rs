@@ -19,6 +19,8 @@ pub struct ModelOutline {
     pub n_context: usize,
     /// The size of its files of weights, in bytes.
     pub n_file_bytes: u64,
+    /// How many bytes of weights one forward pass reads.
+    pub n_step_bytes: u64,
     /// What it takes to run it.
     pub memory: MemoryNeed,
     /// What of its files can't be read although it works without, and why; nothing where all can.

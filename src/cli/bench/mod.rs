@@ -1,27 +1,39 @@
-//! `quartet bench`: how fast a model is opened, read into and written with on this machine.
+//! `quartet bench`: how fast a model is opened, read into and written with on this machine, what memory
+//! it takes, and how near to the machine's limits it comes.
 //!
-//! It drives the engine itself, without the thread, so that nothing else is in the figures. The
-//! numbers of panes take turns in each round, because machines grow warm and others share them.
+//! It drives the engine itself, without the thread, so that nothing else is in the figures. All that is
+//! measured takes turns in each round, because machines grow warm and others share them.
 
-mod measure;
+mod bandwidth;
+mod decode;
+mod figures;
+mod fork;
+mod memory;
+mod passage;
+mod plan;
+mod prefill;
 mod report;
+mod rounds;
+mod subject;
+mod table;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use self::measure::Lengths;
+use self::plan::{Lengths, Part, Plan};
 use self::report::Report;
+use self::rounds::Bench;
+use self::subject::Subject;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
 use super::progress::Progress;
 use super::write::source;
-use crate::engine::Session;
-use crate::worker;
+use crate::engine::{Session, Synthetic, resident_memory};
 
 /// What `quartet bench` is given.
 #[derive(Debug, Args)]
@@ -34,6 +46,25 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
+    /// Random weights in the shape of this model instead, made in memory
+    #[arg(long, value_name = "SHAPE", conflicts_with = "model")]
+    #[arg(value_parser = PossibleValuesParser::new(Synthetic::shape_names()))]
+    synthetic: Option<String>,
+
+    /// How random weights are stored, in the mixes of types that files of this name have
+    #[arg(
+        long,
+        value_name = "TYPE",
+        requires = "synthetic",
+        default_value = "q8_0"
+    )]
+    #[arg(value_parser = PossibleValuesParser::new(Synthetic::file_type_names()))]
+    quant: String,
+
+    /// Measure these parts only; all where it is not given
+    #[arg(long, value_name = "PART,…", value_delimiter = ',')]
+    only: Vec<Part>,
+
     /// How many panes write together, one number for each measurement
     #[arg(
         long,
@@ -44,15 +75,31 @@ pub(super) struct Arguments {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=64))]
     panes: Vec<u64>,
 
-    /// How long the prompt is
+    /// How long the prompt is that panes continue
     #[arg(long, value_name = "N", default_value_t = 128)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     prompt_tokens: u64,
 
     /// How many tokens each pane writes; ends of text are ignored, so that all write as many
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..))]
     max_tokens: u64,
+
+    /// Lengths of prompts that are only read; 64,128,512,1024 where it is not given, as far as the
+    /// model reads
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    prefill: Vec<u64>,
+
+    /// After how many tokens a token of one pane is timed; 64,512,1024,2048,4096 where it is not given,
+    /// as far as the model reads
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    context: Vec<u64>,
+
+    /// Only forward passes: logits are computed, but panes write tokens that are fixed before
+    #[arg(long)]
+    raw: bool,
 
     /// How often each measurement is made; the medians are told
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -64,40 +111,54 @@ pub(super) struct Arguments {
     json: Option<PathBuf>,
 }
 
+/// What random weights are made from.
+const SEED: u64 = 1;
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let subject = subject(arguments);
+    let outline = subject.inspect()?;
+    let plan = Plan::new(lengths(arguments), outline.n_context)?;
     let mut progress = Progress::new();
     progress.happened("Loading the model");
+    let before = resident_memory();
     let loading_since = Instant::now();
-    let source = source(arguments.model.clone());
-    let to_the_end = &mut |_| ControlFlow::Continue(());
-    let model = worker::open(&source, arguments.compute.choice(), to_the_end)
-        .map_err(|error| Failure::run(error.to_string()))?
-        .ok_or_else(|| Failure::run("the model was not loaded to the end"))?;
+    let model = subject.open(arguments.compute.choice(), &mut progress)?;
     if let Some(remark) = arguments.compute.remark(&model.info) {
         progress.done();
         console::note(&remark);
     }
     let load_secs = loading_since.elapsed().as_secs_f64();
+    let info = model.info.clone();
+    let mut bench = Bench::new(Session::new(model), plan, outline, before);
+    let figures = bench.run(&mut progress);
+    progress.done();
+    let report = Report::new(info, load_secs, bench.plan(), figures?);
+    tell(&report, arguments.json.as_deref())
+}
 
-    let lengths = Lengths {
+fn subject(arguments: &Arguments) -> Subject {
+    let shape = arguments.synthetic.as_ref();
+    let synthetic = shape.and_then(|shape| Synthetic::find(shape, &arguments.quant, SEED));
+    match synthetic {
+        Some(synthetic) => Subject::Synthetic(synthetic),
+        None => Subject::Real(source(arguments.model.clone())),
+    }
+}
+
+fn lengths(arguments: &Arguments) -> Lengths {
+    let all = |counts: &[u64]| counts.iter().copied().map(to_usize).collect();
+    Lengths {
+        parts: arguments.only.clone(),
+        n_panes: all(&arguments.panes),
         n_prompt: to_usize(arguments.prompt_tokens),
         n_new: to_usize(arguments.max_tokens),
-    };
-    let n_context = model.lm.n_context();
-    if lengths.n_prompt.saturating_add(lengths.n_new) > n_context.saturating_add(1) {
-        return Err(Failure::usage(format!(
-            "{} prompt tokens and {} new ones are more than the {n_context} that this model reads",
-            lengths.n_prompt, lengths.n_new
-        )));
+        prefill: all(&arguments.prefill),
+        context: all(&arguments.context),
+        raw: arguments.raw,
+        n_threads: arguments.compute.n_threads(),
+        n_rounds: to_usize(arguments.rounds),
     }
-    let info = model.info.clone();
-    let mut session = Session::new(model);
-    let n_panes: Vec<usize> = arguments.panes.iter().copied().map(to_usize).collect();
-    let n_rounds = to_usize(arguments.rounds);
-    let samples = measure::rounds(&n_panes, n_rounds, lengths, &mut session, &mut progress)?;
-    let report = Report::new(&info, load_secs, n_rounds, lengths, &samples);
-    tell(&report, arguments.json.as_deref())
 }
 
 fn tell(report: &Report, json: Option<&Path>) -> Result<(), Failure> {

@@ -85,17 +85,21 @@ impl Architecture {
     pub fn outline(&self, name: String, catalog: &Catalog) -> ModelOutline {
         match self {
             Self::Own(blueprint) => estimate::outline(name, blueprint, catalog),
-            Self::Borrowed(plan) => ModelOutline {
-                name,
-                architecture: plan.architecture.clone(),
-                implementation: Implementation::CandleTransformers,
-                n_params: catalog.n_all_values(),
-                quantization: catalog.quantization(),
-                n_context: plan.n_context,
-                n_file_bytes: catalog.n_file_bytes(),
-                memory: plan.memory_need(catalog),
-                unread: None,
-            },
+            Self::Borrowed(plan) => {
+                let memory = plan.memory_need(catalog);
+                ModelOutline {
+                    name,
+                    architecture: plan.architecture.clone(),
+                    implementation: Implementation::CandleTransformers,
+                    n_params: catalog.n_all_values(),
+                    quantization: catalog.quantization(),
+                    n_context: plan.n_context,
+                    n_file_bytes: catalog.n_file_bytes(),
+                    n_step_bytes: memory.n_weight_bytes,
+                    memory,
+                    unread: None,
+                }
+            }
         }
     }
 

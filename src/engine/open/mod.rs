@@ -39,11 +39,7 @@ pub fn open_path(
 
 /// What the files of a model say of it, and what it would take to load it. Reads their headers only.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
-    let found = find(path)?;
-    Ok(ModelOutline {
-        unread: found.unread,
-        ..found.architecture.outline(found.name, &found.catalog)
-    })
+    Ok(find(path)?.outline())
 }
 
 fn find(path: &Path) -> Result<Found, EngineError> {
@@ -83,6 +79,14 @@ pub(super) enum FoundTokenizer {
 }
 
 impl Found {
+    /// What the headers say.
+    pub fn outline(self) -> ModelOutline {
+        ModelOutline {
+            unread: self.unread,
+            ..self.architecture.outline(self.name, &self.catalog)
+        }
+    }
+
     /// Reads the weights; nothing comes back where `progress` wants no more of it.
     pub fn load(
         self,

@@ -1,4 +1,4 @@
-//! Where weights are read from: a file, or memory.
+//! Where weights are read from: a file, memory, or what makes them.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::WHAT;
+use super::made::Made;
 use crate::engine::EngineError;
 
 /// Bytes that can be read from any place, by several threads at once.
@@ -19,6 +20,7 @@ pub struct Source {
 #[derive(Debug)]
 enum Bytes {
     File(File),
+    Made(Made),
     Memory(Cow<'static, [u8]>),
 }
 
@@ -51,6 +53,15 @@ impl Source {
         Self {
             n_bytes: bytes.len() as u64,
             bytes: Bytes::Memory(bytes),
+            path: path.to_owned(),
+        }
+    }
+
+    /// Bytes that are made when they are read. `path` stands for them in messages.
+    pub fn made(made: Made, path: &str) -> Self {
+        Self {
+            n_bytes: made.n_bytes(),
+            bytes: Bytes::Made(made),
             path: path.to_owned(),
         }
     }
@@ -102,6 +113,7 @@ impl Source {
     pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         match &self.bytes {
             Bytes::File(file) => read_exact_at(file, start, buffer),
+            Bytes::Made(made) => made.read_at(start, buffer),
             Bytes::Memory(bytes) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
                 let end = start.saturating_add(buffer.len());

@@ -262,6 +262,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
         quantization: "Q8_0".to_owned(),
         n_context: 100,
         n_file_bytes: n_weight_bytes,
+        n_step_bytes: n_weight_bytes,
         memory: MemoryNeed {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,

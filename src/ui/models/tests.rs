@@ -182,6 +182,7 @@ fn a_warning_about_memory_can_be_overridden() {
         quantization: "Q8_0".to_owned(),
         n_context: 100,
         n_file_bytes: 5_200_000_000,
+        n_step_bytes: 0,
         memory: MemoryNeed {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,

@@ -1,0 +1,266 @@
+//! Medians of what was measured, and what follows from them.
+
+use serde::Serialize;
+
+use super::decode::Sample;
+use super::memory::Memory;
+use super::plan::{Part, Plan};
+use super::rounds::Samples;
+use super::{bandwidth, fork};
+use crate::engine::ForwardTimes;
+use crate::generation::ModelOutline;
+
+/// What a benchmark found; a part that was not asked for is missing.
+#[derive(Debug, Serialize)]
+pub(super) struct Figures {
+    /// How fast memory is read; what was used is as in the fastest round.
+    pub bandwidth: Option<bandwidth::Sample>,
+    pub prefill: Option<Vec<Prefill>>,
+    pub decode: Option<Vec<Decode>>,
+    pub context: Option<Vec<Context>>,
+    pub fork: Option<Fork>,
+    pub memory: Option<Memory>,
+}
+
+/// Reading a prompt.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Prefill {
+    /// How long it is.
+    pub tokens: usize,
+    pub tokens_per_sec: f64,
+}
+
+/// So many panes writing together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Decode {
+    pub panes: usize,
+    /// Tokens a second, each pane.
+    pub each_per_sec: f64,
+    /// Tokens a second, all panes.
+    pub together_per_sec: f64,
+    /// Milliseconds from one token of a pane to its next.
+    pub step_ms: f64,
+    /// How many times as long a step takes as it does for one pane; nothing where that was not measured.
+    pub time_against_one: Option<f64>,
+    /// How fast weights were read, against how fast memory is read.
+    pub bandwidth_share: Option<f64>,
+    /// Where the time goes; nothing where the backend does not tell.
+    pub shares: Option<Shares>,
+}
+
+/// Parts of a step's time; together 1, apart from what medians lose.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Shares {
+    /// Products with the layers' matrices.
+    pub products: f64,
+    pub attention: f64,
+    /// The product with the output head.
+    pub head: f64,
+    /// What else a forward pass does: norms, activations, sums.
+    pub other: f64,
+    /// Choosing tokens and recording how they came about.
+    pub chain_and_record: f64,
+}
+
+/// A step of one pane after so many tokens.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Context {
+    pub tokens: usize,
+    pub step_ms: f64,
+}
+
+/// Going two ways from one text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Fork {
+    /// How long the text is.
+    pub tokens: usize,
+    pub ms: f64,
+    /// What one more way takes before anything is written.
+    pub extra_bytes: Option<u64>,
+    /// What the first token of each way adds.
+    pub written_bytes: Option<u64>,
+}
+
+impl Figures {
+    /// Takes the medians.
+    pub fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
+        let bandwidth = bandwidth(&samples.bandwidth);
+        let limit =
+            bandwidth.map(|bandwidth| outline.n_step_bytes as f64 / bandwidth.bytes_per_sec);
+        let has = |part| plan.has(part).then_some(());
+        Self {
+            bandwidth,
+            prefill: has(Part::Prefill).map(|()| prefill(&plan.prefill, &samples.prefill)),
+            decode: has(Part::Decode).map(|()| decode(&plan.n_panes, limit, &samples.decode)),
+            context: has(Part::Context).map(|()| context(&plan.context, &samples.context)),
+            fork: has(Part::Fork).map(|()| fork(plan.n_fork, &samples.fork)),
+            memory: samples.memory,
+        }
+    }
+}
+
+fn bandwidth(samples: &[bandwidth::Sample]) -> Option<bandwidth::Sample> {
+    let fastest = samples
+        .iter()
+        .max_by(|a, b| a.bytes_per_sec.total_cmp(&b.bytes_per_sec))?;
+    Some(bandwidth::Sample {
+        bytes_per_sec: median(samples.iter().map(|sample| sample.bytes_per_sec))?,
+        ..*fastest
+    })
+}
+
+fn prefill(lengths: &[usize], samples: &[(usize, f64)]) -> Vec<Prefill> {
+    let figures = lengths.iter().map(|tokens| Prefill {
+        tokens: *tokens,
+        tokens_per_sec: *tokens as f64 / of(*tokens, samples),
+    });
+    figures.collect()
+}
+
+fn context(lengths: &[usize], samples: &[(usize, f64)]) -> Vec<Context> {
+    let figures = lengths.iter().map(|tokens| Context {
+        tokens: *tokens,
+        step_ms: 1000.0 * of(*tokens, samples),
+    });
+    figures.collect()
+}
+
+/// The median of those with this number.
+fn of(number: usize, samples: &[(usize, f64)]) -> f64 {
+    let of_number = samples.iter().filter(|(known, _)| *known == number);
+    median(of_number.map(|(_, value)| *value)).unwrap_or(f64::NAN)
+}
+
+/// `limit` is how long a step takes at least, in seconds, where that is known.
+fn decode(n_panes: &[usize], limit: Option<f64>, samples: &[Sample]) -> Vec<Decode> {
+    let step_secs = |n_panes| {
+        let own = samples
+            .iter()
+            .filter(move |sample| sample.n_panes == n_panes);
+        median(own.map(|sample| sample.secs / sample.n_steps as f64))
+    };
+    let figures = n_panes.iter().map(|n_panes| {
+        let secs = step_secs(*n_panes).unwrap_or(f64::NAN);
+        let own = samples.iter().filter(|sample| sample.n_panes == *n_panes);
+        Decode {
+            panes: *n_panes,
+            each_per_sec: 1.0 / secs,
+            together_per_sec: *n_panes as f64 / secs,
+            step_ms: 1000.0 * secs,
+            time_against_one: step_secs(1).map(|one| secs / one),
+            bandwidth_share: limit.map(|limit| limit / secs),
+            shares: shares(&own.copied().collect::<Vec<_>>()),
+        }
+    });
+    figures.collect()
+}
+
+fn shares(samples: &[Sample]) -> Option<Shares> {
+    let told = samples.iter().all(|sample| sample.times.total_secs > 0.0);
+    let share = |secs: fn(&Sample) -> f64| {
+        let shares = samples.iter().map(|sample| secs(sample) / sample.secs);
+        median(shares).filter(|_| told)
+    };
+    Some(Shares {
+        products: share(|sample| sample.times.product_secs)?,
+        attention: share(|sample| sample.times.attention_secs)?,
+        head: share(|sample| sample.times.head_secs)?,
+        other: share(|sample| {
+            let ForwardTimes {
+                product_secs,
+                attention_secs,
+                head_secs,
+                total_secs,
+            } = sample.times;
+            total_secs - product_secs - attention_secs - head_secs
+        })?,
+        chain_and_record: share(|sample| sample.secs - sample.times.total_secs)?,
+    })
+}
+
+fn fork(tokens: usize, samples: &[fork::Sample]) -> Fork {
+    let bytes = |bytes: fn(&fork::Sample) -> Option<u64>| {
+        let mut all: Vec<u64> = samples.iter().filter_map(bytes).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
+    };
+    Fork {
+        tokens,
+        ms: 1000.0 * median(samples.iter().map(|sample| sample.secs)).unwrap_or(f64::NAN),
+        extra_bytes: bytes(|sample| sample.n_bytes),
+        written_bytes: bytes(|sample| sample.n_written_bytes),
+    }
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get(values.len().saturating_sub(1) / 2)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decode, Sample, Shares, decode, median};
+    use crate::engine::ForwardTimes;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        for (values, expected) in [
+            (vec![], None),
+            (vec![3.0], Some(3.0)),
+            (vec![9.0, 1.0], Some(5.0)),
+            (vec![9.0, 1.0, 2.0], Some(2.0)),
+        ] {
+            assert_eq!(median(values.into_iter()), expected);
+        }
+    }
+
+    #[test]
+    fn speeds_are_counted_for_each_pane_and_for_all() {
+        let sample = |n_panes, secs| Sample {
+            n_panes,
+            n_steps: 8,
+            secs,
+            times: ForwardTimes {
+                product_secs: 0.25 * secs,
+                attention_secs: 0.125 * secs,
+                head_secs: 0.25 * secs,
+                total_secs: 0.75 * secs,
+            },
+        };
+        let samples = [
+            sample(1, 1.0),
+            sample(4, 2.0),
+            sample(1, 1.0),
+            sample(4, 2.0),
+        ];
+        let figures = decode(&[1, 4], Some(0.1), &samples);
+        let four = Decode {
+            panes: 4,
+            each_per_sec: 4.0,
+            together_per_sec: 16.0,
+            step_ms: 250.0,
+            time_against_one: Some(2.0),
+            bandwidth_share: Some(0.4),
+            shares: Some(Shares {
+                products: 0.25,
+                attention: 0.125,
+                head: 0.25,
+                other: 0.125,
+                chain_and_record: 0.25,
+            }),
+        };
+        assert_eq!(figures.len(), 2);
+        assert_eq!(figures[1], four);
+        // A backend that does not tell where its time goes is not made up for.
+        let silent = samples.map(|sample| Sample {
+            times: ForwardTimes::default(),
+            ..sample
+        });
+        assert_eq!(decode(&[4], None, &silent)[0].shares, None);
+        assert_eq!(decode(&[4], None, &silent)[0].bandwidth_share, None);
+    }
+}

@@ -1,0 +1,92 @@
+//! The text that everything is measured with, and sequences that have read its beginning.
+
+use crate::cli::failure::Failure;
+use crate::decoding::TokenId;
+use crate::engine::{CausalLm, EngineError, Prompt, Row, SequenceId, Tokenizer};
+
+/// What the text is made of; any would do.
+const SENTENCE: &str =
+    "Once upon a time there was a little fox who lived at the edge of a forest. ";
+
+/// How many tokens are read at once, as a session reads them.
+const N_CHUNK: usize = 128;
+
+/// A text that goes on for so many tokens, or a few more.
+pub(super) fn text(n_tokens: usize, tokenizer: &Tokenizer) -> Result<Prompt, Failure> {
+    let mut text = SENTENCE.to_owned();
+    loop {
+        let mut tokens = tokenizer.encode(&text).map_err(|error| failure(&error))?;
+        if tokens.len() >= n_tokens {
+            tokens.truncate(n_tokens);
+            return Ok(Prompt {
+                text,
+                chat: None,
+                tokens,
+            });
+        }
+        text = text.repeat(2);
+    }
+}
+
+/// A sequence that has read a text, from which others begin.
+#[derive(Debug)]
+pub(super) struct Passage {
+    sequence: SequenceId,
+    tokens: Vec<TokenId>,
+}
+
+impl Passage {
+    /// Reads the text.
+    pub fn read(tokens: Vec<TokenId>, lm: &mut dyn CausalLm) -> Result<Self, Failure> {
+        let sequence = read(&tokens, lm)?;
+        Ok(Self { sequence, tokens })
+    }
+
+    /// A sequence that has read the first `n` tokens, to be closed by whoever asked for it.
+    pub fn first(&self, n: usize, lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
+        let child = lm.fork(self.sequence).map_err(|error| failure(&error))?;
+        if lm.truncate(child, n).is_ok() {
+            return Ok(child);
+        }
+        // A backend that can't go back reads again.
+        lm.close(child);
+        read(self.tokens.get(..n).unwrap_or_default(), lm)
+    }
+
+    /// One forward pass: each sequence reads a token of its own, and its logits are computed.
+    pub fn step(
+        &self,
+        index: usize,
+        sequences: &[SequenceId],
+        lm: &mut dyn CausalLm,
+    ) -> Result<(), Failure> {
+        let tokens = self.tokens.iter().cycle().skip(index % self.tokens.len());
+        let rows = sequences.iter().zip(tokens).map(|(sequence, token)| Row {
+            sequence: *sequence,
+            token: *token,
+            logits_wanted: true,
+        });
+        let rows: Vec<Row> = rows.collect();
+        lm.forward(&rows).map_err(|error| failure(&error))?;
+        Ok(())
+    }
+}
+
+fn read(tokens: &[TokenId], lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
+    let sequence = lm.open();
+    for chunk in tokens.chunks(N_CHUNK) {
+        let rows = chunk.iter().map(|token| Row {
+            sequence,
+            token: *token,
+            logits_wanted: false,
+        });
+        let rows: Vec<Row> = rows.collect();
+        lm.forward(&rows).map_err(|error| failure(&error))?;
+    }
+    Ok(sequence)
+}
+
+/// The engine's own sentence.
+pub(super) fn failure(error: &EngineError) -> Failure {
+    Failure::run(error.to_string())
+}

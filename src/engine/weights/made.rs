@@ -1,0 +1,274 @@
+//! A file of weights that is nowhere: the bytes of any range are made from a seed when they are read.
+//!
+//! Values are random, of the deviation that a tensor asks for, so that activations stay in bounds.
+
+use std::io;
+
+use candle_core::quantized::GgmlDType;
+use half::{bf16, f16};
+
+/// Tensors of random values behind a header.
+#[derive(Debug)]
+pub struct Made {
+    header: Vec<u8>,
+    tensors: Vec<MadeTensor>,
+    n_bytes: u64,
+}
+
+/// A tensor of random values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MadeTensor {
+    /// From the beginning of the file, in bytes.
+    pub start: u64,
+    /// How many bytes it takes.
+    pub n_bytes: u64,
+    /// How its values are stored.
+    pub dtype: GgmlDType,
+    /// What its values are on average, where they are stored as floats; else they are near zero on
+    /// average.
+    pub mean: f32,
+    /// The standard deviation of its values.
+    pub deviation: f32,
+    /// What its values are made from.
+    pub seed: u64,
+}
+
+/// What is made at once of values that are no blocks.
+const N_FLOAT_BYTES: usize = 64;
+
+/// The largest block, that of `Q8_K`.
+const N_MAX_BLOCK_BYTES: usize = 292;
+
+/// The standard deviation of numbers that are spread evenly between -1 and 1.
+const EVEN_DEVIATION: f32 = 0.577_350_3;
+
+impl Made {
+    /// These tensors behind this header.
+    pub fn new(header: Vec<u8>, tensors: Vec<MadeTensor>) -> Self {
+        let ends = tensors.iter().map(|tensor| tensor.start + tensor.n_bytes);
+        Self {
+            n_bytes: ends.fold(header.len() as u64, u64::max),
+            header,
+            tensors,
+        }
+    }
+
+    /// How many bytes the file has.
+    pub const fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    /// Fills the buffer with the bytes from `start` on.
+    pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let end = start.checked_add(buffer.len() as u64);
+        if end.is_none_or(|end| end > self.n_bytes) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer.fill(0);
+        if let Some((bytes, place)) = overlap(&self.header, 0, start, buffer) {
+            place.copy_from_slice(bytes);
+        }
+        for tensor in &self.tensors {
+            tensor.write(start, buffer);
+        }
+        Ok(())
+    }
+}
+
+impl MadeTensor {
+    /// Writes what of it lies in the buffer, which begins at `start`.
+    fn write(&self, start: u64, buffer: &mut [u8]) {
+        let end = (start + buffer.len() as u64).min(self.start + self.n_bytes);
+        let n_unit_bytes = self.n_unit_bytes() as u64;
+        let mut index = start.saturating_sub(self.start) / n_unit_bytes;
+        let mut unit = [0; N_MAX_BLOCK_BYTES];
+        loop {
+            let unit_start = self.start + index * n_unit_bytes;
+            if unit_start >= end {
+                break;
+            }
+            let n_left = self.start + self.n_bytes - unit_start;
+            let (unit, _) = unit.split_at_mut(n_unit_bytes.min(n_left) as usize);
+            self.make(index, unit);
+            if let Some((bytes, place)) = overlap(unit, unit_start, start, buffer) {
+                place.copy_from_slice(bytes);
+            }
+            index += 1;
+        }
+    }
+
+    /// How many bytes are made at once.
+    fn n_unit_bytes(&self) -> usize {
+        match self.dtype {
+            GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16 => N_FLOAT_BYTES,
+            blocks => blocks.type_size(),
+        }
+    }
+
+    /// The bytes with this number: random ones, of which those that scale the others are put right.
+    fn make(&self, index: u64, bytes: &mut [u8]) {
+        let mut random = Random(self.seed ^ index.wrapping_mul(0xD134_2543_DE82_EF95));
+        for places in bytes.chunks_mut(8) {
+            for (place, byte) in places.iter_mut().zip(random.next().to_le_bytes()) {
+                *place = byte;
+            }
+        }
+        let value = |even: i16| {
+            self.mean + self.deviation / EVEN_DEVIATION * f32::from(even) / f32::from(i16::MAX)
+        };
+        match self.dtype {
+            GgmlDType::F32 => {
+                for place in bytes.as_chunks_mut().0 {
+                    let [low, high, _, _]: [u8; 4] = *place;
+                    *place = value(i16::from_le_bytes([low, high])).to_le_bytes();
+                }
+            }
+            GgmlDType::F16 => {
+                for place in bytes.as_chunks_mut().0 {
+                    *place = f16::from_f32(value(i16::from_le_bytes(*place))).to_le_bytes();
+                }
+            }
+            GgmlDType::BF16 => {
+                for place in bytes.as_chunks_mut().0 {
+                    *place = bf16::from_f32(value(i16::from_le_bytes(*place))).to_le_bytes();
+                }
+            }
+            blocks => {
+                for (place, factor) in factors(blocks) {
+                    let factor = f16::from_f32(self.deviation * factor).to_le_bytes();
+                    if let Some(place) = bytes.get_mut(*place..*place + factor.len()) {
+                        place.copy_from_slice(&factor);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the f16 factors of a block stand, and how large each must be so that values whose other bits
+/// are random have a deviation of 1, and a mean near zero.
+const fn factors(dtype: GgmlDType) -> &'static [(usize, f32)] {
+    match dtype {
+        GgmlDType::Q8_0 => &[(0, 1.0 / 73.9)],
+        GgmlDType::Q4_0 => &[(0, 1.0 / 4.61)],
+        GgmlDType::Q4_1 => &[(0, 1.0 / 4.61), (2, -7.5 / 4.61)],
+        GgmlDType::Q5_0 => &[(0, 1.0 / 9.23)],
+        GgmlDType::Q5_1 => &[(0, 1.0 / 9.23), (2, -15.5 / 9.23)],
+        GgmlDType::Q4K => &[(0, 1.0 / 258.0), (2, 7.5 / 258.0)],
+        GgmlDType::Q5K => &[(0, 1.0 / 527.0), (2, 15.5 / 527.0)],
+        GgmlDType::Q6K => &[(208, 1.0 / 1365.0)],
+        _ => &[],
+    }
+}
+
+/// The part of `bytes`, which stand at `bytes_start`, that lies in the buffer, which begins at `start`;
+/// and its place there.
+fn overlap<'a, 'b>(
+    bytes: &'a [u8],
+    bytes_start: u64,
+    start: u64,
+    buffer: &'b mut [u8],
+) -> Option<(&'a [u8], &'b mut [u8])> {
+    let n_before = usize::try_from(start.saturating_sub(bytes_start)).ok()?;
+    let n_skipped = usize::try_from(bytes_start.saturating_sub(start)).ok()?;
+    let (bytes, place) = (bytes.get(n_before..)?, buffer.get_mut(n_skipped..)?);
+    let n_bytes = bytes.len().min(place.len());
+    Some((bytes.get(..n_bytes)?, place.get_mut(..n_bytes)?))
+}
+
+/// `SplitMix64`: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
+struct Random(u64);
+
+impl Random {
+    const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use candle_core::Device;
+    use candle_core::quantized::{GgmlDType, QStorage, QTensor};
+
+    use super::{Made, MadeTensor};
+    use crate::engine::weights::finite::all_finite;
+
+    const DTYPES: [GgmlDType; 11] = [
+        GgmlDType::F32,
+        GgmlDType::F16,
+        GgmlDType::BF16,
+        GgmlDType::Q4_0,
+        GgmlDType::Q4_1,
+        GgmlDType::Q5_0,
+        GgmlDType::Q5_1,
+        GgmlDType::Q8_0,
+        GgmlDType::Q4K,
+        GgmlDType::Q5K,
+        GgmlDType::Q6K,
+    ];
+
+    fn tensor(dtype: GgmlDType, start: u64, n_values: usize) -> MadeTensor {
+        MadeTensor {
+            start,
+            n_bytes: (n_values / dtype.block_size() * dtype.type_size()) as u64,
+            dtype,
+            mean: 0.0,
+            deviation: 0.02,
+            seed: 7,
+        }
+    }
+
+    #[test]
+    fn values_have_the_deviation_that_was_asked_for() {
+        for dtype in DTYPES {
+            let n_values = 1 << 15;
+            let made = Made::new(Vec::new(), vec![tensor(dtype, 0, n_values)]);
+            let mut bytes = vec![0; made.n_bytes() as usize];
+            made.read_at(0, &mut bytes).unwrap();
+            assert!(all_finite(dtype, &bytes), "{dtype:?}");
+            let storage = QStorage::from_data(Cow::Owned(bytes), &Device::Cpu, dtype).unwrap();
+            let values = QTensor::new(storage, (n_values / 256, 256)).unwrap();
+            let values = values.dequantize(&Device::Cpu).unwrap();
+            let values: Vec<f32> = values.flatten_all().unwrap().to_vec1().unwrap();
+            let mean = values.iter().sum::<f32>() / n_values as f32;
+            let squares: f32 = values.iter().map(|x| (x - mean).powi(2)).sum();
+            let deviation = (squares / n_values as f32).sqrt();
+            // Signed numbers of few bits reach one further down than up.
+            assert!(mean.abs() < 0.12 * 0.02, "{dtype:?}: {mean}");
+            assert!((deviation - 0.02).abs() < 1e-3, "{dtype:?}: {deviation}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_read_alone_is_the_same_as_in_the_whole() {
+        let header: Vec<u8> = (0..40).collect();
+        let mut tensors = Vec::new();
+        let mut start = 64;
+        for dtype in DTYPES {
+            let tensor = tensor(dtype, start, 512);
+            start = (tensor.start + tensor.n_bytes).next_multiple_of(32);
+            tensors.push(tensor);
+        }
+        let made = Made::new(header.clone(), tensors);
+        let n_all = made.n_bytes() as usize;
+        let mut whole = vec![0; n_all];
+        made.read_at(0, &mut whole).unwrap();
+        assert_eq!(whole[..40], header);
+        assert_eq!(whole[40..64], [0; 24]);
+        for n_bytes in [1, 31, 1000] {
+            for start in (0..n_all - n_bytes).step_by(n_bytes) {
+                let mut part = vec![9; n_bytes];
+                made.read_at(start as u64, &mut part).unwrap();
+                assert_eq!(part, whole[start..start + n_bytes], "{start}");
+            }
+        }
+        assert!(made.read_at(n_all as u64, &mut [0]).is_err());
+        assert!(made.read_at(u64::MAX, &mut [0]).is_err());
+    }
+}
