@@ -7,7 +7,7 @@ use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
 use super::product::Part;
-use super::scalar;
+use super::{portable, scalar};
 
 /// Holds a run to instructions that are not the quickest: to compare them, or where they fail.
 const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
@@ -24,7 +24,9 @@ pub enum InstructionSet {
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// Whatever the compiler makes of plain loops; always there.
+    /// Those that the compiler finds for loops which it can make wide; always there.
+    Portable,
+    /// One number at a time; always there, for comparison.
     Scalar,
 }
 
@@ -42,13 +44,13 @@ impl InstructionSet {
             .into_iter()
             .flatten(),
         );
-        available.push(Self::Scalar);
+        available.extend([Self::Portable, Self::Scalar]);
         available
     }
 
     /// The quickest that this processor has.
     pub fn best() -> Self {
-        Self::available().first().copied().unwrap_or(Self::Scalar)
+        Self::available().first().copied().unwrap_or(Self::Portable)
     }
 
     /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
@@ -79,6 +81,7 @@ impl InstructionSet {
             Self::AvxVnni(_) => "avx-vnni",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "avx2",
+            Self::Portable => "portable",
             Self::Scalar => "scalar",
         }
     }
@@ -92,6 +95,7 @@ impl InstructionSet {
             Self::AvxVnni(_) => "AVX-VNNI",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "AVX2",
+            Self::Portable => "portable",
             Self::Scalar => "scalar",
         }
     }
@@ -110,6 +114,7 @@ impl InstructionSet {
             Self::Avx512(_) => avx512::N_MOST_ROWS,
             #[cfg(target_arch = "x86_64")]
             Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
+            Self::Portable => portable::N_MOST_ROWS,
             Self::Scalar => 4,
         }
     }
@@ -123,6 +128,7 @@ impl InstructionSet {
             Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(avx2) => avx2.multiply(part),
+            Self::Portable => portable::multiply(part),
             Self::Scalar => scalar::multiply(part),
         }
     }

@@ -14,6 +14,7 @@ mod inputs;
 mod instructions;
 mod line;
 mod matrix;
+mod portable;
 mod product;
 mod scalar;
 mod team;
