@@ -44,6 +44,13 @@ pub enum EngineError {
         source: std::io::Error,
     },
 
+    /// Instructions were asked for that the processor lacks.
+    #[error("{reason}")]
+    InstructionsMissing {
+        /// Which, and what there is instead.
+        reason: String,
+    },
+
     /// A file or folder that is not there or cannot be read.
     #[error("{what} could not be read: {source}\n{path}")]
     FileUnreadable {

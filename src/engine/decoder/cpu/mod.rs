@@ -92,6 +92,8 @@ impl CpuBackend {
         checkpoint: &mut Checkpoint<'_>,
         n_threads: usize,
     ) -> Result<Self, EngineError> {
+        let instructions = InstructionSet::chosen()
+            .map_err(|reason| EngineError::InstructionsMissing { reason })?;
         let team = Team::new(n_threads).map_err(|source| EngineError::ThreadsMissing { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
@@ -102,7 +104,7 @@ impl CpuBackend {
         };
         Ok(Self {
             model,
-            buffers: Buffers::new(InstructionSet::best()),
+            buffers: Buffers::new(instructions),
             times: ForwardTimes::default(),
         })
     }
