@@ -3,7 +3,8 @@
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
-use super::decoder::{N_LANES, n_kept_bytes};
+use super::decoder::n_kept_bytes;
+use super::kernels::N_LANES;
 use super::weights::{Catalog, Place, StoredType};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 

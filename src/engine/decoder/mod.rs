@@ -37,7 +37,7 @@ use super::weights::Checkpoint;
 use super::{CausalLm, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::decoding::TokenId;
 
-pub use cpu::{N_LANES, n_kept_bytes};
+pub use cpu::n_kept_bytes;
 
 /// How many tokens are read at once where a text must be read again.
 const N_CHUNK: usize = 128;

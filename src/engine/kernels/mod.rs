@@ -3,10 +3,13 @@
 //! Slices in, slices out. This module knows no model, no file and no tensor library. Weights are packed
 //! once, when a model is loaded; which instructions multiply them is found out when the program runs.
 
+pub mod attention;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod cap;
+mod exp;
 mod format;
 mod formats;
 mod input_block;
@@ -21,6 +24,8 @@ mod team;
 #[cfg(test)]
 mod tests;
 
+pub use cap::soft_cap;
+pub use exp::exp;
 pub use format::Format;
 pub use inputs::{Forms, Inputs};
 pub use instructions::InstructionSet;

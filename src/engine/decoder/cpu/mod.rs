@@ -4,8 +4,6 @@
 //! `engine/kernels`.
 
 mod attention;
-mod cap;
-mod exp;
 mod head;
 mod projection;
 mod rows;
@@ -16,7 +14,6 @@ use std::time::Instant;
 use candle_core::quantized::GgmlDType;
 
 use self::attention::CpuAttention;
-use self::cap::soft_cap;
 use self::projection::format;
 use self::rows::{Activated, Joined, Normed, each_row};
 use self::run::CpuRun;
@@ -27,11 +24,10 @@ use super::cache::Cache;
 use super::norm::NormWeights;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
-use crate::engine::kernels::{Inputs, InstructionSet, Team};
+use crate::engine::kernels::attention::CacheType;
+use crate::engine::kernels::{Inputs, InstructionSet, Team, soft_cap};
 use crate::engine::weights::Checkpoint;
 use crate::engine::{EngineError, ForwardTimes, Logits, Row};
-
-pub use run::N_LANES;
 
 /// The processor's cores.
 pub struct CpuBackend {
@@ -71,6 +67,8 @@ struct Buffers {
 
 /// The rows of one forward pass.
 struct Batch<'a> {
+    /// Who computes.
+    team: &'a Team,
     places: &'a [Place],
     /// How far they turn, for each of the model's rotations.
     turns: Vec<Turns>,
@@ -98,7 +96,7 @@ impl CpuBackend {
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint)),
+            attention: CpuAttention::new(HeadShape::new(blueprint), CacheType::default()),
             team,
             arch: pulp::Arch::new(),
         };
@@ -178,7 +176,7 @@ impl Model {
         mixed.clear();
         mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
         self.attention
-            .forward(team, &layer.attention, qkv, (batch, caches), mixed);
+            .forward(&layer.attention, qkv, (batch, caches), mixed);
         lap(&mut clock, &mut times.attention_secs);
         layer.attention_output.forward(team, mixed, inputs, found)?;
         lap(&mut clock, &mut times.product_secs);
@@ -316,6 +314,7 @@ impl Backend for CpuBackend {
         model.embed(rows, places, buffers)?;
         let rotations = model.weights.facts.rotations.iter();
         let batch = Batch {
+            team: &model.team,
             places,
             turns: rotations
                 .map(|rotation| Turns::new(rotation, places))

@@ -2,10 +2,10 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::exp::exp;
 use crate::engine::blueprint::{Activation, FeedForward};
 use crate::engine::decoder::norm::NormWeights;
 use crate::engine::kernels::Team;
+use crate::engine::kernels::exp;
 
 /// How many sums run side by side.
 const N_LANES: usize = 16;
@@ -75,7 +75,7 @@ impl WithSimd for Normed<'_> {
 
 /// The sum over all values, in an order that registers can keep.
 #[inline(always)]
-fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut sums = [0.0_f32; N_LANES];
     let (chunks, rest) = values.as_chunks::<N_LANES>();
     for chunk in chunks {

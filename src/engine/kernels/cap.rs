@@ -4,6 +4,10 @@ use super::exp::exp;
 
 /// x becomes cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
 /// Reinforcement Learning".
+#[expect(
+    clippy::inline_always,
+    reason = "only what is inlined in a loop is compiled for the processor that the loop is compiled for"
+)]
 #[inline(always)]
 pub fn soft_cap(cap: f32, values: &mut [f32]) {
     for value in values {

@@ -1,0 +1,364 @@
+//! One piece of work: the queries of some rows that share a key-value head, over some segments.
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+
+use super::gather::{Group, Seen, gather};
+use super::keys_values::n_value_registers;
+use super::partial::Partial;
+use super::tile::{Weighted, add_values, scores};
+use super::{Heads, Lanes, N_SEGMENT, Row};
+use crate::engine::kernels::N_LANES;
+use crate::engine::kernels::cap::soft_cap;
+use crate::engine::kernels::exp::exp;
+
+/// Blocks that are looked at together.
+const N_TILE_BLOCKS: usize = 2;
+
+/// Blocks of a segment.
+const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
+
+/// A piece of work. A type and not a closure, because only what is inlined in its method is compiled for
+/// the processor that is there.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// Of the model.
+    pub heads: Heads,
+    /// Which of the key-value heads.
+    pub kv_head: usize,
+    /// The rows.
+    pub rows: &'a [Row<'a>],
+    /// Their queries, keys and values, `[row][head][dim]`.
+    pub qkv: &'a [f32],
+    /// Which segments.
+    pub segments: Range<usize>,
+    /// Where the result goes.
+    pub result: Result<'a>,
+}
+
+/// Where a job's result goes.
+#[derive(Debug)]
+pub enum Result<'a> {
+    /// What one segment contributes, to be joined with the others.
+    Partial(&'a mut Partial),
+    /// The mixes, for each row those of the heads of the job.
+    Mixed(Vec<&'a mut [f32]>),
+}
+
+/// Calls a function for a group of queries with their number as a constant.
+macro_rules! with_size {
+    ($group:expr, $function:ident::<$simd:ident>($($argument:expr),*)) => {
+        match $group.members.len() {
+            1 => $function::<$simd, 1>($($argument),*),
+            2 => $function::<$simd, 2>($($argument),*),
+            3 => $function::<$simd, 3>($($argument),*),
+            4 => $function::<$simd, 4>($($argument),*),
+            5 => $function::<$simd, 5>($($argument),*),
+            _ => $function::<$simd, 6>($($argument),*),
+        }
+    };
+}
+
+impl WithSimd for Job<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            heads,
+            kv_head,
+            rows,
+            qkv,
+            segments,
+            result,
+        } = self;
+        let mut bench = Bench::new(heads, kv_head, rows, qkv);
+        match result {
+            Result::Partial(partial) => bench.segment(simd, segments.start, partial),
+            Result::Mixed(outputs) => {
+                let (mut joined, mut partial) = (Partial::default(), Partial::default());
+                bench.clear(&mut joined);
+                for segment in segments {
+                    bench.segment(simd, segment, &mut partial);
+                    joined.join(&partial);
+                }
+                let outputs = outputs.into_iter();
+                joined.finish(outputs.flat_map(|row| row.chunks_exact_mut(heads.head_dim)));
+            }
+        }
+    }
+}
+
+/// A job's input and what it needs on the way.
+struct Bench<'a> {
+    heads: Heads,
+    kv_head: usize,
+    rows: &'a [Row<'a>],
+    qkv: &'a [f32],
+    /// The first block of the segment at hand.
+    first_block: usize,
+    /// The queries of those who see the run at hand: `[group][dim][query]`.
+    queries: Vec<f32>,
+    /// Their numbers.
+    takers: Vec<usize>,
+    /// Scores, and then what they become: `[query][block][lane]`.
+    scores: Vec<Lanes>,
+    /// Keys or values that are kept in another precision.
+    copy: Vec<Lanes>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(heads: Heads, kv_head: usize, rows: &'a [Row<'a>], qkv: &'a [f32]) -> Self {
+        Self {
+            heads,
+            kv_head,
+            rows,
+            qkv,
+            first_block: 0,
+            queries: Vec::new(),
+            takers: Vec::new(),
+            scores: Vec::new(),
+            copy: Vec::new(),
+        }
+    }
+
+    fn clear(&self, partial: &mut Partial) {
+        let n_queries = self.rows.len() * self.heads.group();
+        partial.clear(n_queries, n_value_registers(self.heads.head_dim));
+    }
+
+    /// Finds what a segment contributes.
+    #[inline(always)]
+    fn segment<S: Simd>(&mut self, simd: S, segment: usize, partial: &mut Partial) {
+        self.clear(partial);
+        let positions = segment * N_SEGMENT..(segment + 1) * N_SEGMENT;
+        let found = gather(self.rows, self.heads.group(), &positions);
+        if found.is_empty() {
+            return;
+        }
+        self.first_block = segment * N_SEGMENT_BLOCKS;
+        self.scores.clear();
+        self.scores.resize(
+            partial.sums.len() * N_SEGMENT_BLOCKS,
+            [f32::NEG_INFINITY; N_LANES],
+        );
+        for seen in &found {
+            self.write_scores(simd, seen);
+        }
+        self.weigh(&positions, partial);
+        for seen in &found {
+            self.add_values(simd, seen, partial);
+        }
+    }
+
+    #[inline(always)]
+    fn write_scores<S: Simd>(&mut self, simd: S, seen: &Seen<'_>) {
+        let head_dim = self.heads.head_dim;
+        self.take_all_queries(seen);
+        let blocks = seen.blocks();
+        let mut copy = std::mem::take(&mut self.copy);
+        for block in blocks.clone().step_by(N_TILE_BLOCKS) {
+            let tile = block..(block + N_TILE_BLOCKS).min(blocks.end);
+            let keys = seen.keys_values.keys(self.kv_head, &tile, &mut copy);
+            for group in seen.groups().filter(|group| group.sees_any_of(&tile)) {
+                let start = group.start * head_dim;
+                let queries = self
+                    .queries
+                    .get(start..start + group.members.len() * head_dim);
+                let queries = queries.unwrap_or_default();
+                let mut scores = Scores {
+                    group,
+                    block,
+                    cap: self.heads.score_cap,
+                    first_block: self.first_block,
+                    found: &mut self.scores,
+                };
+                with_size!(group, write_group::<S>(simd, keys, queries, &mut scores));
+            }
+        }
+        self.copy = copy;
+    }
+
+    /// Takes the queries of those who see a run, if they are others than those that are there.
+    #[inline(always)]
+    fn take_all_queries(&mut self, seen: &Seen<'_>) {
+        let takers = seen.members().iter().map(|member| member.query);
+        if takers.clone().eq(self.takers.iter().copied()) {
+            return;
+        }
+        self.takers.clear();
+        self.takers.extend(takers);
+        self.queries.clear();
+        for group in seen.groups() {
+            self.take_queries(group);
+        }
+    }
+
+    /// Takes the queries of a group side by side, scaled.
+    #[inline(always)]
+    fn take_queries(&mut self, group: Group<'_>) {
+        let Heads {
+            head_dim,
+            score_scale,
+            ..
+        } = self.heads;
+        let n_members = group.members.len();
+        let start = self.queries.len();
+        self.queries.resize(start + n_members * head_dim, 0.0);
+        for (index, member) in group.members.iter().enumerate() {
+            let (row, head) = (
+                member.query / self.heads.group(),
+                member.query % self.heads.group(),
+            );
+            let head = self.kv_head * self.heads.group() + head;
+            let from = row * self.heads.qkv_width() + head * head_dim;
+            let query = self.qkv.get(from..from + head_dim).unwrap_or_default();
+            let places = self.queries.iter_mut().skip(start + index);
+            for (place, value) in places.step_by(n_members).zip(query) {
+                *place = value * score_scale;
+            }
+        }
+    }
+
+    /// Turns the scores of all queries into e^(score − largest).
+    #[inline(always)]
+    fn weigh(&mut self, positions: &Range<usize>, partial: &mut Partial) {
+        let n_heads = self.heads.group();
+        let found = partial.maxima.iter_mut().zip(&mut partial.sums);
+        let scores = self.scores.chunks_exact_mut(N_SEGMENT_BLOCKS);
+        for (query, (scores, (max, sum))) in scores.zip(found).enumerate() {
+            let Some(row) = self.rows.get(query / n_heads) else {
+                continue;
+            };
+            let first = row.visible.start.max(positions.start) / N_LANES;
+            let end = row.visible.end.min(positions.end).div_ceil(N_LANES);
+            let seen = first.max(self.first_block) - self.first_block
+                ..end.max(self.first_block) - self.first_block;
+            if let Some(scores) = scores.get_mut(seen) {
+                (*max, *sum) = exponentials(scores);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_values<S: Simd>(&mut self, simd: S, seen: &Seen<'_>, partial: &mut Partial) {
+        let mut copy = std::mem::take(&mut self.copy);
+        for block in seen.blocks() {
+            let values = seen.keys_values.values(self.kv_head, block, &mut copy);
+            let mut mixing = Mixing {
+                values,
+                block,
+                first_block: self.first_block,
+                scores: &self.scores,
+                mixed: &mut partial.mixed,
+            };
+            for group in seen.groups() {
+                if group.sees_all_of(block) {
+                    with_size!(group, add_group::<S>(simd, group, &mut mixing));
+                } else {
+                    for single in group.singles() {
+                        add_group::<S, 1>(simd, single, &mut mixing);
+                    }
+                }
+            }
+        }
+        self.copy = copy;
+    }
+}
+
+/// Where the scores of a group with some blocks go.
+struct Scores<'a> {
+    group: Group<'a>,
+    block: usize,
+    cap: Option<f32>,
+    first_block: usize,
+    found: &'a mut [Lanes],
+}
+
+#[inline(always)]
+fn write_group<S: Simd, const R: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[f32],
+    places: &mut Scores<'_>,
+) {
+    let (queries, _) = queries.as_chunks::<R>();
+    let n_blocks = keys.len() / queries.len().max(1);
+    let found = scores::<S, R>(simd, keys, queries);
+    for (block, found) in (places.block..).zip(found.iter().take(n_blocks)) {
+        for (member, found) in places.group.members.iter().zip(found) {
+            let place = member.query * N_SEGMENT_BLOCKS + block - places.first_block;
+            let Some(scores) = places.found.get_mut(place) else {
+                continue;
+            };
+            let mut found = *found;
+            if let Some(cap) = places.cap {
+                soft_cap(cap, &mut found);
+            }
+            let lanes = member.lanes(block);
+            if lanes == (0..N_LANES) {
+                *scores = found;
+            } else if let (Some(scores), Some(found)) =
+                (scores.get_mut(lanes.clone()), found.get(lanes))
+            {
+                scores.copy_from_slice(found);
+            }
+        }
+    }
+}
+
+/// Turns scores into e^(score − largest). Returns the largest score and the sum.
+#[inline(always)]
+fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
+    let mut maxima = [f32::NEG_INFINITY; N_LANES];
+    for scores in &*scores {
+        for (max, score) in maxima.iter_mut().zip(scores) {
+            *max = if *score > *max { *score } else { *max };
+        }
+    }
+    let max = maxima.into_iter().fold(f32::NEG_INFINITY, f32::max);
+    // Where nothing is seen, nothing less nothing would be no number.
+    let shift = if max == f32::NEG_INFINITY { 0.0 } else { max };
+    let mut sums = [0.0_f32; N_LANES];
+    for scores in scores {
+        for (sum, score) in sums.iter_mut().zip(scores) {
+            *score = exp(*score - shift);
+            *sum += *score;
+        }
+    }
+    (max, sums.iter().sum())
+}
+
+/// A block's values, and what is added to.
+struct Mixing<'a> {
+    values: &'a [Lanes],
+    block: usize,
+    first_block: usize,
+    scores: &'a [Lanes],
+    mixed: &'a mut [Lanes],
+}
+
+#[inline(always)]
+fn add_group<S: Simd, const R: usize>(simd: S, group: Group<'_>, mixing: &mut Mixing<'_>) {
+    let (Some(members), [first, ..]) = (group.members.first_chunk::<R>(), group.members) else {
+        return;
+    };
+    let lanes = if R == 1 {
+        first.lanes(mixing.block)
+    } else {
+        0..N_LANES
+    };
+    let block = mixing.block - mixing.first_block;
+    let n_registers = mixing.values.len() / N_LANES;
+    let values = Weighted {
+        values: mixing.values,
+        lanes,
+        probs: members.each_ref().map(|member| {
+            let place = member.query * N_SEGMENT_BLOCKS + block;
+            mixing.scores.get(place).unwrap_or(&[0.0; N_LANES])
+        }),
+        places: members.each_ref().map(|member| member.query * n_registers),
+    };
+    add_values(simd, &values, mixing.mixed);
+}
