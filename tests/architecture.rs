@@ -67,6 +67,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
 
 /// Files that may hold `unsafe`, each for a reason that stands in it.
 const MAY_BE_UNSAFE: &[&str] = &[
+    "engine/kernels/attention/ahead.rs",
     "engine/kernels/avx2/dot.rs",
     "engine/kernels/avx2/memory.rs",
     "engine/kernels/avx2/mod.rs",

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::ahead::fetch_ahead;
 use super::half::Halves;
 use super::{Heads, Lanes};
 use crate::engine::kernels::N_LANES;
@@ -78,6 +79,7 @@ impl Stored for Halves {
         copy.resize(2 * stored.len(), [0.0; N_LANES]);
         let (pairs, _) = copy.as_chunks_mut::<2>();
         for ([first, second], stored) in pairs.iter_mut().zip(stored) {
+            fetch_ahead(stored);
             for ((first, second), stored) in first.iter_mut().zip(second).zip(stored) {
                 [*first, *second] = stored.get();
             }

@@ -13,6 +13,7 @@
     reason = "only what is inlined in a job is compiled for the processor that is there"
 )]
 
+mod ahead;
 mod gather;
 mod half;
 mod job;

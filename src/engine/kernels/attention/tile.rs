@@ -8,6 +8,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::Lanes;
+use super::ahead::fetch_ahead;
 use crate::engine::kernels::N_LANES;
 
 /// The most queries that share a vector of keys or values: all their sums fit into registers.
@@ -31,7 +32,11 @@ pub fn scores<S: Simd, const R: usize>(
             let n_pairs = N_LANES / S::F32_LANES / 2;
             for pair in 0..n_pairs {
                 let keys = pairs.iter().skip(pair).step_by(n_pairs);
-                let sums = products(simd, keys.copied(), queries);
+                let keys = keys.map(|keys| {
+                    fetch_ahead(keys);
+                    *keys
+                });
+                let sums = products(simd, keys, queries);
                 for (found, sums) in found.iter_mut().zip(sums) {
                     let (vectors, _) = S::as_mut_simd_f32s(found);
                     if let Some(place) = vectors.as_chunks_mut().0.get_mut(pair) {
@@ -50,7 +55,12 @@ pub fn scores<S: Simd, const R: usize>(
         let (first, _) = S::as_simd_f32s(first.as_flattened());
         let (second, _) = S::as_simd_f32s(second.as_flattened());
         let keys = first.iter().zip(second);
-        let sums = products(simd, keys.map(|(first, second)| [*first, *second]), queries);
+        let keys = keys.map(|(first, second)| {
+            fetch_ahead(first);
+            fetch_ahead(second);
+            [*first, *second]
+        });
+        let sums = products(simd, keys, queries);
         let found = found_first.iter_mut().zip(found_second);
         for ((first, second), [first_sum, second_sum]) in found.zip(sums) {
             store::<S>(first_sum, first);
@@ -141,6 +151,9 @@ impl<const R: usize> Weighted<'_, R> {
         let (vectors, _) = S::as_simd_f32s(self.values.as_flattened());
         let positions = vectors.chunks_exact(vectors.len() / N_LANES).enumerate();
         for (lane, values) in positions.skip(self.lanes.start).take(self.lanes.len()) {
+            for ahead in values.iter().skip(start).take(P) {
+                fetch_ahead(ahead);
+            }
             let Some(values) = values.get(start..).and_then(<[_]>::first_chunk::<P>) else {
                 continue;
             };

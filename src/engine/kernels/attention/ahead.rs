@@ -1,0 +1,24 @@
+//! Asks for memory before it is needed.
+
+#![expect(
+    unsafe_code,
+    reason = "the one instruction for it counts as one that a processor may lack"
+)]
+
+/// How far ahead: long enough for memory to answer, and not so long that it is lost from the first cache.
+const N_BYTES: usize = 8192;
+
+/// Asks for the memory that is needed some time after this value.
+#[inline(always)]
+pub fn fetch_ahead<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start: *const T = value;
+        // SAFETY: the instruction belongs to SSE, which every x86-64 processor has. It never faults and
+        // changes nothing that a program sees, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_byte_add(N_BYTES).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _: &T = value;
+}
