@@ -62,7 +62,7 @@ impl CpuAttention {
             visible: layer.first_visible(place.position)..place.position + 1,
         });
         let rows: Vec<Row<'_>> = rows.collect();
-        mix(batch.team, self.heads, &rows, qkv, mixed);
+        mix((batch.team, self.arch), self.heads, &rows, qkv, mixed);
     }
 
     const fn row_width(&self) -> usize {

@@ -5,7 +5,8 @@
     reason = "the one instruction for it counts as one that a processor may lack"
 )]
 
-/// How far ahead: long enough for memory to answer, and not so long that it is lost from the first cache.
+/// How far ahead: two blocks of 64 dimensions. It goes to the second cache, because the first can only wait for few
+/// lines at a time.
 const N_BYTES: usize = 8192;
 
 /// Asks for the memory that is needed some time after this value.
@@ -13,11 +14,11 @@ const N_BYTES: usize = 8192;
 pub fn fetch_ahead<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start: *const T = value;
         // SAFETY: the instruction belongs to SSE, which every x86-64 processor has. It never faults and
         // changes nothing that a program sees, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_byte_add(N_BYTES).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_byte_add(N_BYTES).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _: &T = value;

@@ -19,6 +19,12 @@ const N_TILE_BLOCKS: usize = 2;
 /// Blocks of a segment.
 const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
+/// The scores of what is not seen.
+const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
+
+/// No probability.
+const NOTHING: Lanes = Lanes::all(0.0);
+
 /// A piece of work. A type and not a closure, because only what is inlined in its method is compiled for
 /// the processor that is there.
 #[derive(Debug)]
@@ -138,17 +144,42 @@ impl<'a> Bench<'a> {
             return;
         }
         self.first_block = segment * N_SEGMENT_BLOCKS;
-        self.scores.clear();
-        self.scores.resize(
-            partial.sums.len() * N_SEGMENT_BLOCKS,
-            [f32::NEG_INFINITY; N_LANES],
-        );
+        let n_scores = partial.sums.len() * N_SEGMENT_BLOCKS;
+        self.scores.resize(n_scores, Lanes::all(0.0));
+        self.hide(&positions);
         for seen in &found {
             self.write_scores(simd, seen);
         }
         self.weigh(&positions, partial);
         for seen in &found {
             self.add_values(simd, seen, partial);
+        }
+    }
+
+    /// The blocks of a segment that a query sees something of, by their numbers in the segment.
+    fn blocks(&self, query: usize, positions: &Range<usize>) -> Range<usize> {
+        let Some(row) = self.rows.get(query / self.heads.group()) else {
+            return 0..0;
+        };
+        let first = row.visible.start.max(positions.start) / N_LANES;
+        let end = row.visible.end.min(positions.end).div_ceil(N_LANES);
+        first - self.first_block..end.max(first) - self.first_block
+    }
+
+    /// Hides the first and the last block of each query, of which it may see only a part.
+    fn hide(&mut self, positions: &Range<usize>) {
+        for query in 0..self.scores.len() / N_SEGMENT_BLOCKS {
+            let blocks = self.blocks(query, positions);
+            let start = query * N_SEGMENT_BLOCKS;
+            let seen = self
+                .scores
+                .get_mut(start + blocks.start..start + blocks.end);
+            if let Some([first, .., last]) = seen {
+                *first = HIDDEN;
+                *last = HIDDEN;
+            } else if let Some([only]) = seen {
+                *only = HIDDEN;
+            }
         }
     }
 
@@ -203,20 +234,19 @@ impl<'a> Bench<'a> {
             score_scale,
             ..
         } = self.heads;
-        let n_members = group.members.len();
+        let n_heads = self.heads.group();
         let start = self.queries.len();
+        let n_members = group.members.len();
         self.queries.resize(start + n_members * head_dim, 0.0);
+        let places = self.queries.get_mut(start..).unwrap_or_default();
         for (index, member) in group.members.iter().enumerate() {
-            let (row, head) = (
-                member.query / self.heads.group(),
-                member.query % self.heads.group(),
-            );
-            let head = self.kv_head * self.heads.group() + head;
-            let from = row * self.heads.qkv_width() + head * head_dim;
+            let head = self.kv_head * n_heads + member.query % n_heads;
+            let from = member.query / n_heads * self.heads.qkv_width() + head * head_dim;
             let query = self.qkv.get(from..from + head_dim).unwrap_or_default();
-            let places = self.queries.iter_mut().skip(start + index);
-            for (place, value) in places.step_by(n_members).zip(query) {
-                *place = value * score_scale;
+            for (places, value) in places.chunks_exact_mut(n_members).zip(query) {
+                if let Some(place) = places.get_mut(index) {
+                    *place = value * score_scale;
+                }
             }
         }
     }
@@ -224,20 +254,14 @@ impl<'a> Bench<'a> {
     /// Turns the scores of all queries into e^(score − largest).
     #[inline(always)]
     fn weigh(&mut self, positions: &Range<usize>, partial: &mut Partial) {
-        let n_heads = self.heads.group();
         let found = partial.maxima.iter_mut().zip(&mut partial.sums);
-        let scores = self.scores.chunks_exact_mut(N_SEGMENT_BLOCKS);
-        for (query, (scores, (max, sum))) in scores.zip(found).enumerate() {
-            let Some(row) = self.rows.get(query / n_heads) else {
-                continue;
-            };
-            let first = row.visible.start.max(positions.start) / N_LANES;
-            let end = row.visible.end.min(positions.end).div_ceil(N_LANES);
-            let seen = first.max(self.first_block) - self.first_block
-                ..end.max(self.first_block) - self.first_block;
-            if let Some(scores) = scores.get_mut(seen) {
-                (*max, *sum) = exponentials(scores);
-            }
+        for (query, (max, sum)) in found.enumerate() {
+            let blocks = self.blocks(query, positions);
+            let start = query * N_SEGMENT_BLOCKS;
+            let scores = self
+                .scores
+                .get_mut(start + blocks.start..start + blocks.end);
+            (*max, *sum) = exponentials(scores.unwrap_or_default());
         }
     }
 
@@ -294,13 +318,13 @@ fn write_group<S: Simd, const R: usize>(
             };
             let mut found = *found;
             if let Some(cap) = places.cap {
-                soft_cap(cap, &mut found);
+                soft_cap(cap, &mut found.0);
             }
             let lanes = member.lanes(block);
             if lanes == (0..N_LANES) {
                 *scores = found;
             } else if let (Some(scores), Some(found)) =
-                (scores.get_mut(lanes.clone()), found.get(lanes))
+                (scores.0.get_mut(lanes.clone()), found.0.get(lanes))
             {
                 scores.copy_from_slice(found);
             }
@@ -313,8 +337,8 @@ fn write_group<S: Simd, const R: usize>(
 fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
     let mut maxima = [f32::NEG_INFINITY; N_LANES];
     for scores in &*scores {
-        for (max, score) in maxima.iter_mut().zip(scores) {
-            *max = if *score > *max { *score } else { *max };
+        for (max, score) in maxima.iter_mut().zip(scores.0) {
+            *max = if score > *max { score } else { *max };
         }
     }
     let max = maxima.into_iter().fold(f32::NEG_INFINITY, f32::max);
@@ -322,7 +346,7 @@ fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
     let shift = if max == f32::NEG_INFINITY { 0.0 } else { max };
     let mut sums = [0.0_f32; N_LANES];
     for scores in scores {
-        for (sum, score) in sums.iter_mut().zip(scores) {
+        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
             *score = exp(*score - shift);
             *sum += *score;
         }
@@ -351,14 +375,17 @@ fn add_group<S: Simd, const R: usize>(simd: S, group: Group<'_>, mixing: &mut Mi
     };
     let block = mixing.block - mixing.first_block;
     let n_registers = mixing.values.len() / N_LANES;
+    let (mut probs, mut places) = ([&NOTHING; R], [0; R]);
+    for ((probs, place), member) in probs.iter_mut().zip(&mut places).zip(members) {
+        let scores = mixing.scores.get(member.query * N_SEGMENT_BLOCKS + block);
+        *probs = scores.unwrap_or(&NOTHING);
+        *place = member.query * n_registers;
+    }
     let values = Weighted {
         values: mixing.values,
         lanes,
-        probs: members.each_ref().map(|member| {
-            let place = member.query * N_SEGMENT_BLOCKS + block;
-            mixing.scores.get(place).unwrap_or(&[0.0; N_LANES])
-        }),
-        places: members.each_ref().map(|member| member.query * n_registers),
+        probs,
+        places,
     };
     add_values(simd, &values, mixing.mixed);
 }

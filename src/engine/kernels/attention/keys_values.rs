@@ -37,9 +37,9 @@ enum Blocks {
 #[derive(Debug, Clone)]
 pub struct HeadBlocks<T> {
     /// `[block][dim][lane]`, so that one register holds the same dimension of many positions.
-    keys: Vec<[T; N_LANES]>,
+    keys: Vec<Lanes<T>>,
     /// `[block][lane][dim]`, filled up to whole registers with zeros.
-    values: Vec<[T; N_LANES]>,
+    values: Vec<Lanes<T>>,
 }
 
 /// One number, or some of neighbouring registers.
@@ -51,7 +51,7 @@ pub trait Stored: Copy + Default {
     fn set(&mut self, index: usize, value: f32);
 
     /// Registers in full precision: themselves, or a copy.
-    fn widen<'a>(stored: &'a [[Self; N_LANES]], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
+    fn widen<'a>(stored: &'a [Lanes<Self>], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
 }
 
 impl Stored for f32 {
@@ -75,12 +75,13 @@ impl Stored for Halves {
     }
 
     #[inline(always)]
-    fn widen<'a>(stored: &'a [[Self; N_LANES]], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
-        copy.resize(2 * stored.len(), [0.0; N_LANES]);
+    fn widen<'a>(stored: &'a [Lanes<Self>], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+        copy.resize(2 * stored.len(), Lanes::all(0.0));
         let (pairs, _) = copy.as_chunks_mut::<2>();
         for ([first, second], stored) in pairs.iter_mut().zip(stored) {
             fetch_ahead(stored);
-            for ((first, second), stored) in first.iter_mut().zip(second).zip(stored) {
+            let numbers = first.0.iter_mut().zip(&mut second.0);
+            for ((first, second), stored) in numbers.zip(&stored.0) {
                 [*first, *second] = stored.get();
             }
         }
@@ -128,7 +129,7 @@ impl KeysValues {
 
     /// The keys of some neighbouring blocks of a head, which are numbered in the sequence: `[block][dim][lane]`.
     #[inline(always)]
-    pub fn keys<'a>(
+    pub(super) fn keys<'a>(
         &'a self,
         kv_head: usize,
         numbers: &Range<usize>,
@@ -143,7 +144,7 @@ impl KeysValues {
 
     /// The values of one block of a head: `[lane][dim]`.
     #[inline(always)]
-    pub fn values<'a>(
+    pub(super) fn values<'a>(
         &'a self,
         kv_head: usize,
         number: usize,
@@ -173,7 +174,7 @@ pub const fn n_value_registers(head_dim: usize) -> usize {
 fn part<'a, T: Stored>(
     heads: &'a [HeadBlocks<T>],
     kv_head: usize,
-    choose: impl FnOnce(&HeadBlocks<T>) -> &Vec<[T; N_LANES]>,
+    choose: impl FnOnce(&HeadBlocks<T>) -> &Vec<Lanes<T>>,
     registers: &Range<usize>,
     copy: &'a mut Vec<Lanes>,
 ) -> &'a [Lanes] {
@@ -216,7 +217,7 @@ impl<T: Stored> HeadBlocks<T> {
         let first = block * head_dim / T::N_NUMBERS;
         let keys = keys.chunks(T::N_NUMBERS);
         for (lanes, keys) in self.keys.iter_mut().skip(first).zip(keys) {
-            if let Some(place) = lanes.get_mut(lane) {
+            if let Some(place) = lanes.0.get_mut(lane) {
                 for (index, key) in keys.iter().enumerate() {
                     place.set(index, *key);
                 }
@@ -225,7 +226,7 @@ impl<T: Stored> HeadBlocks<T> {
         let first = (block * N_LANES + lane) * n_registers;
         for (register, values) in (first..).zip(values.chunks(N_LANES)) {
             if let Some(lanes) = self.values.get_mut(register / T::N_NUMBERS) {
-                for (place, value) in lanes.iter_mut().zip(values) {
+                for (place, value) in lanes.0.iter_mut().zip(values) {
                     place.set(register % T::N_NUMBERS, *value);
                 }
             }
@@ -234,9 +235,9 @@ impl<T: Stored> HeadBlocks<T> {
 }
 
 /// Makes room for so many registers.
-fn grow<T: Stored>(stored: &mut Vec<[T; N_LANES]>, n_registers: usize) {
+fn grow<T: Stored>(stored: &mut Vec<Lanes<T>>, n_registers: usize) {
     let n_least = n_registers / T::N_NUMBERS;
     if stored.len() < n_least {
-        stored.resize(n_least, [T::default(); N_LANES]);
+        stored.resize(n_least, Lanes([T::default(); N_LANES]));
     }
 }

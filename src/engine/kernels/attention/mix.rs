@@ -23,7 +23,13 @@ const N_THREAD_JOBS: usize = 4;
 ///
 /// `qkv` is `[row][queries, keys, values]`, the queries normed and turned; the keys and values of the rows are in
 /// their runs already. `mixed` is `[row][query head][dim]`.
-pub fn mix(team: &Team, heads: Heads, rows: &[Row<'_>], qkv: &[f32], mixed: &mut [f32]) {
+pub fn mix(
+    (team, arch): (&Team, pulp::Arch),
+    heads: Heads,
+    rows: &[Row<'_>],
+    qkv: &[f32],
+    mixed: &mut [f32],
+) {
     let n_most_rows = (N_MOST_JOB_QUERIES / heads.group()).max(1);
     let n_parts = rows.len().div_ceil(n_most_rows).max(1);
     let n_part_rows = rows.len().div_ceil(n_parts).max(1);
@@ -49,7 +55,6 @@ pub fn mix(team: &Team, heads: Heads, rows: &[Row<'_>], qkv: &[f32], mixed: &mut
     }
     // The last rows of a long text see the most, so they come first.
     tasks.reverse();
-    let arch = pulp::Arch::new();
     let n_seen: usize = rows.iter().map(|row| row.visible.len()).sum();
     if 2 * n_seen * heads.q_width() < N_MIN_PARALLEL_PRODUCTS {
         for task in tasks {
@@ -58,13 +63,12 @@ pub fn mix(team: &Team, heads: Heads, rows: &[Row<'_>], qkv: &[f32], mixed: &mut
     } else if team.n_threads() == 1 || tasks.len() >= N_THREAD_JOBS * team.n_threads() {
         team.run(tasks, |task| arch.dispatch(task.whole()));
     } else {
-        mix_by_segments(team, tasks);
+        mix_by_segments(team, arch, tasks);
     }
 }
 
 /// Few tasks, each divided by segments.
-fn mix_by_segments(team: &Team, tasks: Vec<Task<'_>>) {
-    let arch = pulp::Arch::new();
+fn mix_by_segments(team: &Team, arch: pulp::Arch, tasks: Vec<Task<'_>>) {
     let mut found: Vec<Vec<Partial>> = tasks
         .iter()
         .map(|task| vec![Partial::default(); task.segments().len()])

@@ -82,5 +82,14 @@ pub struct Row<'a> {
 /// How many neighbouring positions are mixed before their result is joined with that of others.
 const N_SEGMENT: usize = 512;
 
-/// As many values as one block has positions.
-type Lanes = [f32; super::N_LANES];
+/// One number for each position of a block, or some neighbouring ones of one position: a cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Lanes<T = f32>([T; super::N_LANES]);
+
+impl Lanes {
+    /// One number for all.
+    const fn all(value: f32) -> Self {
+        Self([value; super::N_LANES])
+    }
+}

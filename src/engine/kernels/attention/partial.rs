@@ -25,7 +25,7 @@ impl Partial {
         self.sums.clear();
         self.sums.resize(n_queries, 0.0);
         self.mixed.clear();
-        self.mixed.resize(n_queries * n_registers, [0.0; N_LANES]);
+        self.mixed.resize(n_queries * n_registers, Lanes::all(0.0));
     }
 
     /// Adds what later positions contribute.
@@ -46,12 +46,10 @@ impl Partial {
             let weigh = |own: f32, later: f32| own * factors[0] + later * factors[1];
             *max = joint;
             *sum = weigh(*sum, *later_sum);
-            for (own, later) in mix
-                .as_flattened_mut()
-                .iter_mut()
-                .zip(later_mix.as_flattened())
-            {
-                *own = weigh(*own, *later);
+            for (own, later) in mix.iter_mut().zip(later_mix) {
+                for (own, later) in own.0.iter_mut().zip(later.0) {
+                    *own = weigh(*own, later);
+                }
             }
         }
     }
@@ -63,8 +61,10 @@ impl Partial {
         let mixes = self.mixed.chunks_exact(n_registers.max(1));
         for ((mix, sum), output) in mixes.zip(&self.sums).zip(outputs) {
             let scale = 1.0 / sum;
-            for (place, value) in output.iter_mut().zip(mix.as_flattened()) {
-                *place = value * scale;
+            for (places, values) in output.chunks_mut(N_LANES).zip(mix) {
+                for (place, value) in places.iter_mut().zip(values.0) {
+                    *place = value * scale;
+                }
             }
         }
     }

@@ -2,8 +2,19 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
+
 use super::{CacheType, Heads, KeysValues, Row, Span, mix};
 use crate::engine::kernels::Team;
+
+/// The instructions of this processor, with the narrower ones that it has too.
+fn archs() -> impl Iterator<Item = Arch> {
+    #[cfg(target_arch = "x86_64")]
+    let narrow = pulp::x86::V3::try_new().map(Arch::V3);
+    #[cfg(not(target_arch = "x86_64"))]
+    let narrow = None;
+    [Arch::new(), Arch::Scalar].into_iter().chain(narrow)
+}
 
 const HEADS: Heads = Heads {
     n_heads: 6,
@@ -79,7 +90,7 @@ fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Ve
 
 /// What rows, each a sequence and a position, see and find.
 fn mixed(
-    team: &Team,
+    (team, arch): (&Team, Arch),
     heads: Heads,
     window: Option<usize>,
     (runs, sequences): &(Vec<KeysValues>, Vec<Sequence>),
@@ -109,7 +120,7 @@ fn mixed(
         })
         .collect();
     let mut mixed = vec![f32::NAN; rows.len() * heads.q_width()];
-    mix(team, heads, &views, &qkv, &mut mixed);
+    mix((team, arch), heads, &views, &qkv, &mut mixed);
     mixed
 }
 
@@ -189,15 +200,18 @@ const ROWS: [(usize, usize); 14] = [
 fn assert_exact(heads: Heads, cache_type: CacheType, windows: &[Option<usize>]) {
     let team = Team::new(2).unwrap();
     let family = family(heads, cache_type, 1041);
-    for &window in windows {
-        let found = mixed(&team, heads, window, &family, &ROWS);
+    let combinations = windows
+        .iter()
+        .flat_map(|window| archs().map(|arch| (*window, arch)));
+    for (window, arch) in combinations {
+        let found = mixed((&team, arch), heads, window, &family, &ROWS);
         for (found, (sequence, position)) in found.chunks_exact(heads.q_width()).zip(ROWS) {
             let texts = &family.1[sequence].texts;
             let expected = exact(heads, cache_type, window, texts, position);
             for (found, expected) in found.iter().zip(expected) {
                 assert!(
                     (f64::from(*found) - expected).abs() < 1e-5,
-                    "{heads:?} {cache_type:?} {window:?} {sequence} {position}: {found} {expected}"
+                    "{heads:?} {cache_type:?} {window:?} {arch:?} {sequence} {position}: {found} {expected}"
                 );
             }
         }
@@ -267,13 +281,17 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
                 let one = Team::new(1).unwrap();
                 let alone = rows
                     .iter()
-                    .flat_map(|row| mixed(&one, heads, window, &family, &[*row]));
+                    .flat_map(|row| mixed((&one, Arch::new()), heads, window, &family, &[*row]));
                 let alone: Vec<f32> = alone.collect();
                 for n_threads in [1, 3, 40] {
                     let team = Team::new(n_threads).unwrap();
-                    let together = mixed(&team, heads, window, &family, &rows);
+                    let together = mixed((&team, Arch::new()), heads, window, &family, &rows);
                     assert!(bits(&alone) == bits(&together), "{heads:?} {n_threads}");
-                    let few = mixed(&team, heads, window, &family, &rows[..4]);
+                    for arch in archs().filter(|arch| !matches!(arch, Arch::Scalar)) {
+                        let same = mixed((&team, arch), heads, window, &family, &rows);
+                        assert!(bits(&alone) == bits(&same), "{heads:?} {arch:?}");
+                    }
+                    let few = mixed((&team, Arch::new()), heads, window, &family, &rows[..4]);
                     assert!(bits(&alone[..few.len()]) == bits(&few));
                 }
             }
@@ -281,37 +299,49 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
     }
 }
 
+/// One text, cut into runs at some places.
+fn cut(
+    heads: Heads,
+    cache_type: CacheType,
+    n: usize,
+    places: &[usize],
+) -> (Vec<KeysValues>, Vec<Sequence>) {
+    let starts = std::iter::once(0).chain(places.iter().copied());
+    let ends = places.iter().copied().chain([n]);
+    let parts: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
+    let runs = parts
+        .iter()
+        .map(|part| run(heads, cache_type, 0, part.clone()));
+    let sequence = Sequence {
+        texts: vec![0; n],
+        runs: parts.iter().cloned().enumerate().collect(),
+    };
+    (runs.collect(), vec![sequence])
+}
+
 #[test]
 fn a_row_has_the_same_bits_wherever_its_sequence_is_cut() {
-    let team = Team::new(2).unwrap();
-    let n = 600;
+    let heads = Heads {
+        n_heads: 2,
+        n_kv_heads: 1,
+        ..HEADS
+    };
+    let (team, n) = (Team::new(2).unwrap(), 540);
+    let rows: Vec<(usize, usize)> = (n - 30..n).map(|position| (0, position)).collect();
     for cache_type in TYPES {
-        let cut = |places: &[usize]| {
-            let mut borders = vec![0];
-            borders.extend(places);
-            borders.push(n);
-            let parts: Vec<Range<usize>> =
-                borders.windows(2).map(|pair| pair[0]..pair[1]).collect();
-            let runs = parts
-                .iter()
-                .map(|part| run(HEADS, cache_type, 0, part.clone()));
-            let sequence = Sequence {
-                texts: vec![0; n],
-                runs: parts.iter().cloned().enumerate().collect(),
-            };
-            (runs.collect(), vec![sequence])
+        let all = |places: &[usize]| {
+            let family = cut(heads, cache_type, n, places);
+            let windows = [None, Some(30), Some(520)];
+            let found =
+                windows.map(|window| mixed((&team, Arch::new()), heads, window, &family, &rows));
+            bits(&found.concat())
         };
-        for window in [None, Some(30), Some(580)] {
-            let rows: Vec<(usize, usize)> = (n - 60..n).map(|position| (0, position)).collect();
-            let expected = bits(&mixed(&team, HEADS, window, &cut(&[]), &rows));
-            for place in (1..40).chain(505..520).chain(n - 61..n) {
-                for places in [vec![place], vec![place, place.max(550) + 1]] {
-                    if places.last() < Some(&n) {
-                        let found = mixed(&team, HEADS, window, &cut(&places), &rows);
-                        assert!(expected == bits(&found), "{places:?} {window:?}");
-                    }
-                }
-            }
+        let whole = all(&[]);
+        for place in (1..40).chain([505, 511, 512, 513, 519]) {
+            assert!(whole == all(&[place]), "{place}");
+        }
+        for places in [[3, 5], [15, 17], [16, 33], [7, 509], [511, 513], [514, 515]] {
+            assert!(whole == all(&places), "{places:?}");
         }
     }
 }
@@ -319,20 +349,18 @@ fn a_row_has_the_same_bits_wherever_its_sequence_is_cut() {
 #[test]
 fn a_token_that_is_no_number_reaches_only_those_who_see_it() {
     let team = Team::new(1).unwrap();
-    {
-        let mut family = family(HEADS, CacheType::F32, 1041);
-        let none = vec![f32::NAN; HEADS.n_kv_heads * HEADS.head_dim];
-        family.0[1].write(40, &none, &none);
-        let found = mixed(
-            &team,
-            HEADS,
-            None,
-            &family,
-            &[(0, 39), (0, 40), (0, 900), (1, 900)],
-        );
-        let rows = found.chunks_exact(HEADS.q_width());
-        let poisoned: Vec<bool> = rows.map(|row| row.iter().all(|x| x.is_nan())).collect();
-        assert_eq!(poisoned, [false, true, true, false]);
-        assert!(found[..HEADS.q_width()].iter().all(|x| x.is_finite()));
-    }
+    let mut family = family(HEADS, CacheType::F32, 1041);
+    let none = vec![f32::NAN; HEADS.n_kv_heads * HEADS.head_dim];
+    family.0[1].write(40, &none, &none);
+    let found = mixed(
+        (&team, Arch::new()),
+        HEADS,
+        None,
+        &family,
+        &[(0, 39), (0, 40), (0, 900), (1, 900)],
+    );
+    let rows = found.chunks_exact(HEADS.q_width());
+    let poisoned: Vec<bool> = rows.map(|row| row.iter().all(|x| x.is_nan())).collect();
+    assert_eq!(poisoned, [false, true, true, false]);
+    assert!(found[..HEADS.q_width()].iter().all(|x| x.is_finite()));
 }

@@ -1,7 +1,7 @@
 //! The inner loops of attention: some queries over one or two blocks of keys, or over one of values.
 //!
 //! Each sum goes through dimensions or positions one by one, so its bits are the same whichever queries and
-//! blocks are at hand together. A block's 16 lanes are one vector or several, as the processor has them.
+//! blocks are at hand together. W is how many of the processor's vectors hold 16 numbers.
 
 use std::ops::Range;
 
@@ -23,57 +23,54 @@ pub fn scores<S: Simd, const R: usize>(
     queries: &[[f32; R]],
 ) -> [[Lanes; R]; 2] {
     let (first, second) = keys.split_at(queries.len().min(keys.len()));
-    let mut found = [[[0.0; N_LANES]; R]; 2];
-    let [found_first, found_second] = &mut found;
-    if S::F32_LANES < N_LANES {
-        for (keys, found) in [(first, found_first), (second, found_second)] {
-            let (vectors, _) = S::as_simd_f32s(keys.as_flattened());
-            let (pairs, _) = vectors.as_chunks::<2>();
-            let n_pairs = N_LANES / S::F32_LANES / 2;
-            for pair in 0..n_pairs {
-                let keys = pairs.iter().skip(pair).step_by(n_pairs);
-                let keys = keys.map(|keys| {
-                    fetch_ahead(keys);
-                    *keys
-                });
-                let sums = products(simd, keys, queries);
-                for (found, sums) in found.iter_mut().zip(sums) {
-                    let (vectors, _) = S::as_mut_simd_f32s(found);
-                    if let Some(place) = vectors.as_chunks_mut().0.get_mut(pair) {
-                        *place = sums;
-                    }
-                }
-            }
-        }
-    } else if second.is_empty() {
-        let (first, _) = S::as_simd_f32s(first.as_flattened());
-        let sums = products(simd, first.iter().map(|keys| [*keys]), queries);
-        for (found, [sum]) in found_first.iter_mut().zip(sums) {
-            store::<S>(sum, found);
-        }
-    } else {
-        let (first, _) = S::as_simd_f32s(first.as_flattened());
-        let (second, _) = S::as_simd_f32s(second.as_flattened());
-        let keys = first.iter().zip(second);
-        let keys = keys.map(|(first, second)| {
-            fetch_ahead(first);
-            fetch_ahead(second);
-            [*first, *second]
+    let mut found = [[Lanes::all(0.0); R]; 2];
+    let [first_found, second_found] = &mut found;
+    if S::F32_LANES == N_LANES && !second.is_empty() {
+        let keys = first.iter().zip(second).map(|(first, second)| {
+            let [first] = load_ahead::<S, 1>(simd, first);
+            let [second] = load_ahead::<S, 1>(simd, second);
+            [first, second]
         });
         let sums = products(simd, keys, queries);
-        let found = found_first.iter_mut().zip(found_second);
-        for ((first, second), [first_sum, second_sum]) in found.zip(sums) {
-            store::<S>(first_sum, first);
-            store::<S>(second_sum, second);
+        let places = first_found.iter_mut().zip(second_found);
+        for ((first, second), [first_sum, second_sum]) in places.zip(sums) {
+            *first = store::<S, 1>([first_sum]);
+            *second = store::<S, 1>([second_sum]);
         }
+    } else {
+        block_scores(simd, first, queries, first_found);
+        block_scores(simd, second, queries, second_found);
     }
     found
 }
 
+/// The scores of one block's positions.
 #[inline(always)]
-fn store<S: Simd>(sum: S::f32s, place: &mut Lanes) {
-    if let [place, ..] = S::as_mut_simd_f32s(place).0 {
-        *place = sum;
+fn block_scores<S: Simd, const R: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[[f32; R]],
+    found: &mut [Lanes; R],
+) {
+    match N_LANES / S::F32_LANES {
+        1 => write_scores::<S, R, 1>(simd, keys, queries, found),
+        2 => write_scores::<S, R, 2>(simd, keys, queries, found),
+        4 => write_scores::<S, R, 4>(simd, keys, queries, found),
+        _ => write_scores::<S, R, N_LANES>(simd, keys, queries, found),
+    }
+}
+
+#[inline(always)]
+fn write_scores<S: Simd, const R: usize, const W: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[[f32; R]],
+    found: &mut [Lanes; R],
+) {
+    let keys = keys.iter().map(|keys| load_ahead::<S, W>(simd, keys));
+    let sums = products(simd, keys, queries);
+    for (found, sums) in found.iter_mut().zip(sums) {
+        *found = store::<S, W>(sums);
     }
 }
 
@@ -111,64 +108,88 @@ pub struct Weighted<'a, const R: usize> {
 /// Adds values to mixes, each `[dim]`.
 #[inline(always)]
 pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mixed: &mut [Lanes]) {
-    let n_lane_vectors = N_LANES / S::F32_LANES;
-    let n_vectors = values.values.len() / N_LANES * n_lane_vectors;
-    let (mixed, _) = S::as_mut_simd_f32s(mixed.as_flattened_mut());
-    let places = values.places.map(|place| place * n_lane_vectors);
+    let n_registers = values.values.len() / N_LANES;
     let mut start = 0;
-    if n_lane_vectors == 1 {
-        while start + 4 <= n_vectors {
-            values.add::<S, 4>(simd, start, places, mixed);
+    if S::F32_LANES == N_LANES {
+        while start + 4 <= n_registers {
+            values.add::<S, 4, 1>(simd, start, mixed);
             start += 4;
         }
     }
-    while start + 2 <= n_vectors {
-        values.add::<S, 2>(simd, start, places, mixed);
-        start += 2;
-    }
-    while start < n_vectors {
-        values.add::<S, 1>(simd, start, places, mixed);
+    while start < n_registers {
+        match N_LANES / S::F32_LANES {
+            1 => values.add::<S, 1, 1>(simd, start, mixed),
+            2 => values.add::<S, 1, 2>(simd, start, mixed),
+            4 => values.add::<S, 1, 4>(simd, start, mixed),
+            _ => values.add::<S, 1, N_LANES>(simd, start, mixed),
+        }
         start += 1;
     }
 }
 
 impl<const R: usize> Weighted<'_, R> {
-    /// Adds P neighbouring vectors of each position's values; the sums stay in registers.
+    /// Adds P neighbouring registers of each position's values; the sums stay in registers.
     #[inline(always)]
-    fn add<S: Simd, const P: usize>(
+    fn add<S: Simd, const P: usize, const W: usize>(
         &self,
         simd: S,
         start: usize,
-        places: [usize; R],
-        mixed: &mut [S::f32s],
+        mixed: &mut [Lanes],
     ) {
-        let mut sums = [[simd.splat_f32s(0.0); P]; R];
-        for (sums, place) in sums.iter_mut().zip(places) {
-            if let Some(mixed) = mixed.get(place + start..).and_then(<[_]>::first_chunk) {
-                *sums = *mixed;
+        let n_registers = self.values.len() / N_LANES;
+        let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
+        for (sums, place) in sums.iter_mut().zip(self.places) {
+            for (sums, mixed) in sums.iter_mut().zip(mixed.iter().skip(place + start)) {
+                *sums = load(simd, mixed);
             }
         }
-        let (vectors, _) = S::as_simd_f32s(self.values.as_flattened());
-        let positions = vectors.chunks_exact(vectors.len() / N_LANES).enumerate();
-        for (lane, values) in positions.skip(self.lanes.start).take(self.lanes.len()) {
-            for ahead in values.iter().skip(start).take(P) {
-                fetch_ahead(ahead);
-            }
+        let positions = self.values.chunks_exact(n_registers).enumerate();
+        let positions = positions.skip(self.lanes.start).take(self.lanes.len());
+        for (lane, values) in positions {
             let Some(values) = values.get(start..).and_then(<[_]>::first_chunk::<P>) else {
                 continue;
             };
+            let mut loaded = [[simd.splat_f32s(0.0); W]; P];
+            for (loaded, values) in loaded.iter_mut().zip(values) {
+                *loaded = load_ahead(simd, values);
+            }
             for (sums, probs) in sums.iter_mut().zip(self.probs) {
-                let prob = simd.splat_f32s(probs.get(lane).copied().unwrap_or(0.0));
-                for (sum, values) in sums.iter_mut().zip(values) {
-                    *sum = simd.mul_add_e_f32s(prob, *values, *sum);
+                let prob = simd.splat_f32s(probs.0.get(lane).copied().unwrap_or(0.0));
+                for (sum, value) in sums
+                    .as_flattened_mut()
+                    .iter_mut()
+                    .zip(loaded.as_flattened())
+                {
+                    *sum = simd.mul_add_e_f32s(prob, *value, *sum);
                 }
             }
         }
-        for (sums, place) in sums.into_iter().zip(places) {
-            let mixed = mixed.get_mut(place + start..);
-            if let Some(mixed) = mixed.and_then(<[_]>::first_chunk_mut) {
-                *mixed = sums;
+        for (sums, place) in sums.into_iter().zip(self.places) {
+            for (sums, mixed) in sums.into_iter().zip(mixed.iter_mut().skip(place + start)) {
+                *mixed = store::<S, W>(sums);
             }
         }
     }
+}
+
+#[inline(always)]
+fn load_ahead<S: Simd, const W: usize>(simd: S, register: &Lanes) -> [S::f32s; W] {
+    fetch_ahead(register);
+    load(simd, register)
+}
+
+#[inline(always)]
+fn load<S: Simd, const W: usize>(simd: S, lanes: &Lanes) -> [S::f32s; W] {
+    let (vectors, _) = S::as_simd_f32s(&lanes.0);
+    *vectors.first_chunk().unwrap_or(&[simd.splat_f32s(0.0); W])
+}
+
+#[inline(always)]
+fn store<S: Simd, const W: usize>(vectors: [S::f32s; W]) -> Lanes {
+    let mut lanes = Lanes::all(0.0);
+    let (places, _) = S::as_mut_simd_f32s(&mut lanes.0);
+    for (place, vector) in places.iter_mut().zip(vectors) {
+        *place = vector;
+    }
+    lanes
 }
