@@ -22,6 +22,7 @@ mod open;
 mod prefill;
 mod resident;
 pub mod scripted;
+mod sequences;
 mod session;
 mod stop;
 mod synthetic;

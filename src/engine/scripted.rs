@@ -3,12 +3,12 @@
 //!
 //! Its tokens are the 256 bytes, each under its own value, and one that ends a text.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
+use super::sequences::{Reach, Sequences};
 use super::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::ModelInfo;
@@ -27,8 +27,7 @@ pub struct ScriptedLm {
     n_context: usize,
     scores: Box<Scores>,
     before_forward: Box<BeforeForward>,
-    sequences: BTreeMap<SequenceId, Vec<TokenId>>,
-    n_opened: u64,
+    sequences: Sequences<Vec<TokenId>>,
     n_open: Arc<AtomicUsize>,
 }
 
@@ -43,8 +42,7 @@ impl ScriptedLm {
             n_context,
             scores: Box::new(scores),
             before_forward: Box::new(|_| {}),
-            sequences: BTreeMap::new(),
-            n_opened: 0,
+            sequences: Sequences::new(),
             n_open: Arc::default(),
         }
     }
@@ -105,30 +103,10 @@ impl ScriptedLm {
         })
     }
 
-    fn insert(&mut self, tokens: Vec<TokenId>) -> SequenceId {
-        let id = SequenceId(self.n_opened);
-        self.n_opened += 1;
-        self.sequences.insert(id, tokens);
+    fn add(&mut self, tokens: Vec<TokenId>) -> SequenceId {
+        let id = self.sequences.add(tokens);
         self.n_open.store(self.sequences.len(), Ordering::Relaxed);
         id
-    }
-
-    /// The sequences as they will be once the rows are read, or why they can't be.
-    fn check(&self, rows: &[Row]) -> Result<(), EngineError> {
-        let mut lengths = BTreeMap::new();
-        for Row { sequence, .. } in rows {
-            let Some(tokens) = self.sequences.get(sequence) else {
-                return Err(EngineError::SequenceUnknown(sequence.0));
-            };
-            let n_read = lengths.entry(*sequence).or_insert(tokens.len());
-            *n_read += 1;
-            if *n_read > self.n_context {
-                return Err(EngineError::ContextFull {
-                    n_max: self.n_context,
-                });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -142,45 +120,41 @@ impl CausalLm for ScriptedLm {
     }
 
     fn open(&mut self) -> SequenceId {
-        self.insert(Vec::new())
+        self.add(Vec::new())
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
-        match self.sequences.get(&parent).cloned() {
-            Some(tokens) => Ok(self.insert(tokens)),
-            None => Err(EngineError::SequenceUnknown(parent.0)),
-        }
+        let tokens = self.sequences.get(parent)?.clone();
+        Ok(self.add(tokens))
     }
 
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
-        match self.sequences.get_mut(&sequence) {
-            Some(tokens) => {
-                tokens.truncate(n);
-                Ok(())
-            }
-            None => Err(EngineError::SequenceUnknown(sequence.0)),
-        }
+        self.sequences.get_mut(sequence)?.truncate(n);
+        Ok(())
     }
 
     fn close(&mut self, sequence: SequenceId) {
-        self.sequences.remove(&sequence);
+        self.sequences.remove(sequence);
         self.n_open.store(self.sequences.len(), Ordering::Relaxed);
     }
 
     fn n_read(&self, sequence: SequenceId) -> usize {
-        self.sequences.get(&sequence).map_or(0, Vec::len)
+        self.sequences.get(sequence).map_or(0, Vec::len)
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         (self.before_forward)(rows);
-        self.check(rows)?;
+        let reach = Reach {
+            n_vocab: N_VOCAB,
+            n_context: self.n_context,
+        };
+        self.sequences.plan(rows, reach, Vec::len)?;
         let mut values = Vec::new();
         for row in rows {
-            if let Some(tokens) = self.sequences.get_mut(&row.sequence) {
-                tokens.push(row.token);
-                if row.logits_wanted {
-                    values.extend((self.scores)(tokens));
-                }
+            let tokens = self.sequences.get_mut(row.sequence)?;
+            tokens.push(row.token);
+            if row.logits_wanted {
+                values.extend((self.scores)(tokens));
             }
         }
         Ok(Logits::new(values, N_VOCAB))

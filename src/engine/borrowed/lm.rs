@@ -1,12 +1,11 @@
 //! Sequences over a model that knows one: each has a network of its own, which is read into again from
 //! the beginning where it can't go back.
 
-use std::collections::BTreeMap;
-
 use candle_core::{DType, Device, Tensor};
 
 use super::networks::{Network, Networks, Reading};
 use crate::decoding::TokenId;
+use crate::engine::sequences::{Reach, Sequences};
 use crate::engine::{CausalLm, EngineError, Logits, Row, SequenceId};
 
 /// How many tokens are read at once where a network reads in chunks.
@@ -22,8 +21,7 @@ pub struct BorrowedLm {
     device: Device,
     n_vocab: usize,
     n_context: usize,
-    sequences: BTreeMap<SequenceId, Sequence>,
-    n_opened: u64,
+    sequences: Sequences<Sequence>,
 }
 
 /// A text, and the network that has read some of it.
@@ -46,57 +44,14 @@ impl BorrowedLm {
             device,
             n_vocab,
             n_context,
-            sequences: BTreeMap::new(),
-            n_opened: 0,
+            sequences: Sequences::new(),
         }
-    }
-
-    fn add(&mut self, sequence: Sequence) -> SequenceId {
-        self.n_opened += 1;
-        let id = SequenceId(self.n_opened);
-        self.sequences.insert(id, sequence);
-        id
-    }
-
-    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence, EngineError> {
-        self.sequences
-            .get_mut(&id)
-            .ok_or(EngineError::SequenceUnknown(id.0))
-    }
-
-    /// How many tokens the sequences of the rows have read, if the rows can be read.
-    fn check(&self, rows: &[Row]) -> Result<BTreeMap<SequenceId, usize>, EngineError> {
-        let mut before = BTreeMap::new();
-        let mut after = BTreeMap::new();
-        for row in rows {
-            let Some(sequence) = self.sequences.get(&row.sequence) else {
-                return Err(EngineError::SequenceUnknown(row.sequence.0));
-            };
-            if row.token.index() >= self.n_vocab {
-                return Err(EngineError::TokenUnknown {
-                    token: row.token.0,
-                    n_vocab: self.n_vocab,
-                });
-            }
-            let n_read = sequence.tokens.len();
-            before.insert(row.sequence, n_read);
-            let n_after = after.entry(row.sequence).or_insert(n_read);
-            *n_after += 1;
-            if *n_after > self.n_context {
-                return Err(EngineError::ContextFull {
-                    n_max: self.n_context,
-                });
-            }
-        }
-        Ok(before)
     }
 
     fn read(&mut self, rows: &[Row]) -> Result<Vec<f32>, EngineError> {
         let mut values = Vec::new();
         for row in rows {
-            let Some(sequence) = self.sequences.get_mut(&row.sequence) else {
-                return Err(EngineError::SequenceUnknown(row.sequence.0));
-            };
+            let sequence = self.sequences.get_mut(row.sequence)?;
             sequence.tokens.push(row.token);
             if row.logits_wanted
                 && let Some(logits) = sequence.catch_up(&self.networks, &self.device)?
@@ -110,9 +65,8 @@ impl BorrowedLm {
             Reading::WholeOnly => N_WHOLE,
         };
         for row in rows {
-            if let Some(sequence) = self.sequences.get_mut(&row.sequence)
-                && sequence.tokens.len() >= n_least
-            {
+            let sequence = self.sequences.get_mut(row.sequence)?;
+            if sequence.tokens.len() >= n_least {
                 sequence.catch_up(&self.networks, &self.device)?;
             }
         }
@@ -198,37 +152,40 @@ impl CausalLm for BorrowedLm {
     }
 
     fn open(&mut self) -> SequenceId {
-        self.add(Sequence::default())
+        self.sequences.add(Sequence::default())
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
-        let child = self.sequence_mut(parent)?.fork();
-        Ok(self.add(child))
+        let child = self.sequences.get_mut(parent)?.fork();
+        Ok(self.sequences.add(child))
     }
 
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
-        self.sequence_mut(sequence)?.truncate(n);
+        self.sequences.get_mut(sequence)?.truncate(n);
         Ok(())
     }
 
     fn close(&mut self, sequence: SequenceId) {
-        self.sequences.remove(&sequence);
+        self.sequences.remove(sequence);
     }
 
     fn n_read(&self, sequence: SequenceId) -> usize {
         self.sequences
-            .get(&sequence)
+            .get(sequence)
             .map_or(0, |sequence| sequence.tokens.len())
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
-        let before = self.check(rows)?;
+        let reach = Reach {
+            n_vocab: self.n_vocab,
+            n_context: self.n_context,
+        };
+        let n_read = |sequence: &Sequence| sequence.tokens.len();
+        let plan = self.sequences.plan(rows, reach, n_read)?;
         let values = self.read(rows);
         if values.is_err() {
-            for (id, n_read) in before {
-                if let Some(sequence) = self.sequences.get_mut(&id) {
-                    sequence.truncate(n_read);
-                }
+            for (id, n_before) in plan.sequences {
+                self.sequences.get_mut(id)?.truncate(n_before);
             }
         }
         Ok(Logits::new(values?, self.n_vocab))

@@ -22,8 +22,6 @@ mod sequence;
 mod tensors;
 mod weights;
 
-use std::collections::BTreeMap;
-
 use candle_core::Device;
 
 use self::backend::Backend;
@@ -33,11 +31,10 @@ use self::cpu::CpuBackend;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
+use super::sequences::{Reach, Sequences};
 use super::weights::Checkpoint;
 use super::{CausalLm, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::decoding::TokenId;
-
-pub use cpu::n_kept_bytes;
 
 /// How many tokens are read at once where a text must be read again.
 const N_CHUNK: usize = 128;
@@ -46,8 +43,7 @@ const N_CHUNK: usize = 128;
 pub struct Decoder<B: Backend> {
     blueprint: Blueprint,
     backend: B,
-    sequences: BTreeMap<SequenceId, Sequence<B::Run>>,
-    n_opened: u64,
+    sequences: Sequences<Sequence<B::Run>>,
 }
 
 impl Decoder<CpuBackend> {
@@ -80,8 +76,7 @@ impl<B: Backend> Decoder<B> {
         Self {
             blueprint,
             backend,
-            sequences: BTreeMap::new(),
-            n_opened: 0,
+            sequences: Sequences::new(),
         }
     }
 
@@ -90,62 +85,21 @@ impl<B: Backend> Decoder<B> {
         self.backend.facts().n_params
     }
 
-    /// Where each row stands, and the sequences in the order in which rows name them.
+    /// Whose rows these are, in the order in which they name them, and where each row stands.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
-        let mut sequences = Vec::new();
-        let mut n_read = Vec::new();
-        let mut places = Vec::new();
-        for row in rows {
-            self.check_token(row)?;
-            let known = sequences.iter().position(|id| *id == row.sequence);
-            let cache = known.unwrap_or(sequences.len());
-            if known.is_none() {
-                n_read.push(self.sequence(row.sequence)?.cache.n_read());
-                sequences.push(row.sequence);
-            }
-            if let Some(position) = n_read.get_mut(cache) {
-                if *position >= self.blueprint.n_context {
-                    let n_max = self.blueprint.n_context;
-                    return Err(EngineError::ContextFull { n_max });
-                }
-                places.push(Place {
-                    cache,
-                    position: *position,
-                    far: false,
-                });
-                *position += 1;
-            }
-        }
-        Ok((sequences, places))
-    }
-
-    fn check_token(&self, row: &Row) -> Result<(), EngineError> {
-        let n_vocab = self.backend.facts().n_vocab;
-        if row.token.index() < n_vocab {
-            Ok(())
-        } else {
-            let token = row.token.0;
-            Err(EngineError::TokenUnknown { token, n_vocab })
-        }
-    }
-
-    fn sequence(&self, id: SequenceId) -> Result<&Sequence<B::Run>, EngineError> {
-        self.sequences
-            .get(&id)
-            .ok_or(EngineError::SequenceUnknown(id.0))
-    }
-
-    fn sequence_mut(&mut self, id: SequenceId) -> Result<&mut Sequence<B::Run>, EngineError> {
-        self.sequences
-            .get_mut(&id)
-            .ok_or(EngineError::SequenceUnknown(id.0))
-    }
-
-    fn add(&mut self, sequence: Sequence<B::Run>) -> SequenceId {
-        self.n_opened += 1;
-        let id = SequenceId(self.n_opened);
-        self.sequences.insert(id, sequence);
-        id
+        let reach = Reach {
+            n_vocab: self.n_vocab(),
+            n_context: self.blueprint.n_context,
+        };
+        let n_read = |sequence: &Sequence<B::Run>| sequence.cache.n_read();
+        let plan = self.sequences.plan(rows, reach, n_read)?;
+        let ids = plan.sequences.into_iter().map(|(id, _)| id);
+        let places = plan.places.into_iter().map(|(cache, position)| Place {
+            cache,
+            position,
+            far: false,
+        });
+        Ok((ids.collect(), places.collect()))
     }
 
     /// Where a rotation tells long texts from short ones, and these rows make one of the other: reads
@@ -212,26 +166,26 @@ impl<B: Backend> CausalLm for Decoder<B> {
     }
 
     fn open(&mut self) -> SequenceId {
-        self.add(Sequence::new())
+        self.sequences.add(Sequence::new())
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
-        let child = self.sequence_mut(parent)?.fork();
-        Ok(self.add(child))
+        let child = self.sequences.get_mut(parent)?.fork();
+        Ok(self.sequences.add(child))
     }
 
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
-        self.sequence_mut(sequence)?.truncate(n);
+        self.sequences.get_mut(sequence)?.truncate(n);
         Ok(())
     }
 
     fn close(&mut self, sequence: SequenceId) {
-        self.sequences.remove(&sequence);
+        self.sequences.remove(sequence);
     }
 
     fn n_read(&self, sequence: SequenceId) -> usize {
         self.sequences
-            .get(&sequence)
+            .get(sequence)
             .map_or(0, |sequence| sequence.cache.n_read())
     }
 
@@ -242,7 +196,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
         let (ids, mut places) = self.plan(rows)?;
         let (mut texts, mut caches): (Vec<Text>, Vec<Cache<B::Run>>) = ids
             .iter()
-            .filter_map(|id| self.sequences.remove(id))
+            .filter_map(|id| self.sequences.remove(*id))
             .map(|sequence| (sequence.text, sequence.cache))
             .unzip();
         let logits = self
@@ -260,7 +214,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
         }
         let sequences = texts.into_iter().zip(caches);
         let sequences = sequences.map(|(text, cache)| Sequence { text, cache });
-        self.sequences.extend(ids.into_iter().zip(sequences));
+        self.sequences.restore(ids.into_iter().zip(sequences));
         logits
     }
 
