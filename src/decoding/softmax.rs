@@ -3,6 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::candidates::BLOCK;
+use super::exp::exp_normal;
 
 /// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
 /// rows are exact, and long ones quick.
@@ -172,35 +173,11 @@ fn at_least_lowest(below: f32) -> f32 {
     if below > LOWEST { below } else { LOWEST }
 }
 
-/// `exp(x)` for `x` from [`LOWEST`] to 0, in 32 bits and without a branch, so that the compiler can
-/// compute several at once; off by less than 2e-7 of itself, and 0 at [`LOWEST`].
-///
-/// `x = n · ln 2 + r` with a whole `n` and `|r| ≤ ln 2 / 2`; `exp(r)` is its Taylor polynomial of
-/// degree 7, and `2^n` is put together from its bits. The logarithm is split in two so that `r`
-/// keeps all its digits (Cody, Waite 1980, "Software Manual for the Elementary Functions").
+/// `exp(x)` for `x` from [`LOWEST`] to 0, without a branch, so that the compiler can compute several at
+/// once; 0 at [`LOWEST`].
 #[inline(always)]
 fn exp_below(x: f32) -> f32 {
-    /// Adding and taking away 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits.
-    const ROUNDER: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let shifted = x * std::f32::consts::LOG2_E + ROUNDER;
-    let n = shifted - ROUNDER;
-    let r = x - n * LN_2_HIGH - n * LN_2_LOW;
-    let mut power = 1.0 / 5040.0;
-    for coefficient in [
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        power = power * r + coefficient;
-    }
-    let two_to_n = f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0_f32.to_bits()));
-    if x > LOWEST { power * two_to_n } else { 0.0 }
+    if x > LOWEST { exp_normal(x) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -1,37 +1,20 @@
-//! An exponential function that a compiler can turn into vector instructions.
+//! The exponential function over all numbers, for vector instructions.
 
-/// `e^x`, to 2e-7 of its value; 0 below −87.
-///
-/// x = n ln 2 + r with whole n; e^r by a polynomial on |r| ≤ ln 2 / 2, 2^n by the exponent's bits.
-/// Cody, Waite 1980, "Software Manual for the Elementary Functions".
-#[inline(always)]
-pub fn exp(x: f32) -> f32 {
-    // Adding 1.5 × 2^23 rounds to a whole number, which then stands in the lowest bits.
-    const ROUNDER: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let clamped = x.clamp(LOWEST, 88.0);
-    let rounded = clamped * std::f32::consts::LOG2_E + ROUNDER;
-    let n = rounded - ROUNDER;
-    let r = clamped - n * LN_2_HIGH - n * LN_2_LOW;
-    let mut sum = 1.0 / 5040.0;
-    for coefficient in [
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        sum = sum * r + coefficient;
-    }
-    let power_of_two = f32::from_bits((rounded.to_bits() << 23).wrapping_add(0x3F80_0000));
-    if x < LOWEST { 0.0 } else { sum * power_of_two }
-}
+use crate::decoding::exp_normal;
 
 /// Below this e^x is no longer a normal number.
 const LOWEST: f32 = -87.0;
+
+/// `e^x`, to 2e-7 of its value; 0 below −87, and no more than e^88.
+#[expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+)]
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    let power = exp_normal(x.clamp(LOWEST, 88.0));
+    if x < LOWEST { 0.0 } else { power }
+}
 
 #[cfg(test)]
 mod tests {
