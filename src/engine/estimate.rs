@@ -3,9 +3,8 @@
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
-use super::decoder::n_kept_bytes;
 use super::kernels::N_LANES;
-use super::weights::{Catalog, Place, StoredType};
+use super::weights::Catalog;
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
 /// The cache keeps keys and values in full precision.
@@ -44,20 +43,12 @@ fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     let read = catalog
         .places()
         .filter(|place| !passed_over.iter().flatten().any(|name| *name == place.name));
-    read.map(n_kept).sum()
-}
-
-/// How many bytes a tensor takes in the form in which it is used.
-const fn n_kept(place: &Place) -> u64 {
-    match &place.stored_type {
-        StoredType::Known(dtype) => n_kept_bytes(*dtype, place.n_bytes),
-        StoredType::Foreign(_) => place.n_bytes,
-    }
+    read.map(|place| place.n_bytes).sum()
 }
 
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = catalog.places().map(n_kept).sum();
+    let n_weight_bytes = catalog.n_bytes();
     let head_dim = blueprint.head_dim.next_multiple_of(N_LANES);
     let n_values = [2, blueprint.n_layers(), blueprint.n_kv_heads, head_dim];
     MemoryNeed {
