@@ -6,13 +6,9 @@ use quartet::engine;
 use quartet::generation::Implementation;
 
 use crate::fixture::{self, Fixture, Form};
-use crate::reading::Reading;
 
-/// What may differ where the sums are the same and their order is not, in logits of about 2.
-const TOLERANCE: f32 = 1e-4;
-
-/// Each with the forms in which it can be opened beside the older and newer `config.json`.
-const ARCHITECTURES: [(&str, Option<Form>); 8] = [
+/// Each with the form in which it can be opened beside the newer and older `config.json`, if any.
+pub const ARCHITECTURES: [(&str, Option<Form>); 8] = [
     ("glm4", Some(Form::Gguf)),
     ("granitemoehybrid", None),
     ("helium", None),
@@ -22,57 +18,6 @@ const ARCHITECTURES: [(&str, Option<Form>); 8] = [
     ("stablelm", None),
     ("starcoder2", None),
 ];
-
-#[track_caller]
-fn assert_reading(reading: Reading) {
-    for (name, other) in ARCHITECTURES {
-        for form in [Form::Newer, Form::Older].into_iter().chain(other) {
-            let fixture = Fixture::open(name, form);
-            let difference = reading.difference(&fixture);
-            assert!(
-                difference < TOLERANCE,
-                "{name}, {form:?}, {reading:?}: {difference}"
-            );
-        }
-    }
-}
-
-#[test]
-fn a_text_read_at_once() {
-    assert_reading(Reading::Whole);
-}
-
-#[test]
-fn a_text_read_in_chunks() {
-    assert_reading(Reading::InChunks(7));
-}
-
-#[test]
-fn a_text_read_token_by_token() {
-    assert_reading(Reading::InChunks(1));
-}
-
-#[test]
-fn a_text_read_beside_another() {
-    assert_reading(Reading::BesideAnother);
-}
-
-#[test]
-fn a_text_read_on_from_a_fork() {
-    assert_reading(Reading::FromFork);
-}
-
-#[test]
-fn a_text_read_again_from_where_it_was_cut() {
-    assert_reading(Reading::AfterCut);
-}
-
-#[test]
-fn every_fixture_is_tested() {
-    let mut found = fixture::names("borrowed");
-    found.sort();
-    assert_eq!(found, ARCHITECTURES.map(|(name, _)| name));
-}
 
 #[test]
 fn what_is_known_says_who_computes_it() {
