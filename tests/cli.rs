@@ -509,6 +509,21 @@ fn a_broken_model_is_one_sentence_and_nothing_else() {
 }
 
 #[test]
+fn a_device_that_is_not_there_is_not_replaced_by_another() {
+    let arguments = ["generate", "--prompt", "Once", "--max-tokens", "2"];
+    let run_on = |device| quartet(&[&arguments[..], &["--device", device]].concat());
+    assert!(run_on("cpu").status.success());
+    for (device, sentence) in [
+        ("cuda:99", "CUDA 99 is not there, but CPU"),
+        ("tpu", "cuda:1"),
+    ] {
+        let refused = run_on(device);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains(sentence), "{}", stderr(&refused));
+    }
+}
+
+#[test]
 fn the_number_of_threads_is_chosen_and_changes_no_token() {
     let written = |threads: &[&str]| {
         let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
+use super::device::DeviceArgument;
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, CpuThreads};
@@ -11,6 +12,9 @@ use crate::worker::{ComputeChoice, CpuThreads};
 /// What every command is given that runs a model.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct ComputeArguments {
+    #[command(flatten)]
+    device: DeviceArgument,
+
     /// How many threads compute on the processor, at most as many as this process may use; one for
     /// each core where none is given
     #[arg(long, value_name = "N")]
@@ -24,9 +28,9 @@ impl ComputeArguments {
     /// What they ask for.
     pub(super) fn choice(&self) -> ComputeChoice {
         ComputeChoice {
+            device: self.device.device,
             n_threads: self.threads,
             precision: self.precision.precision,
-            ..ComputeChoice::default()
         }
     }
 

@@ -6,6 +6,7 @@
 mod bench;
 mod compute;
 mod console;
+mod device;
 mod failure;
 mod generate;
 mod hub;

@@ -29,7 +29,7 @@ impl Subject {
         outline.map_err(|error| failure(&error))
     }
 
-    /// Loads it for the best device there is.
+    /// Loads it.
     pub fn open(
         &self,
         compute: ComputeChoice,
