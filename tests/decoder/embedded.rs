@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::ops::ControlFlow;
+use std::path::Path;
 
-use candle_core::quantized::gguf_file;
+use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
-use quartet::engine::{Compute, open_embedded};
+use quartet::engine::{Compute, LoadedModel, open_embedded, open_path};
 
 use crate::{argmax, read};
 
@@ -16,6 +17,16 @@ const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/assets/model/quartet-stories-q8_0.gguf"
 );
+
+/// Of a kind that the model knows, but nothing that it has read.
+const STORY: &str = "In a house at the edge of the wood there lived a clockmaker and her brother. \
+    Every morning she wound the great clock in the hall, and every evening he listened whether it \
+    still went. One winter night the clock stood still. \"Someone has taken the little wheel,\" said \
+    the brother, and he looked under the table and behind the stove, but it was not there. Then a mouse \
+    came out of the wall and said, \"I have it, but I need it for my cart. My children are ill, and the \
+    doctor lives far away.\" The clockmaker was not angry. She gave the mouse a button of brass, which \
+    rolled even better, and took her wheel back. When the sun rose the clock was going again, and on the \
+    window-sill lay three hazel nuts in a row.";
 
 #[test]
 fn it_opens_with_its_facts_and_its_tokenizer() {
@@ -97,4 +108,65 @@ fn its_greedy_story_is_that_of_candle_transformers() {
     }
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with(" lived in a small village."), "{text}");
+}
+
+#[test]
+fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("exact.gguf");
+    write_widened(&path);
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let exact = open_path(&path, &Compute::on_cpu(), to_the_end);
+    let exact = perplexity(&mut exact.unwrap().unwrap());
+    let rounded = open_embedded(&Compute::on_cpu(), to_the_end);
+    let rounded = perplexity(&mut rounded.unwrap().unwrap());
+    assert!((5.0..60.0).contains(&exact), "{exact}");
+    assert!(
+        (rounded / exact - 1.0).abs() < 1e-3,
+        "{rounded}, not {exact}"
+    );
+}
+
+/// The model's file with its weights in single precision, as what they stand for.
+fn write_widened(path: &Path) {
+    let mut file = File::open(FILE).unwrap();
+    let content = gguf_file::Content::read(&mut file).unwrap();
+    let names = content.tensor_infos.keys();
+    let widened = names.map(|name| {
+        let tensor = content.tensor(&mut file, name, &Device::Cpu).unwrap();
+        let widened = tensor.dequantize(&Device::Cpu).unwrap();
+        let widened = QTensor::quantize(&widened, GgmlDType::F32).unwrap();
+        (name.as_str(), widened)
+    });
+    let tensors: Vec<(&str, QTensor)> = widened.collect();
+    let metadata: Vec<_> = content
+        .metadata
+        .iter()
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    let tensors: Vec<_> = tensors
+        .iter()
+        .map(|(name, tensor)| (*name, tensor))
+        .collect();
+    let mut written = File::create(path).unwrap();
+    gguf_file::write(&mut written, &metadata, &tensors).unwrap();
+}
+
+/// Of the story's tokens after the first.
+fn perplexity(model: &mut LoadedModel) -> f64 {
+    let tokens: Vec<u32> = model
+        .tokenizer
+        .encode(STORY)
+        .unwrap()
+        .iter()
+        .map(|token| token.0)
+        .collect();
+    assert!(tokens.len() > 150);
+    let sequence = model.lm.open();
+    let logits = read(model.lm.as_mut(), sequence, &tokens);
+    let log_probs = logits.iter().zip(&tokens[1..]).map(|(logits, token)| {
+        let mass: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
+        f64::from(logits[*token as usize]) - mass.ln()
+    });
+    (-log_probs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
 }
