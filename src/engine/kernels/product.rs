@@ -5,13 +5,13 @@ use super::matrix::Tiles;
 use super::{Matrix, N_LANES, Team};
 
 /// Products below which other threads cost more than they give.
-const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 20;
+const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 18;
 
 /// The least products of a part.
-const N_PART_PRODUCTS: usize = 1 << 19;
+const N_PART_PRODUCTS: usize = 1 << 17;
 
 /// The most parts for each thread.
-const N_MOST_THREAD_PARTS: usize = 8;
+const N_MOST_THREAD_PARTS: usize = 4;
 
 /// Some tiles of a matrix, to be multiplied with all inputs.
 #[derive(Debug)]
