@@ -110,12 +110,13 @@ impl Inputs {
                     .unwrap_or_default(),
             });
         }
+        let arch = self.instructions.arch();
         if self.n_rows * width < N_MIN_PARALLEL_VALUES {
             for job in jobs {
-                job.fill();
+                arch.dispatch(job);
             }
         } else {
-            team.run(jobs, Job::fill);
+            team.run(jobs, |job| arch.dispatch(job));
         }
     }
 
@@ -185,12 +186,6 @@ struct Job<'a> {
     values: &'a [f32],
     blocks: &'a mut [InputBlock],
     floats: &'a mut [f32],
-}
-
-impl Job<'_> {
-    fn fill(self) {
-        pulp::Arch::new().dispatch(self);
-    }
 }
 
 impl NullaryFnOnce for Job<'_> {

@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
+
 #[cfg(target_arch = "x86_64")]
 use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
@@ -97,6 +101,18 @@ impl InstructionSet {
             Self::Avx2(_) => "AVX2",
             Self::Portable => "portable",
             Self::Scalar => "scalar",
+        }
+    }
+
+    /// The instructions of loops that the compiler makes wide: attention, norms, the rounding of inputs.
+    pub fn arch(self) -> Arch {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) | Self::Avx2(_) => V3::try_new().map_or(Arch::Scalar, Arch::V3),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => Arch::new(),
+            Self::Portable => Arch::new(),
+            Self::Scalar => Arch::Scalar,
         }
     }
 

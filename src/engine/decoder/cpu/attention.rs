@@ -18,8 +18,8 @@ pub struct CpuAttention {
 }
 
 impl CpuAttention {
-    /// For heads of this shape.
-    pub fn new(shape: HeadShape, cache_type: CacheType) -> Self {
+    /// For heads of this shape, with these instructions.
+    pub fn new(shape: HeadShape, cache_type: CacheType, arch: pulp::Arch) -> Self {
         Self {
             shape,
             heads: Heads {
@@ -30,7 +30,7 @@ impl CpuAttention {
                 score_cap: shape.score_cap,
             },
             cache_type,
-            arch: pulp::Arch::new(),
+            arch,
         }
     }
 

@@ -11,10 +11,7 @@ mod run;
 
 use std::time::Instant;
 
-use candle_core::quantized::GgmlDType;
-
 use self::attention::CpuAttention;
-use self::projection::format;
 use self::rows::{Activated, Joined, Normed, each_row};
 use self::run::CpuRun;
 use super::attention::HeadShape;
@@ -74,15 +71,6 @@ struct Batch<'a> {
     turns: Vec<Turns>,
 }
 
-/// How many bytes weights take on the processor that a file stores so in `n_bytes`.
-pub const fn n_kept_bytes(dtype: GgmlDType, n_bytes: u64) -> u64 {
-    match (format(dtype), dtype) {
-        // candle widens them.
-        (None, GgmlDType::F16 | GgmlDType::BF16) => 2 * n_bytes,
-        _ => n_bytes,
-    }
-}
-
 impl CpuBackend {
     /// Takes the weights that the blueprint asks for out of the checkpoint.
     pub fn load(
@@ -92,13 +80,14 @@ impl CpuBackend {
     ) -> Result<Self, EngineError> {
         let instructions = InstructionSet::chosen()
             .map_err(|reason| EngineError::InstructionsMissing { reason })?;
+        let arch = instructions.arch();
         let team = Team::new(n_threads).map_err(|source| EngineError::ThreadsMissing { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint), CacheType::default()),
+            attention: CpuAttention::new(HeadShape::new(blueprint), CacheType::default(), arch),
             team,
-            arch: pulp::Arch::new(),
+            arch,
         };
         Ok(Self {
             model,
@@ -125,16 +114,11 @@ impl Buffers {
 
 impl Model {
     /// The rows of the token table, and of the table of positions where there is one.
-    fn embed(
-        &self,
-        rows: &[Row],
-        places: &[Place],
-        buffers: &mut Buffers,
-    ) -> Result<(), EngineError> {
+    fn embed(&self, rows: &[Row], places: &[Place], buffers: &mut Buffers) {
         let (weights, hidden) = (&self.weights, &mut buffers.hidden);
         hidden.clear();
         let tokens = rows.iter().map(|row| row.token.index());
-        weights.embedding.extend_with_rows(tokens, hidden)?;
+        weights.embedding.extend_with_rows(tokens, hidden);
         if let Some(scale) = self.blueprint.scales.embedding {
             for value in hidden.iter_mut() {
                 *value *= scale;
@@ -143,12 +127,11 @@ impl Model {
         if let Some(table) = &weights.positions {
             buffers.found.clear();
             let positions = places.iter().map(|place| place.position);
-            table.extend_with_rows(positions, &mut buffers.found)?;
+            table.extend_with_rows(positions, &mut buffers.found);
             for (value, position) in buffers.hidden.iter_mut().zip(&buffers.found) {
                 *value += position;
             }
         }
-        Ok(())
     }
 
     fn layer(
@@ -157,7 +140,7 @@ impl Model {
         batch: &Batch<'_>,
         caches: &mut [Cache<CpuRun>],
         (buffers, times): (&mut Buffers, &mut ForwardTimes),
-    ) -> Result<(), EngineError> {
+    ) {
         let team = &self.team;
         let Buffers {
             hidden,
@@ -171,26 +154,25 @@ impl Model {
         } = buffers;
         let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
         let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.qkv.forward(team, values, inputs, qkv)?;
+        layer.qkv.forward(team, values, inputs, qkv);
         lap(&mut clock, spent);
         mixed.clear();
         mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
         self.attention
             .forward(&layer.attention, qkv, (batch, caches), mixed);
         lap(&mut clock, &mut times.attention_secs);
-        layer.attention_output.forward(team, mixed, inputs, found)?;
+        layer.attention_output.forward(team, mixed, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
         let values = self.normed(layer.ffn_norms.before.as_ref(), hidden, normed);
         clock = Instant::now();
-        layer.ffn_in.forward(team, values, inputs, inner)?;
+        layer.ffn_in.forward(team, values, inputs, inner);
         lap(&mut clock, &mut times.product_secs);
         self.activate(inner, activated);
         clock = Instant::now();
-        layer.ffn_down.forward(team, activated, inputs, found)?;
+        layer.ffn_down.forward(team, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
-        Ok(())
     }
 
     /// Each row at one length, where there is a norm.
@@ -262,7 +244,7 @@ impl Model {
     }
 
     /// The logits of the rows that want them.
-    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Result<Vec<f32>, EngineError> {
+    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
         let width = self.blueprint.hidden_size;
         let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
         let wanted = hidden.filter(|(row, _)| row.logits_wanted);
@@ -272,14 +254,14 @@ impl Model {
         }
         let mut logits = Vec::new();
         if buffers.found.is_empty() {
-            return Ok(logits);
+            return logits;
         }
         let norm = Some(&self.weights.final_norm);
         let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
         let (team, inputs) = (&self.team, &mut buffers.inputs);
         self.weights
             .head()
-            .forward(team, normed, inputs, &mut logits)?;
+            .forward(team, normed, inputs, &mut logits);
         if let Some(scale) = self.blueprint.scales.logit {
             for logit in &mut logits {
                 *logit *= scale;
@@ -288,7 +270,7 @@ impl Model {
         if let Some(cap) = self.blueprint.caps.logit {
             soft_cap(cap, &mut logits);
         }
-        Ok(logits)
+        logits
     }
 }
 
@@ -311,7 +293,7 @@ impl Backend for CpuBackend {
             times,
         } = self;
         let started_at = Instant::now();
-        model.embed(rows, places, buffers)?;
+        model.embed(rows, places, buffers);
         let rotations = model.weights.facts.rotations.iter();
         let batch = Batch {
             team: &model.team,
@@ -321,10 +303,10 @@ impl Backend for CpuBackend {
                 .collect(),
         };
         for layer in &model.weights.layers {
-            model.layer(layer, &batch, caches, (buffers, times))?;
+            model.layer(layer, &batch, caches, (buffers, times));
         }
         let mut clock = Instant::now();
-        let logits = model.head(rows, buffers)?;
+        let logits = model.head(rows, buffers);
         lap(&mut clock, &mut times.head_secs);
         times.total_secs += started_at.elapsed().as_secs_f64();
         Ok(Logits::new(logits, model.weights.facts.n_vocab))

@@ -7,6 +7,7 @@ use pulp::{Simd, WithSimd};
 use super::job::{Job, Result};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
+use super::tile::N_MOST_QUERIES;
 use super::{Heads, N_SEGMENT, Row};
 use crate::engine::kernels::Team;
 
@@ -19,6 +20,9 @@ const N_MOST_JOB_QUERIES: usize = 64;
 /// Jobs for each thread, so that one that comes late has less to do.
 const N_THREAD_JOBS: usize = 4;
 
+/// Fewer jobs than that for each thread are worth dividing the rows, though each part then reads the keys.
+const N_LEAST_THREAD_JOBS: usize = 2;
+
 /// Mixes for each row the values of all positions that it sees.
 ///
 /// `qkv` is `[row][queries, keys, values]`, the queries normed and turned; the keys and values of the rows are in
@@ -30,9 +34,7 @@ pub fn mix(
     qkv: &[f32],
     mixed: &mut [f32],
 ) {
-    let n_most_rows = (N_MOST_JOB_QUERIES / heads.group()).max(1);
-    let n_parts = rows.len().div_ceil(n_most_rows).max(1);
-    let n_part_rows = rows.len().div_ceil(n_parts).max(1);
+    let n_part_rows = n_part_rows(team.n_threads(), heads, rows);
     let parts = rows.chunks(n_part_rows);
     let parts = parts.zip(qkv.chunks(n_part_rows * heads.qkv_width()));
     let mixes = mixed.chunks_mut(n_part_rows * heads.q_width());
@@ -65,6 +67,19 @@ pub fn mix(
     } else {
         mix_by_segments(team, arch, tasks);
     }
+}
+
+/// How many rows make a part: few enough for their scores to stay near and for every thread to have work, but
+/// no fewer than go through a run together anyway.
+fn n_part_rows(n_threads: usize, heads: Heads, rows: &[Row<'_>]) -> usize {
+    let within = |n_queries: usize| (n_queries / heads.group()).max(1);
+    let n_seen = rows.iter().map(|row| row.visible.len()).max().unwrap_or(0);
+    let n_jobs = heads.n_kv_heads * n_seen.div_ceil(N_SEGMENT).max(1);
+    let n_least_parts = rows.len().div_ceil(within(N_MOST_JOB_QUERIES));
+    let n_wanted_parts = (N_LEAST_THREAD_JOBS * n_threads).div_ceil(n_jobs);
+    let n_most_parts = rows.len() / within(N_MOST_QUERIES);
+    let n_parts = n_wanted_parts.min(n_most_parts).max(n_least_parts).max(1);
+    rows.len().div_ceil(n_parts).max(1)
 }
 
 /// Few tasks, each divided by segments.
