@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
+use super::cache::CacheArgument;
 use super::device::DeviceArgument;
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
@@ -22,6 +23,9 @@ pub(super) struct ComputeArguments {
 
     #[command(flatten)]
     precision: PrecisionArgument,
+
+    #[command(flatten)]
+    cache: CacheArgument,
 }
 
 impl ComputeArguments {
@@ -29,6 +33,7 @@ impl ComputeArguments {
     pub(super) fn choice(&self) -> ComputeChoice {
         ComputeChoice {
             device: self.device.device,
+            cache: self.cache.cache,
             n_threads: self.threads,
             precision: self.precision.precision,
         }
@@ -41,6 +46,8 @@ impl ComputeArguments {
 
     /// What is to be said where the model does not compute as was asked for.
     pub(super) fn remark(&self, info: &ModelInfo) -> Option<String> {
-        self.precision.remark(info)
+        self.precision
+            .remark(info)
+            .or_else(|| self.cache.remark(info))
     }
 }

@@ -4,6 +4,7 @@
 //! `Command`.
 
 mod bench;
+mod cache;
 mod compute;
 mod console;
 mod device;

@@ -7,7 +7,7 @@ use rayon::ThreadPoolBuilder;
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
-use super::{Device, DeviceChoice, Precision};
+use super::{CacheType, Device, DeviceChoice, Precision};
 
 /// What the user may ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub struct ComputeChoice {
     pub device: DeviceChoice,
     /// In which numbers on a graphics processor.
     pub precision: Precision,
+    /// As what keys and values are kept on the processor.
+    pub cache: CacheType,
     /// With how many threads on the processor; the usual number where none is given.
     pub n_threads: Option<NonZeroUsize>,
 }
@@ -26,6 +28,8 @@ pub struct ComputeChoice {
 pub struct Compute {
     /// Where.
     pub device: Device,
+    /// As what keys and values are kept on the processor.
+    pub cache: CacheType,
     /// With how many threads on the processor.
     pub n_threads: NonZeroUsize,
 }
@@ -52,7 +56,18 @@ impl Compute {
         pool.build_global().ok();
         Self {
             device: Device::choose(choice.device, choice.precision),
+            cache: choice.cache,
             n_threads,
+        }
+    }
+
+    /// How people call it: "CPU", "CPU with an f16 cache", "CUDA 0 in bf16".
+    pub fn name(&self) -> String {
+        let device = self.device.name();
+        if self.device.candle().is_cpu() && self.cache != CacheType::default() {
+            format!("{device} with an {} cache", self.cache.name())
+        } else {
+            device
         }
     }
 

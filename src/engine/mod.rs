@@ -38,6 +38,7 @@ pub use embedded::{inspect_embedded, open_embedded};
 pub use error::EngineError;
 pub use estimate::free_memory;
 pub use gguf_tokenizer::open_gguf_tokenizer;
+pub use kernels::attention::CacheType;
 pub use loaded_model::{LoadProgress, LoadedModel};
 pub use open::{inspect, open_path};
 pub use resident::{Resident, resident_memory};

@@ -4,9 +4,9 @@
 use std::num::NonZeroUsize;
 
 use super::{AppState, Command, Effect, ModelsCommand};
-use crate::worker::{ComputeChoice, DeviceChoice, Precision, Request};
+use crate::worker::{CacheType, ComputeChoice, DeviceChoice, Precision, Request};
 
-/// A device or a precision that can be chosen.
+/// A device, a precision or a type of cache that can be chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceRow {
     /// What it is called.
@@ -66,6 +66,24 @@ impl AppState {
             command: self.with_precision(precision),
         };
         Precision::ALL.map(row).into()
+    }
+
+    /// As what keys and values can be kept on the processor; nothing where models are to compute elsewhere.
+    pub fn cache_rows(&self) -> Vec<DeviceRow> {
+        if self.models.devices.is_none() || self.computes_elsewhere() {
+            return Vec::new();
+        }
+        let compute = self.models.compute;
+        let row = |cache: CacheType| DeviceRow {
+            name: cache.name().to_owned(),
+            hint: cache.hint(),
+            chosen: cache == compute.cache,
+            command: Command::Models(ModelsCommand::ComputeWith(ComputeChoice {
+                cache,
+                ..compute
+            })),
+        };
+        CacheType::ALL.map(row).into()
     }
 
     /// What is to be said about the devices: what is missing, or what there is to know.

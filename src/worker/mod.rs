@@ -13,7 +13,7 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Precision};
+pub use crate::engine::{CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
@@ -46,9 +46,11 @@ fn open_on(
 ) -> Result<Option<LoadedModel>, EngineError> {
     match source {
         ModelSource::Embedded => {
-            let device = Device::cpu();
-            let n_threads = compute.n_threads;
-            open_embedded(&Compute { device, n_threads }, progress)
+            let on_cpu = Compute {
+                device: Device::cpu(),
+                ..compute.clone()
+            };
+            open_embedded(&on_cpu, progress)
         }
         ModelSource::Path(path) => open_path(path, compute, progress),
     }

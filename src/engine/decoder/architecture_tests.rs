@@ -9,7 +9,7 @@ use super::Decoder;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Catalog, Source, read_header};
-use crate::engine::{CausalLm, Precision, Row, SequenceId};
+use crate::engine::{CausalLm, Compute, Precision, Row, SequenceId};
 
 /// A model's files: a configuration and its weights, or both in one.
 fn open(folder: &Path, is_gguf: bool) -> (Blueprint, Catalog) {
@@ -84,7 +84,7 @@ fn in_slices(folder: &Path, is_gguf: bool) -> Vec<f32> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
-    logits(&mut Decoder::on_cpu(blueprint, &mut checkpoint, 2).unwrap())
+    logits(&mut Decoder::on_cpu(blueprint, &mut checkpoint, &Compute::on_cpu()).unwrap())
 }
 
 fn all_fixtures() -> Vec<(PathBuf, bool)> {

@@ -33,7 +33,7 @@ use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::sequences::{Reach, Sequences};
 use super::weights::Checkpoint;
-use super::{CausalLm, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
+use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 use crate::decoding::TokenId;
 
 /// How many tokens are read at once where a text must be read again.
@@ -47,13 +47,13 @@ pub struct Decoder<B: Backend> {
 }
 
 impl Decoder<CpuBackend> {
-    /// On the processor, in kernels of our own, with so many threads.
+    /// On the processor, in kernels of our own.
     pub fn on_cpu(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
-        n_threads: usize,
+        compute: &Compute,
     ) -> Result<Self, EngineError> {
-        let backend = CpuBackend::load(&blueprint, checkpoint, n_threads)?;
+        let backend = CpuBackend::load(&blueprint, checkpoint, compute)?;
         Ok(Self::new(blueprint, backend))
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::borrowed::Plan;
 use crate::engine::decoder::Decoder;
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint};
-use crate::engine::{CausalLm, Compute, EngineError};
+use crate::engine::{CacheType, CausalLm, Compute, EngineError};
 use crate::generation::{Implementation, ModelOutline};
 
 /// A model's architecture, by who runs it.
@@ -70,12 +70,14 @@ impl Architecture {
     }
 
     /// How the model computes. Several models of candle-transformers also round
-    /// the positions of tokens where their weights are halved, so all of them stay in full precision.
+    /// the positions of tokens where their weights are halved, so all of them stay in full precision; they
+    /// keep their own cache.
     pub fn compute(&self, compute: &Compute) -> Compute {
         match self {
             Self::Own(_) => compute.clone(),
             Self::Borrowed(_) => Compute {
                 device: compute.device.in_full_precision(),
+                cache: CacheType::default(),
                 n_threads: compute.n_threads,
             },
         }
@@ -113,7 +115,7 @@ impl Architecture {
         let candle = device.candle().clone();
         match self {
             Self::Own(blueprint) if candle.is_cpu() => {
-                let decoder = Decoder::on_cpu(blueprint, checkpoint, compute.n_threads.get())?;
+                let decoder = Decoder::on_cpu(blueprint, checkpoint, compute)?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }

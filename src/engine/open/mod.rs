@@ -117,7 +117,7 @@ impl Found {
             implementation,
             n_params,
             quantization,
-            device: compute.device.name(),
+            device: compute.name(),
             n_vocab,
             n_context: lm.n_context(),
             file: self.file,

@@ -13,7 +13,7 @@ use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::decoder::Decoder;
 use crate::engine::weights::Source;
-use crate::engine::{CausalLm, Precision, Row};
+use crate::engine::{CausalLm, Compute, Precision, Row};
 
 const HIDDEN: usize = 256;
 /// Not a multiple of the 256 values of a block.
@@ -127,7 +127,12 @@ fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let here = found(tensors);
     let mut progress = |_| ControlFlow::Continue(());
     let mut checkpoint = here.catalog.open(&mut progress).unwrap();
-    let mut lm = Decoder::on_cpu(blueprint(here.architecture), &mut checkpoint, 2).unwrap();
+    let mut lm = Decoder::on_cpu(
+        blueprint(here.architecture),
+        &mut checkpoint,
+        &Compute::on_cpu(),
+    )
+    .unwrap();
     let on_cpu = logits(&mut lm);
     [on_cpu, in_tensors(tensors, Precision::F32)]
 }

@@ -19,6 +19,13 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
     ui.scope_builder(builder, |ui| {
         chooser_ui(ui, "Runs on", "Devices", &state.device_rows(), commands);
         chooser_ui(ui, "In", "Numbers", &state.precision_rows(), commands);
+        chooser_ui(
+            ui,
+            "Cache",
+            "Keys and values",
+            &state.cache_rows(),
+            commands,
+        );
         if let Some(choice) = state.thread_choice() {
             threads_ui(ui, state, choice, commands);
         }

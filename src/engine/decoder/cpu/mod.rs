@@ -21,10 +21,9 @@ use super::cache::Cache;
 use super::norm::NormWeights;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
-use crate::engine::kernels::attention::CacheType;
 use crate::engine::kernels::{Inputs, InstructionSet, Team, soft_cap};
 use crate::engine::weights::Checkpoint;
-use crate::engine::{EngineError, ForwardTimes, Logits, Row};
+use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
 
 /// The processor's cores.
 pub struct CpuBackend {
@@ -76,16 +75,17 @@ impl CpuBackend {
     pub fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
-        n_threads: usize,
+        compute: &Compute,
     ) -> Result<Self, EngineError> {
         let instructions = InstructionSet::chosen()
             .map_err(|reason| EngineError::InstructionsMissing { reason })?;
         let arch = instructions.arch();
-        let team = Team::new(n_threads).map_err(|source| EngineError::ThreadsMissing { source })?;
+        let team = Team::new(compute.n_threads.get())
+            .map_err(|source| EngineError::ThreadsMissing { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint), CacheType::default(), arch),
+            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache, arch),
             team,
             arch,
         };

@@ -2,19 +2,43 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::ahead::fetch_ahead;
 use super::half::Halves;
 use super::{Heads, Lanes};
 use crate::engine::kernels::N_LANES;
 
 /// As what keys and values are kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CacheType {
-    /// In half precision: half the memory to hold, and to read at each step.
-    F16,
     /// As they were computed.
     #[default]
     F32,
+    /// In half precision: half the memory to hold, and to read at each step.
+    F16,
+}
+
+impl CacheType {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
+
+    /// How people call it: "f16".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        }
+    }
+
+    /// What there is to know of it, in a few words.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::F32 => "as computed",
+            Self::F16 => "half the memory",
+        }
+    }
 }
 
 /// One layer's keys and values of neighbouring tokens, in blocks of 16 positions.

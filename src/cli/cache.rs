@@ -1,0 +1,33 @@
+//! `--cache`: as what keys and values are kept.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::generation::ModelInfo;
+use crate::worker::CacheType;
+
+/// The argument, for the commands that load a model.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct CacheArgument {
+    /// As what keys and values are kept on the processor: f16 takes half the memory, and rounds them
+    #[arg(long, value_name = "NUMBERS", default_value = CacheType::default().name())]
+    #[arg(value_parser = parser())]
+    pub cache: CacheType,
+}
+
+impl CacheArgument {
+    /// What is to be said where the model does not keep them as was asked for.
+    pub fn remark(self, info: &ModelInfo) -> Option<String> {
+        let wanted = self.cache.name();
+        let is_kept = info.device.ends_with(&format!("{wanted} cache"));
+        (self.cache != CacheType::default() && !is_kept)
+            .then(|| format!("This model does not keep keys and values in {wanted}"))
+    }
+}
+
+fn parser() -> impl TypedValueParser<Value = CacheType> {
+    PossibleValuesParser::new(CacheType::ALL.map(CacheType::name)).map(|name| {
+        let mut all = CacheType::ALL.into_iter();
+        all.find(|cache| cache.name() == name).unwrap_or_default()
+    })
+}
