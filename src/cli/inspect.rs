@@ -114,6 +114,7 @@ mod tests {
             memory: MemoryNeed {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,
+                n_state_bytes: 0,
             },
             unread: Some("the settings could not be read\nmodel/settings.json".to_owned()),
         };

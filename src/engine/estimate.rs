@@ -58,6 +58,7 @@ pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
             .fold(N_CACHE_VALUE_BYTES as u64, |product, n| {
                 product.saturating_mul(n as u64)
             }),
+        n_state_bytes: 0,
     }
 }
 

@@ -34,20 +34,23 @@ pub struct MemoryNeed {
     pub n_weight_bytes: u64,
     /// Bytes of keys and values for each token that a sequence has read.
     pub n_cache_bytes_per_token: u64,
+    /// Bytes that a sequence takes whatever its length: the states of layers without attention.
+    pub n_state_bytes: u64,
 }
 
 impl MemoryNeed {
-    /// Bytes of keys and values of one pane with this many tokens.
+    /// Bytes of what one pane with this many tokens keeps of them.
     pub const fn n_cache_bytes(&self, n_tokens: usize) -> u64 {
-        self.n_cache_bytes_per_token.saturating_mul(n_tokens as u64)
+        self.n_cache_bytes_per_token
+            .saturating_mul(n_tokens as u64)
+            .saturating_add(self.n_state_bytes)
     }
 
     /// Bytes in all, with so many panes of so many tokens each. What panes share counts for each of
     /// them, so that it is the most they can take.
     pub const fn n_bytes(&self, n_panes: usize, n_tokens: usize) -> u64 {
-        let n_all_tokens = n_panes.saturating_mul(n_tokens);
-        self.n_weight_bytes
-            .saturating_add(self.n_cache_bytes(n_all_tokens))
+        let n_all_cache_bytes = self.n_cache_bytes(n_tokens).saturating_mul(n_panes as u64);
+        self.n_weight_bytes.saturating_add(n_all_cache_bytes)
     }
 
     /// The warning that so many bytes are needed where only `n_free` are free; none where they suffice.
@@ -67,10 +70,22 @@ mod tests {
         let need = MemoryNeed {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
+            n_state_bytes: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 10_000);
         assert_eq!(need.n_bytes(4, 50), 1_040_000);
         assert_eq!(need.n_bytes(usize::MAX, 2), u64::MAX);
+    }
+
+    #[test]
+    fn a_state_counts_once_for_each_pane() {
+        let need = MemoryNeed {
+            n_weight_bytes: 1_000_000,
+            n_cache_bytes_per_token: 0,
+            n_state_bytes: 300,
+        };
+        assert_eq!(need.n_cache_bytes(50), 300);
+        assert_eq!(need.n_bytes(4, 50), 1_001_200);
     }
 
     #[test]

@@ -180,6 +180,7 @@ impl Plan {
         MemoryNeed {
             n_weight_bytes: n_kept_bytes.sum::<u64>().saturating_add(n_widened_bytes),
             n_cache_bytes_per_token: 4 * n_cache_values,
+            n_state_bytes: 0,
         }
     }
 }

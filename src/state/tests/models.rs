@@ -266,6 +266,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
         memory: MemoryNeed {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
+            n_state_bytes: 0,
         },
         unread: None,
     }
