@@ -2,6 +2,7 @@
 
 use candle_core::quantized::gguf_file::Content;
 
+use super::infinities::without_infinities;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::borrowed::Plan;
@@ -22,6 +23,7 @@ pub enum Architecture {
 impl Architecture {
     /// From the content of a `config.json`. `path` is named where it can't be understood.
     pub fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
+        let json = &without_infinities(json);
         let own = Blueprint::from_config(json, path);
         Self::own_or_else(own, || Plan::from_config(json, path))
     }

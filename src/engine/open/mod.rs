@@ -6,6 +6,7 @@
 mod architecture;
 mod folder;
 mod gguf;
+mod infinities;
 #[cfg(test)]
 mod tests;
 
