@@ -8,13 +8,20 @@ use quartet::generation::Implementation;
 use crate::fixture::{self, Fixture, Form};
 
 /// Each with the form in which it can be opened beside the newer and older `config.json`, if any.
-pub const ARCHITECTURES: [(&str, Option<Form>); 8] = [
+pub const ARCHITECTURES: [(&str, Option<Form>); 15] = [
     ("glm4", Some(Form::Gguf)),
+    ("gpt_bigcode", None),
     ("granitemoehybrid", None),
     ("helium", None),
     ("lfm2", None),
+    ("mamba", None),
+    ("mamba2", None),
+    ("mixtral", None),
     ("olmo", None),
     ("phi", Some(Form::Gguf)),
+    ("qwen2_moe", None),
+    ("qwen3_moe", None),
+    ("recurrent_gemma", None),
     ("stablelm", None),
     ("starcoder2", None),
 ];

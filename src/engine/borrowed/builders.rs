@@ -5,25 +5,32 @@ use std::sync::Arc;
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{DType, Device, Result};
 use candle_transformers::models::{
-    glm4_new, granitemoehybrid, helium, lfm2, olmo, phi, quantized_glm4, quantized_phi, stable_lm,
-    starcoder2,
+    bigcode, glm4_new, granitemoehybrid, helium, lfm2, mixtral, olmo, phi, quantized_glm4,
+    quantized_phi, qwen2_moe, qwen3_moe, stable_lm, starcoder2,
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::families::Parts;
 use super::networks::{Networks, Reading};
 use crate::engine::weights::Checkpoint;
 
 impl Parts<'_> {
-    fn config<T: DeserializeOwned>(&self) -> Result<T> {
+    pub(super) fn config<T: DeserializeOwned>(&self) -> Result<T> {
         self.config_without(&[])
     }
 
-    fn config_without<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T> {
+    pub(super) fn config_without<T: DeserializeOwned>(&self, names: &[&str]) -> Result<T> {
         let mut config = self.config.clone();
         config.retain(|name, _| !names.contains(&name.as_str()));
         serde_json::from_value(Value::Object(config)).map_err(candle_core::Error::wrap)
+    }
+
+    pub(super) fn size(&self, name: &str) -> Result<usize> {
+        match self.config.get(name).and_then(Value::as_u64) {
+            Some(size) => Ok(size as usize),
+            None => candle_core::bail!("{name} is missing"),
+        }
     }
 }
 
@@ -42,6 +49,46 @@ pub fn glm4_of_gguf(
     let model = quantized_glm4::ModelWeights::from_gguf(content, &mut stream, device, DType::F32)?;
     let forward = quantized_glm4::ModelWeights::forward;
     Ok(Networks::copied_unread(model, Reading::InChunks, forward))
+}
+
+pub fn gpt_bigcode(parts: &Parts<'_>) -> Result<Networks> {
+    use bigcode::{Config, GPTBigCode};
+
+    let size = |name| parts.size(name);
+    let [vocab_size, max_position_embeddings, hidden_size] = [
+        size("vocab_size")?,
+        size("max_position_embeddings")?,
+        size("hidden_size")?,
+    ];
+    let [num_hidden_layers, num_attention_heads] =
+        [size("num_hidden_layers")?, size("num_attention_heads")?];
+    let layer_norm_epsilon = parts
+        .config
+        .get("layer_norm_epsilon")
+        .and_then(Value::as_f64);
+    let n_inner = parts.size("n_inner").ok();
+    let shelf = parts.shelf.clone();
+    let build = move || {
+        let config = Config {
+            vocab_size,
+            max_position_embeddings,
+            num_hidden_layers,
+            hidden_size,
+            layer_norm_epsilon: layer_norm_epsilon.unwrap_or(1e-5),
+            n_inner,
+            num_attention_heads,
+            multi_query: true,
+            use_cache: true,
+        };
+        GPTBigCode::load(shelf.builder(), config)
+    };
+    // Once now, so that a part that is missing is missed at load.
+    build()?;
+    Ok(Networks::built_again(
+        build,
+        Reading::InChunks,
+        GPTBigCode::forward,
+    ))
 }
 
 pub fn granite(parts: &Parts<'_>) -> Result<Networks> {
@@ -111,6 +158,12 @@ fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
     scaled.min(N_MAX).next_multiple_of(block) as usize
 }
 
+pub fn mixtral(parts: &Parts<'_>) -> Result<Networks> {
+    let model = mixtral::Model::new(&parts.config()?, parts.shelf.builder())?;
+    let forward = mixtral::Model::forward;
+    Ok(Networks::forking(model, Reading::InChunks, forward))
+}
+
 pub fn olmo(parts: &Parts<'_>) -> Result<Networks> {
     let model = olmo::Model::new(&parts.config()?, parts.shelf.builder())?;
     Ok(Networks::forking(
@@ -137,6 +190,33 @@ pub fn phi_of_gguf(
     let mut stream = checkpoint.stream();
     let model = quantized_phi::ModelWeights::from_gguf(content, &mut stream, device)?;
     let forward = quantized_phi::ModelWeights::forward;
+    Ok(Networks::forking(model, Reading::InChunks, forward))
+}
+
+pub fn qwen2_moe(parts: &Parts<'_>) -> Result<Networks> {
+    let model = qwen2_moe::Model::new(&parts.config()?, parts.shelf.builder())?;
+    let forward = qwen2_moe::Model::forward;
+    Ok(Networks::forking(model, Reading::InChunks, forward))
+}
+
+pub fn qwen3_moe(parts: &Parts<'_>) -> Result<Networks> {
+    if cfg!(feature = "cuda") {
+        candle_core::bail!("where this is built for CUDA, its mixture runs in half precision only");
+    }
+    let mut config = parts.config.clone();
+    if !config.contains_key("head_dim") {
+        let n_heads = parts.size("num_attention_heads")?.max(1);
+        config.insert(
+            "head_dim".to_owned(),
+            json!(parts.size("hidden_size")? / n_heads),
+        );
+    }
+    let parts = Parts {
+        config: &config,
+        ..*parts
+    };
+    let model = qwen3_moe::ModelForCausalLM::new(&parts.config()?, parts.shelf.builder())?;
+    let forward = qwen3_moe::ModelForCausalLM::forward;
     Ok(Networks::forking(model, Reading::InChunks, forward))
 }
 

@@ -6,6 +6,9 @@ use super::families::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{MAX_LAYERS, MAX_SIZE};
 
+/// Beyond this a mixture is a broken file.
+const MAX_EXPERTS: u64 = 1 << 12;
+
 /// What the file says of a model of this family, in the words of candle-transformers: rotations at the
 /// top, and what goes without saying said. Refuses what would be computed wrongly.
 pub fn adapted(
@@ -26,6 +29,15 @@ pub fn adapted(
     }
     lift_rotations(&mut values).map_err(unsupported)?;
     values.retain(|_, value| !value.is_null());
+    // Some files give the width of a window that is not used.
+    if values.get("use_sliding_window") == Some(&json!(false)) {
+        values.remove("sliding_window");
+    }
+    for (name, other) in family.aliases {
+        if let Some(value) = values.get(*other).cloned() {
+            values.entry(*name).or_insert(value);
+        }
+    }
     list_layers(&mut values).map_err(unsupported)?;
     let general = [
         ("hidden_act", json!("silu")),
@@ -39,10 +51,17 @@ pub fn adapted(
     }
     for (name, expected) in family.fixed {
         if let Some(value) = values.get(*name)
-            && *value != parsed(expected)
+            && !is_same(value, &parsed(expected))
         {
             return Err(unsupported(format!("{name} {value} for this family")));
         }
+    }
+    if let Some(reason) = fault_of_experts(&values) {
+        return Err(EngineError::malformed(
+            "The model's configuration",
+            reason,
+            path,
+        ));
     }
     // Nothing looks at the tokens, but some models want one of each; a cache there is always.
     values.insert("bos_token_id".to_owned(), json!(0));
@@ -57,6 +76,27 @@ fn fault_of_sizes(values: &Map<String, Value>) -> Option<String> {
     let mut sizes = sizes.filter_map(|(name, value)| Some((name, value.as_u64()?)));
     let (name, size) = sizes.find(|(_, size)| *size > MAX_SIZE as u64)?;
     Some(format!("{name} is {size}"))
+}
+
+/// A mixture's experts, of which a router chooses some for each token.
+fn fault_of_experts(values: &Map<String, Value>) -> Option<String> {
+    let size = |name: &str| values.get(name).and_then(Value::as_u64);
+    let n_experts = size("num_experts").or_else(|| size("num_local_experts"))?;
+    let n_chosen = size("num_experts_per_tok")?;
+    if n_experts > MAX_EXPERTS {
+        return Some(format!("the number of experts is {n_experts}"));
+    }
+    let can_choose = n_experts == 0 || (1..=n_experts).contains(&n_chosen);
+    (!can_choose).then(|| format!("{n_chosen} of {n_experts} experts can't be chosen"))
+}
+
+/// Whether a value is the one of the table; whole numbers are also written as fractions.
+fn is_same(value: &Value, expected: &Value) -> bool {
+    let numbers = value.as_f64().zip(expected.as_f64());
+    numbers.map_or_else(
+        || value == expected,
+        |(number, expected)| (number - expected).abs() < f64::EPSILON,
+    )
 }
 
 /// A value of the table of families.

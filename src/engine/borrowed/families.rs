@@ -1,8 +1,10 @@
 //! The families that run through candle-transformers: how each is built from what a file says.
 //!
-//! Others of its models are left out: those that read GGUF files only of candle's own making, those of
-//! which no second sequence can be opened, those whose mixtures of experts need a graphics processor,
-//! and those that are larger than what a laptop holds.
+//! Others of its models are left out. Falcon: its activation is approximated there, and in
+//! transformers not. MPT: its configuration can be one only. `DeepSeek` 2: its rotations are stretched,
+//! and the groups of its experts are chosen wrongly. Those of which transformers knows no form: RWKV,
+//! `ChatGLM`, Based, and what became Llama, Phi or GLM since. And GGUF files that are of candle's own
+//! making, or of which only a graphics processor reads the mixtures of experts.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -10,8 +12,11 @@ use candle_transformers::models::quantized_phi;
 use serde_json::{Map, Value};
 
 use super::builders;
+use super::kept::{self, KeptBy};
 use super::networks::Networks;
+use super::recurrent_gemma;
 use super::shelf::Shelf;
+use super::state_spaces;
 use crate::engine::weights::Checkpoint;
 
 /// A family of models.
@@ -20,12 +25,16 @@ pub struct Family {
     pub model_type: &'static str,
     /// The class in its `architectures`.
     pub class: &'static str,
+    /// What candle-transformers calls a fact, and what the `config.json` calls it.
+    pub aliases: &'static [(&'static str, &'static str)],
     /// What its `config.json` must not say otherwise, because candle-transformers does not ask.
     pub fixed: &'static [(&'static str, &'static str)],
     /// What transformers assumes where the `config.json` does not say it.
     pub defaults: &'static [(&'static str, &'static str)],
     /// The most tokens that are read, whatever the `config.json` says.
     pub n_context: usize,
+    /// What a sequence keeps of its tokens.
+    pub kept: KeptBy,
     /// From a `config.json` and safetensors.
     pub build: fn(&Parts<'_>) -> Result<Networks>,
     /// From a GGUF file, where candle-transformers can.
@@ -57,16 +66,21 @@ pub struct Parts<'a> {
 }
 
 /// The families, for messages.
-pub const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, OLMo 1, \
-                         Phi 1 to 2, StableLM and StarCoder2";
+pub const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
+                         Mixtral, OLMo 1, Phi 1 to 2, the mixtures of Qwen 2 and 3, \
+                         RecurrentGemma, StableLM and StarCoder 1 and 2";
 
 /// Where candle-transformers keeps the masks of all chunks, a text of n tokens leaves n² / 2 bytes.
 const N_MASKED: usize = 16_384;
 
-pub const FAMILIES: [Family; 8] = [
+/// How many tokens are read where a family sets no limit itself: as many as are used of any.
+const N_ENDLESS: &str = "131072";
+
+pub const FAMILIES: [Family; 15] = [
     Family {
         model_type: "glm4",
         class: "Glm4ForCausalLM",
+        aliases: &[],
         fixed: &[],
         defaults: &[
             ("head_dim", "128"),
@@ -74,6 +88,7 @@ pub const FAMILIES: [Family; 8] = [
             ("partial_rotary_factor", "0.5"),
         ],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::glm4,
         gguf: Some(GgufFamily {
             name: "glm4",
@@ -83,8 +98,35 @@ pub const FAMILIES: [Family; 8] = [
         }),
     },
     Family {
+        model_type: "gpt_bigcode",
+        class: "GPTBigCodeForCausalLM",
+        aliases: &[
+            ("hidden_size", "n_embd"),
+            ("max_position_embeddings", "n_positions"),
+            ("num_attention_heads", "n_head"),
+            ("num_hidden_layers", "n_layer"),
+        ],
+        fixed: &[
+            ("activation_function", "\"gelu_pytorch_tanh\""),
+            ("add_cross_attention", "false"),
+            ("multi_query", "true"),
+            ("scale_attn_weights", "true"),
+            ("tie_word_embeddings", "true"),
+        ],
+        defaults: &[
+            ("layer_norm_epsilon", "1e-5"),
+            ("num_key_value_heads", "1"),
+            ("tie_word_embeddings", "true"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::gpt_bigcode,
+        build: builders::gpt_bigcode,
+        gguf: None,
+    },
+    Family {
         model_type: "granitemoehybrid",
         class: "GraniteMoeHybridForCausalLM",
+        aliases: &[],
         fixed: &[
             ("attention_bias", "false"),
             ("num_local_experts", "0"),
@@ -96,12 +138,14 @@ pub const FAMILIES: [Family; 8] = [
             ("position_embedding_type", "\"nope\""),
         ],
         n_context: N_MASKED,
+        kept: kept::keys_and_values,
         build: builders::granite,
         gguf: None,
     },
     Family {
         model_type: "helium",
         class: "HeliumForCausalLM",
+        aliases: &[],
         fixed: &[],
         defaults: &[
             ("attention_bias", "false"),
@@ -109,12 +153,14 @@ pub const FAMILIES: [Family; 8] = [
             ("rope_theta", "100000.0"),
         ],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::helium,
         gguf: None,
     },
     Family {
         model_type: "lfm2",
         class: "Lfm2ForCausalLM",
+        aliases: &[],
         fixed: &[("conv_bias", "false")],
         defaults: &[
             ("rope_theta", "1000000.0"),
@@ -124,24 +170,98 @@ pub const FAMILIES: [Family; 8] = [
             ("intermediate_size", "12288"),
         ],
         n_context: usize::MAX,
+        kept: kept::lfm2,
         build: builders::lfm2,
+        gguf: None,
+    },
+    Family {
+        model_type: "mamba",
+        class: "MambaForCausalLM",
+        aliases: &[],
+        fixed: &[
+            ("conv_kernel", "4"),
+            ("expand", "2"),
+            ("hidden_act", "\"silu\""),
+            ("layer_norm_epsilon", "1e-5"),
+            ("state_size", "16"),
+            ("tie_word_embeddings", "true"),
+            ("use_bias", "false"),
+            ("use_conv_bias", "true"),
+        ],
+        defaults: &[
+            ("expand", "2"),
+            ("max_position_embeddings", N_ENDLESS),
+            ("state_size", "16"),
+            ("tie_word_embeddings", "true"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::mamba,
+        build: state_spaces::mamba,
+        gguf: None,
+    },
+    Family {
+        model_type: "mamba2",
+        class: "Mamba2ForCausalLM",
+        aliases: &[],
+        fixed: &[
+            ("conv_kernel", "4"),
+            ("hidden_act", "\"silu\""),
+            ("layer_norm_epsilon", "1e-5"),
+            ("n_groups", "1"),
+            ("tie_word_embeddings", "true"),
+            ("time_step_limit", "[0.0, {\"__float__\": \"Infinity\"}]"),
+            ("use_bias", "false"),
+            ("use_conv_bias", "true"),
+        ],
+        defaults: &[
+            ("expand", "2"),
+            ("head_dim", "64"),
+            ("max_position_embeddings", N_ENDLESS),
+            ("n_groups", "8"),
+            ("state_size", "128"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::mamba2,
+        build: state_spaces::mamba2,
+        gguf: None,
+    },
+    Family {
+        model_type: "mixtral",
+        class: "MixtralForCausalLM",
+        aliases: &[],
+        fixed: &[("use_flash_attn", "false")],
+        defaults: &[
+            ("num_experts_per_tok", "2"),
+            ("num_local_experts", "8"),
+            ("rms_norm_eps", "1e-5"),
+            ("rope_theta", "1000000.0"),
+            ("sliding_window", "4294967296"),
+            ("use_flash_attn", "false"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::keys_and_values,
+        build: builders::mixtral,
         gguf: None,
     },
     Family {
         model_type: "olmo",
         class: "OlmoForCausalLM",
+        aliases: &[],
         fixed: &[],
         defaults: &[("attention_bias", "false")],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::olmo,
         gguf: None,
     },
     Family {
         model_type: "phi",
         class: "PhiForCausalLM",
+        aliases: &[],
         fixed: &[],
         defaults: &[("qk_layernorm", "false"), ("partial_rotary_factor", "0.5")],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::phi,
         gguf: Some(GgufFamily {
             name: "phi2",
@@ -151,23 +271,93 @@ pub const FAMILIES: [Family; 8] = [
         }),
     },
     Family {
+        model_type: "qwen2_moe",
+        class: "Qwen2MoeForCausalLM",
+        aliases: &[],
+        fixed: &[
+            ("mlp_only_layers", "[]"),
+            ("qkv_bias", "true"),
+            ("use_sliding_window", "false"),
+        ],
+        defaults: &[
+            ("decoder_sparse_step", "1"),
+            ("max_window_layers", "28"),
+            ("norm_topk_prob", "false"),
+            ("num_experts", "60"),
+            ("num_experts_per_tok", "4"),
+            ("sliding_window", "4294967296"),
+            ("use_sliding_window", "false"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::keys_and_values,
+        build: builders::qwen2_moe,
+        gguf: None,
+    },
+    Family {
+        model_type: "qwen3_moe",
+        class: "Qwen3MoeForCausalLM",
+        aliases: &[("num_experts", "num_local_experts")],
+        fixed: &[("mlp_only_layers", "[]"), ("use_sliding_window", "false")],
+        defaults: &[
+            ("attention_bias", "false"),
+            ("decoder_sparse_step", "1"),
+            ("max_window_layers", "28"),
+            ("norm_topk_prob", "false"),
+            ("num_experts", "128"),
+            ("num_experts_per_tok", "8"),
+            ("use_sliding_window", "false"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::keys_and_values,
+        build: builders::qwen3_moe,
+        gguf: None,
+    },
+    Family {
+        model_type: "recurrent_gemma",
+        class: "RecurrentGemmaForCausalLM",
+        aliases: &[("sliding_window", "attention_window_size")],
+        fixed: &[
+            ("partial_rotary_factor", "0.5"),
+            ("tie_word_embeddings", "true"),
+        ],
+        defaults: &[
+            ("attention_bias", "false"),
+            ("attention_window_size", "2048"),
+            ("conv1d_width", "4"),
+            ("hidden_activation", "\"gelu_pytorch_tanh\""),
+            ("logits_soft_cap", "30.0"),
+            ("max_position_embeddings", "8192"),
+            ("partial_rotary_factor", "0.5"),
+            ("rms_norm_eps", "1e-6"),
+            ("tie_word_embeddings", "true"),
+        ],
+        n_context: usize::MAX,
+        kept: kept::recurrent_gemma,
+        build: recurrent_gemma::recurrent_gemma,
+        gguf: None,
+    },
+    Family {
         model_type: "stablelm",
         class: "StableLmForCausalLM",
+        aliases: &[],
         fixed: &[
             ("qk_layernorm", "false"),
             ("use_parallel_residual", "false"),
         ],
         defaults: &[("partial_rotary_factor", "0.25")],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::stable_lm,
         gguf: None,
     },
     Family {
         model_type: "starcoder2",
         class: "Starcoder2ForCausalLM",
+        aliases: &[],
         fixed: &[],
         defaults: &[("use_bias", "true"), ("norm_epsilon", "1e-5")],
         n_context: usize::MAX,
+        kept: kept::keys_and_values,
         build: builders::starcoder2,
         gguf: None,
     },

@@ -7,11 +7,14 @@
 mod builders;
 mod config;
 mod families;
+mod kept;
 mod lm;
 mod networks;
 mod plan;
+mod recurrent_gemma;
 mod shelf;
 mod sizes;
+mod state_spaces;
 
 pub use families::KNOWN;
 pub use plan::Plan;

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 
 use super::config::adapted;
 use super::families::{FAMILIES, Family, GgufFamily, Parts};
+use super::kept::{Kept, keys_and_values};
 use super::lm::BorrowedLm;
 use super::networks::Networks;
 use super::shelf::Shelf;
-use super::sizes::{N_CONTEXT, Sizes};
+use super::sizes::{Heads, N_CONTEXT, Sizes};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::blueprint::{Facts, Key, end_tokens_of};
@@ -37,9 +38,7 @@ pub struct Plan {
     pub n_context: usize,
     /// The tokens that end a text, as far as a `config.json` names them.
     pub end_tokens: Vec<TokenId>,
-    n_layers: usize,
-    /// The values of all key heads of a token, and as many of its value heads.
-    kv_width: usize,
+    kept: Kept,
     form: Form,
 }
 
@@ -76,6 +75,7 @@ impl Plan {
         let mut config = adapted(family, values, path)?;
         let facts = Facts::of_config(&config, &[], path);
         let sizes = Sizes::read(&facts)?;
+        let kept = (family.kept)(&facts, &sizes)?;
         let n_vocab = facts.required_size(N_VOCAB)?;
         // Windows are not applied to what was read before, and so not reached.
         let window = facts.size(WINDOW)?.unwrap_or(usize::MAX);
@@ -90,8 +90,7 @@ impl Plan {
             architecture: family.model_type.to_owned(),
             n_context,
             end_tokens,
-            n_layers: sizes.n_layers,
-            kv_width: sizes.n_kv_heads * sizes.head_dim,
+            kept,
             form: Form::Config {
                 family,
                 config,
@@ -116,7 +115,8 @@ impl Plan {
             };
         };
         let sizes = Sizes::read(&facts)?;
-        family.check_rotations(&facts, sizes.head_dim)?;
+        let heads = Heads::read(&facts, &sizes)?;
+        family.check_rotations(&facts, heads.head_dim)?;
         let n_context = sizes.n_context.min(family.n_context);
         // The tokenizer's part is large, and nothing here reads it.
         let metadata = content.metadata.iter();
@@ -129,8 +129,7 @@ impl Plan {
             architecture: name.clone(),
             n_context,
             end_tokens: Vec::new(),
-            n_layers: sizes.n_layers,
-            kv_width: sizes.n_kv_heads * sizes.head_dim,
+            kept: keys_and_values(&facts, &sizes)?,
             form: Form::Gguf { family, metadata },
         }))
     }
@@ -176,11 +175,10 @@ impl Plan {
         } else {
             0
         };
-        let n_cache_values = 2 * self.n_layers as u64 * self.kv_width as u64;
         MemoryNeed {
             n_weight_bytes: n_kept_bytes.sum::<u64>().saturating_add(n_widened_bytes),
-            n_cache_bytes_per_token: 4 * n_cache_values,
-            n_state_bytes: 0,
+            n_cache_bytes_per_token: self.kept.n_bytes_per_token,
+            n_state_bytes: self.kept.n_state_bytes,
         }
     }
 }

@@ -20,12 +20,10 @@ const MAX_HEAD_DIM: usize = 1 << 12;
 
 /// The sizes without which no model can be built, each within what a file could hold.
 pub struct Sizes {
+    /// The width of the residual stream.
+    pub hidden_size: usize,
     /// How many layers follow one another.
     pub n_layers: usize,
-    /// How many key and value heads a layer has.
-    pub n_kv_heads: usize,
-    /// The width of a head.
-    pub head_dim: usize,
     /// How many tokens a sequence can hold.
     pub n_context: usize,
 }
@@ -35,28 +33,45 @@ impl Sizes {
     pub fn read(facts: &Facts<'_>) -> Result<Self, EngineError> {
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
         let n_layers = facts.required_size(N_LAYERS)?;
-        let n_heads = facts.required_size(N_HEADS)?;
-        let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);
         let n_context = facts.required_size(N_CONTEXT)?;
         if !(1..=MAX_LAYERS).contains(&n_layers) {
             return Err(facts.malformed(format!("the number of layers is {n_layers}")));
-        }
-        if n_kv_heads == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_kv_heads) {
-            let reason = format!("{n_heads} heads can't share {n_kv_heads} key-value heads");
-            return Err(facts.malformed(reason));
-        }
-        let head_dim = facts.size(HEAD_DIM)?.unwrap_or(hidden_size / n_heads);
-        if !(1..=MAX_HEAD_DIM).contains(&head_dim) || n_heads > hidden_size {
-            return Err(facts.malformed(format!("the head size is {head_dim}")));
         }
         if n_context == 0 {
             return Err(facts.malformed("the context length is 0".to_owned()));
         }
         Ok(Self {
+            hidden_size,
             n_layers,
+            n_context: n_context.min(N_MAX_CONTEXT),
+        })
+    }
+}
+
+/// The heads of a layer of attention.
+pub struct Heads {
+    /// How many of keys and values there are.
+    pub n_kv_heads: usize,
+    /// The width of one.
+    pub head_dim: usize,
+}
+
+impl Heads {
+    /// Those of a file, or what is wrong with them.
+    pub fn read(facts: &Facts<'_>, sizes: &Sizes) -> Result<Self, EngineError> {
+        let n_heads = facts.required_size(N_HEADS)?;
+        let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);
+        if n_kv_heads == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_kv_heads) {
+            let reason = format!("{n_heads} heads can't share {n_kv_heads} key-value heads");
+            return Err(facts.malformed(reason));
+        }
+        let head_dim = facts.size(HEAD_DIM)?.unwrap_or(sizes.hidden_size / n_heads);
+        if !(1..=MAX_HEAD_DIM).contains(&head_dim) || n_heads > sizes.hidden_size {
+            return Err(facts.malformed(format!("the head size is {head_dim}")));
+        }
+        Ok(Self {
             n_kv_heads,
             head_dim,
-            n_context: n_context.min(N_MAX_CONTEXT),
         })
     }
 }
