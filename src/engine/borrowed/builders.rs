@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{DType, Device, Result};
+use candle_transformers::models::bigcode::{self, GPTBigCode};
 use candle_transformers::models::{
-    bigcode, glm4_new, granitemoehybrid, helium, lfm2, mixtral, olmo, phi, quantized_glm4,
-    quantized_phi, qwen2_moe, qwen3_moe, stable_lm, starcoder2,
+    glm4_new, granitemoehybrid, helium, lfm2, mixtral, olmo, phi, quantized_glm4, quantized_phi,
+    qwen2_moe, qwen3_moe, stable_lm, starcoder2,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -27,10 +28,14 @@ impl Parts<'_> {
     }
 
     pub(super) fn size(&self, name: &str) -> Result<usize> {
-        match self.config.get(name).and_then(Value::as_u64) {
-            Some(size) => Ok(size as usize),
-            None => candle_core::bail!("{name} is missing"),
-        }
+        size_of(self.config, name)
+    }
+}
+
+fn size_of(config: &Map<String, Value>, name: &str) -> Result<usize> {
+    match config.get(name).and_then(Value::as_u64) {
+        Some(size) => Ok(size as usize),
+        None => candle_core::bail!("{name} is missing"),
     }
 }
 
@@ -52,43 +57,27 @@ pub fn glm4_of_gguf(
 }
 
 pub fn gpt_bigcode(parts: &Parts<'_>) -> Result<Networks> {
-    use bigcode::{Config, GPTBigCode};
-
-    let size = |name| parts.size(name);
-    let [vocab_size, max_position_embeddings, hidden_size] = [
-        size("vocab_size")?,
-        size("max_position_embeddings")?,
-        size("hidden_size")?,
-    ];
-    let [num_hidden_layers, num_attention_heads] =
-        [size("num_hidden_layers")?, size("num_attention_heads")?];
-    let layer_norm_epsilon = parts
-        .config
-        .get("layer_norm_epsilon")
-        .and_then(Value::as_f64);
-    let n_inner = parts.size("n_inner").ok();
-    let shelf = parts.shelf.clone();
-    let build = move || {
-        let config = Config {
-            vocab_size,
-            max_position_embeddings,
-            num_hidden_layers,
-            hidden_size,
-            layer_norm_epsilon: layer_norm_epsilon.unwrap_or(1e-5),
-            n_inner,
-            num_attention_heads,
-            multi_query: true,
-            use_cache: true,
-        };
-        GPTBigCode::load(shelf.builder(), config)
-    };
+    let (config, shelf) = (parts.config.clone(), parts.shelf.clone());
+    let build = move || GPTBigCode::load(shelf.builder(), bigcode_config(&config)?);
     // Once now, so that a part that is missing is missed at load.
     build()?;
-    Ok(Networks::built_again(
-        build,
-        Reading::InChunks,
-        GPTBigCode::forward,
-    ))
+    let forward = GPTBigCode::forward;
+    Ok(Networks::built_again(build, Reading::InChunks, forward))
+}
+
+fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
+    let epsilon = config.get("layer_norm_epsilon").and_then(Value::as_f64);
+    Ok(bigcode::Config {
+        vocab_size: size_of(config, "vocab_size")?,
+        max_position_embeddings: size_of(config, "max_position_embeddings")?,
+        num_hidden_layers: size_of(config, "num_hidden_layers")?,
+        hidden_size: size_of(config, "hidden_size")?,
+        layer_norm_epsilon: epsilon.unwrap_or(1e-5),
+        n_inner: size_of(config, "n_inner").ok(),
+        num_attention_heads: size_of(config, "num_attention_heads")?,
+        multi_query: true,
+        use_cache: true,
+    })
 }
 
 pub fn granite(parts: &Parts<'_>) -> Result<Networks> {

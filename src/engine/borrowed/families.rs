@@ -1,10 +1,13 @@
 //! The families that run through candle-transformers: how each is built from what a file says.
 //!
-//! Others of its models are left out. Falcon: its activation is approximated there, and in
-//! transformers not. MPT: its configuration can be one only. `DeepSeek` 2: its rotations are stretched,
-//! and the groups of its experts are chosen wrongly. Those of which transformers knows no form: RWKV,
-//! `ChatGLM`, Based, and what became Llama, Phi or GLM since. And GGUF files that are of candle's own
-//! making, or of which only a graphics processor reads the mixtures of experts.
+//! Others of its models are left out.
+//! - Falcon: its activation is approximated there, and in transformers not.
+//! - Gemma 4: its attention is scaled otherwise there, and parts of its layers are missing.
+//! - MPT: its configuration can be one only.
+//! - `DeepSeek` 2: its rotations are stretched, and the groups of its experts are chosen wrongly.
+//! - RWKV, `ChatGLM`, Based, and the first forms of Yi and Phi: transformers knows none of them.
+//! - GGUF files of candle's own making; of LFM2, because no second sequence can be opened; and of Qwen
+//!   3's mixtures, because only a graphics processor reads them.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
