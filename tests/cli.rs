@@ -524,6 +524,18 @@ fn a_device_that_is_not_there_is_not_replaced_by_another() {
 }
 
 #[test]
+fn a_cache_in_half_precision_is_named_with_what_it_wrote() {
+    let arguments = ["--prompt", "Once upon a time", "--max-tokens", "8"];
+    let kept = run(&[&arguments[..], &["--cache", "f16"]].concat());
+    assert!(
+        kept.to_string().contains("\"CPU with an f16 cache\""),
+        "{kept}"
+    );
+    let refused = quartet(&["generate", "--prompt", "Once", "--cache", "f8"]);
+    assert!(stderr(&refused).contains("f32, f16"));
+}
+
+#[test]
 fn the_number_of_threads_is_chosen_and_changes_no_token() {
     let written = |threads: &[&str]| {
         let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];

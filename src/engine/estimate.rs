@@ -2,12 +2,13 @@
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use super::CacheType;
 use super::blueprint::{Blueprint, TensorRole};
 use super::kernels::N_LANES;
 use super::weights::Catalog;
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
-/// The cache keeps keys and values in full precision.
+/// The cache keeps keys and values in full precision, unless it is asked for less.
 const N_CACHE_VALUE_BYTES: usize = 4;
 
 /// What is known of a model from its blueprint and from which tensors it has.
@@ -30,6 +31,16 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         memory: memory_need(blueprint, catalog),
         unread: None,
     }
+}
+
+/// What is known of a model that keeps its keys and values like this; those that run through
+/// candle-transformers keep theirs as they were computed.
+#[must_use]
+pub fn with_cache(mut outline: ModelOutline, cache: CacheType) -> ModelOutline {
+    if (cache, outline.implementation) == (CacheType::F16, Implementation::Quartet) {
+        outline.memory.n_cache_bytes_per_token /= 2;
+    }
+    outline
 }
 
 /// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.

@@ -13,7 +13,9 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::{CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision};
+pub use crate::engine::{
+    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision, with_cache,
+};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,

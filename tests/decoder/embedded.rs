@@ -8,7 +8,7 @@ use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
-use quartet::engine::{Compute, LoadedModel, open_embedded, open_path};
+use quartet::engine::{CacheType, Compute, LoadedModel, open_embedded, open_path};
 
 use crate::{argmax, read};
 
@@ -125,6 +125,24 @@ fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
         (rounded / exact - 1.0).abs() < 1e-3,
         "{rounded}, not {exact}"
     );
+}
+
+#[test]
+fn keys_and_values_in_half_precision_leave_its_perplexity_as_it_is() {
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let in_half = Compute {
+        cache: CacheType::F16,
+        ..Compute::on_cpu()
+    };
+    let found = [Compute::on_cpu(), in_half].map(|compute| {
+        let opened = open_embedded(&compute, to_the_end);
+        perplexity(&mut opened.unwrap().unwrap())
+    });
+    assert!(
+        found[0].to_bits() != found[1].to_bits(),
+        "the choice has an effect"
+    );
+    assert!((found[1] / found[0] - 1.0).abs() < 1e-3, "{found:?}");
 }
 
 /// The model's file with its weights in single precision, as what they stand for.

@@ -33,7 +33,7 @@ use super::failure::Failure;
 use super::keep::keep_file;
 use super::progress::Progress;
 use super::write::source;
-use crate::engine::{Session, Synthetic, resident_memory};
+use crate::engine::{Session, Synthetic, resident_memory, with_cache};
 
 /// What `quartet bench` is given.
 #[derive(Debug, Args)]
@@ -117,7 +117,7 @@ const SEED: u64 = 1;
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let subject = subject(arguments);
-    let outline = subject.inspect()?;
+    let outline = with_cache(subject.inspect()?, arguments.compute.choice().cache);
     let plan = Plan::new(lengths(arguments), outline.n_context)?;
     let mut progress = Progress::new();
     progress.happened("Loading the model");

@@ -19,7 +19,7 @@ use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 pub(crate) use crate::worker::{
-    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
 };
 use crate::worker::{GenerationId, ModelSource, Request};
 

@@ -10,7 +10,8 @@ use crate::state::{
     Settings,
 };
 use crate::worker::{
-    ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision, Request,
+    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision,
+    Request,
 };
 
 fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
@@ -375,7 +376,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
         device: DeviceChoice::Cuda(0),
         precision: Precision::Bf16,
-        n_threads: None,
+        ..ComputeChoice::default()
     }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
     let settings = Settings::from_json(&state.settings().to_json());
@@ -395,6 +396,35 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     });
     let words = "CUDA 0 is not to be had, so models run on the processor: no driver";
     assert_eq!(state.device_words(), words);
+}
+
+#[test]
+fn a_cache_in_half_precision_takes_half_the_memory_beside_the_weights() {
+    let mut state = ready();
+    state.on_event(Event::DevicesListed(Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_knows_accelerators: false,
+        cpu_threads: cpu_threads(),
+    }));
+    let chosen = |state: &AppState| state.cache_rows().iter().position(|row| row.chosen);
+    assert_eq!(chosen(&state), Some(0));
+    let in_half = state.cache_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+        cache: CacheType::F16,
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(in_half).first(), Some(&use_it));
+    assert_eq!(chosen(&state), Some(1));
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let warning = "Needs 5.0 GB of memory, 3.9 are free.".to_owned();
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
+    let elsewhere = ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        ..ComputeChoice::default()
+    };
+    models(&mut state, ModelsCommand::ComputeWith(elsewhere));
+    assert_eq!(state.cache_rows(), []);
 }
 
 fn cpu_threads() -> CpuThreads {

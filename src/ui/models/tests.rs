@@ -9,7 +9,8 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::tests::{
-    CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision, ready,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
+    ready,
 };
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -160,6 +161,9 @@ fn numbers_are_chosen_where_there_is_a_choice() {
     window.state_mut().on_event(listed);
     window.run_steps(2);
     assert!(window.query_by_label("In").is_none());
+    press(&mut window, "Cache");
+    press(&mut window, "f16");
+    assert_eq!(window.state().models.compute.cache, CacheType::F16);
     devices.choices.push(DeviceChoice::Cuda(0));
     window.state_mut().on_event(Event::DevicesListed(devices));
     window.run_steps(2);
