@@ -80,8 +80,8 @@ fn each_fault_of_a_gguf_file_is_named() {
     for (key, value, expected) in [
         (
             "general.architecture",
-            text("mamba"),
-            "can't read this kind of model yet: mamba. It reads Llama",
+            text("rwkv7"),
+            "can't read this kind of model yet: rwkv7. It reads Llama",
         ),
         (
             "general.alignment",

@@ -18,15 +18,11 @@ const FILE: &str = concat!(
     "/assets/model/quartet-stories-q8_0.gguf"
 );
 
-/// Of a kind that the model knows, but nothing that it has read.
-const STORY: &str = "In a house at the edge of the wood there lived a clockmaker and her brother. \
-    Every morning she wound the great clock in the hall, and every evening he listened whether it \
-    still went. One winter night the clock stood still. \"Someone has taken the little wheel,\" said \
-    the brother, and he looked under the table and behind the stove, but it was not there. Then a mouse \
-    came out of the wall and said, \"I have it, but I need it for my cart. My children are ill, and the \
-    doctor lives far away.\" The clockmaker was not angry. She gave the mouse a button of brass, which \
-    rolled even better, and took her wheel back. When the sun rose the clock was going again, and on the \
-    window-sill lay three hazel nuts in a row.";
+const TOKENIZER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/model/tokenizer.json");
+
+/// What the model wrote with its weights in single precision (`quartet generate`, eight beginnings, each drawn
+/// from all tokens with a seed of its own).
+const WRITTEN: &str = include_str!("written.json");
 
 #[test]
 fn it_opens_with_its_facts_and_its_tokenizer() {
@@ -115,6 +111,7 @@ fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exact.gguf");
     write_widened(&path);
+    std::fs::copy(TOKENIZER, folder.path().join("tokenizer.json")).unwrap();
     let to_the_end = &mut |_| ControlFlow::Continue(());
     let exact = open_path(&path, &Compute::on_cpu(), to_the_end);
     let exact = perplexity(&mut exact.unwrap().unwrap());
@@ -170,21 +167,26 @@ fn write_widened(path: &Path) {
     gguf_file::write(&mut written, &metadata, &tensors).unwrap();
 }
 
-/// Of the story's tokens after the first.
+/// Of all tokens of the texts but the first of each.
 fn perplexity(model: &mut LoadedModel) -> f64 {
-    let tokens: Vec<u32> = model
-        .tokenizer
-        .encode(STORY)
-        .unwrap()
+    let texts: Vec<String> = serde_json::from_str(WRITTEN).unwrap();
+    let log_probs: Vec<f64> = texts
         .iter()
-        .map(|token| token.0)
+        .flat_map(|text| log_probs(model, text))
         .collect();
-    assert!(tokens.len() > 150);
+    assert!(log_probs.len() > 1500);
+    (-log_probs.iter().sum::<f64>() / log_probs.len() as f64).exp()
+}
+
+fn log_probs(model: &mut LoadedModel, text: &str) -> Vec<f64> {
+    let tokens = model.tokenizer.encode(text).unwrap();
+    let tokens: Vec<u32> = tokens.iter().map(|token| token.0).collect();
     let sequence = model.lm.open();
     let logits = read(model.lm.as_mut(), sequence, &tokens);
-    let log_probs = logits.iter().zip(&tokens[1..]).map(|(logits, token)| {
+    let steps = logits.iter().zip(&tokens[1..]);
+    let log_prob = |(logits, token): (&Vec<f32>, &u32)| {
         let mass: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         f64::from(logits[*token as usize]) - mass.ln()
-    });
-    (-log_probs.sum::<f64>() / (tokens.len() - 1) as f64).exp()
+    };
+    steps.map(log_prob).collect()
 }
