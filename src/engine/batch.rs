@@ -2,9 +2,14 @@
 
 use std::time::Instant;
 
-use super::lane::{Lane, Pass};
-use super::{LoadedModel, Progress, Row, SequenceId};
+use rayon::prelude::*;
+
+use super::lane::{Lane, Pass, Tokens};
+use super::{LoadedModel, Logits, Progress, Row, SequenceId};
 use crate::generation::GenerationId;
+
+/// Logits below which other threads cost more than they give: they must be woken first.
+const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 
 /// The panes that are writing, each with the sequence that the model reads for it.
 #[derive(Debug)]
@@ -65,9 +70,10 @@ impl Batch {
             forward_secs: started_at.elapsed().as_secs_f64(),
             n_batch: rows.len(),
         };
-        for (index, mut seat) in std::mem::take(&mut self.seats).into_iter().enumerate() {
-            let row = logits.row(index).unwrap_or_default();
-            if seat.lane.advance(row, pass, model, progress) {
+        let seats = std::mem::take(&mut self.seats);
+        for (seat, goes_on, reports) in draw(seats, &logits, pass, Tokens::of(model)) {
+            progress.extend(reports);
+            if goes_on {
                 self.seats.push(seat);
             } else {
                 model.lm.close(seat.sequence);
@@ -80,6 +86,26 @@ impl Batch {
             model.lm.close(seat.sequence);
             progress.push(Progress::failed(seat.lane.id(), error));
         }
+    }
+}
+
+/// Draws everyone's next token: each with its seat, whether it goes on, and what it reports.
+fn draw(
+    seats: Vec<Seat>,
+    logits: &Logits,
+    pass: Pass,
+    tokens: Tokens<'_>,
+) -> Vec<(Seat, bool, Vec<Progress>)> {
+    let advance = |(index, mut seat): (usize, Seat)| {
+        let row = logits.row(index).unwrap_or_default();
+        let mut reports = Vec::new();
+        let goes_on = seat.lane.advance(row, pass, tokens, &mut reports);
+        (seat, goes_on, reports)
+    };
+    if seats.len() * tokens.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
+        seats.into_iter().enumerate().map(advance).collect()
+    } else {
+        seats.into_par_iter().enumerate().map(advance).collect()
     }
 }
 

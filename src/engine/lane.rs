@@ -7,6 +7,7 @@ use super::{EngineError, LoadedModel, Progress};
 use crate::decoding::{Coins, History, SamplerChain, TokenId};
 use crate::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PieceKind, Step, StepTime,
+    Vocabulary,
 };
 
 /// The forward pass that gave a row of logits.
@@ -16,6 +17,28 @@ pub(super) struct Pass {
     pub forward_secs: f64,
     /// How many sequences it served.
     pub n_batch: usize,
+}
+
+/// A model's tokens, as far as panes ask for them while they write.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tokens<'a> {
+    /// What each stands for.
+    pub vocabulary: &'a Vocabulary,
+    /// Those that end a text.
+    pub ends: &'a [TokenId],
+    /// How many a text can have.
+    pub n_context: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// Those of a model.
+    pub fn of(model: &'a LoadedModel) -> Self {
+        Self {
+            vocabulary: &model.vocabulary,
+            ends: &model.end_tokens,
+            n_context: model.lm.n_context(),
+        }
+    }
 }
 
 /// One pane's writing: the tokens so far, and how the next is chosen.
@@ -66,7 +89,7 @@ impl Lane {
         &mut self,
         logits: &[f32],
         pass: Pass,
-        model: &LoadedModel,
+        tokens: Tokens<'_>,
         progress: &mut Vec<Progress>,
     ) -> bool {
         let id = self.id;
@@ -75,9 +98,9 @@ impl Lane {
             progress.push(Progress::Finished { id, reason });
             return false;
         }
-        let finish = match self.draw(logits, pass, model) {
+        let finish = match self.draw(logits, pass, tokens) {
             Ok(step) => {
-                let finish = self.finish_after(&step, model);
+                let finish = self.finish_after(&step, tokens);
                 let step = Box::new(step);
                 progress.push(Progress::Stepped { id, step });
                 finish
@@ -103,7 +126,7 @@ impl Lane {
         &mut self,
         logits: &[f32],
         pass: Pass,
-        model: &LoadedModel,
+        tokens: Tokens<'_>,
     ) -> Result<Step, EngineError> {
         let history = History::new(&self.tokens, self.n_prompt);
         let coins = Coins {
@@ -118,7 +141,7 @@ impl Lane {
         self.tokens.push(sampled.token);
         Ok(Step {
             token: sampled.token,
-            piece: model.vocabulary.piece(sampled.token),
+            piece: tokens.vocabulary.piece(sampled.token),
             trace: sampled.trace,
             time: StepTime {
                 at_secs: self.asked_at.elapsed().as_secs_f64(),
@@ -130,8 +153,8 @@ impl Lane {
 
     /// Why the writing ends after this step. What the model or the user meant as an end comes before
     /// the limits, so that a text that is whole is not reported as cut off.
-    fn finish_after(&mut self, step: &Step, model: &LoadedModel) -> Option<FinishReason> {
-        if self.limits.end_of_text == EndOfText::Stops && model.end_tokens.contains(&step.token) {
+    fn finish_after(&mut self, step: &Step, tokens: Tokens<'_>) -> Option<FinishReason> {
+        if self.limits.end_of_text == EndOfText::Stops && tokens.ends.contains(&step.token) {
             return Some(FinishReason::EndOfText);
         }
         if step.piece.kind == PieceKind::Text
@@ -144,6 +167,6 @@ impl Lane {
         if self.n_generated() >= self.limits.max_new_tokens {
             return Some(FinishReason::MaxTokens);
         }
-        (self.tokens.len() > model.lm.n_context()).then_some(FinishReason::ContextFull)
+        (self.tokens.len() > tokens.n_context).then_some(FinishReason::ContextFull)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::batch::Batch;
-use super::lane::Lane;
+use super::lane::{Lane, Tokens};
 use super::prefill::Prefill;
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
@@ -245,7 +245,7 @@ impl Session {
             }),
         });
         for mut lane in job.lanes {
-            if lane.advance(logits, pass, &self.model, progress) {
+            if lane.advance(logits, pass, Tokens::of(&self.model), progress) {
                 match self.model.lm.fork(prefill.sequence()) {
                     Ok(sequence) => self.batch.join(lane, sequence),
                     Err(error) => progress.push(Progress::failed(lane.id(), &error.to_string())),
