@@ -94,14 +94,13 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_knows_accelerators => {
-                "This build runs on the processor only, in f32; the README says how to build for a GPU."
-                    .to_owned()
+                "This build runs on the processor only; see the README.".to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
                 "This build knows a GPU, but none answers.".to_owned()
             }
             Some(_) if !self.computes_elsewhere() => {
-                "The processor computes in f32, from weights as they are stored.".to_owned()
+                "Computes in f32, from weights as they are stored.".to_owned()
             }
             Some(_) => "Counts for the next model that is opened.".to_owned(),
         }

@@ -161,7 +161,7 @@ fn numbers_are_chosen_where_there_is_a_choice() {
     window.state_mut().on_event(listed);
     window.run_steps(2);
     assert!(window.query_by_label("In").is_none());
-    press(&mut window, "Cache");
+    press(&mut window, "KV cache");
     press(&mut window, "f16");
     assert_eq!(window.state().models.compute.cache, CacheType::F16);
     devices.choices.push(DeviceChoice::Cuda(0));
