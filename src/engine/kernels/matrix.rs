@@ -1,5 +1,7 @@
 //! A matrix of weights, packed for our products.
 
+use rayon::prelude::*;
+
 use super::format::{Format, Layout};
 use super::line::Line;
 use super::{N_BLOCK, N_LANES};
@@ -31,15 +33,16 @@ impl Matrix {
         let n_lines = n_rows.div_ceil(N_LANES).checked_mul(n_tile_lines)?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(n_lines).ok()?;
-        lines.resize(n_lines, Line::ZERO);
-        let tiles = lines.chunks_exact_mut(n_tile_lines);
-        for (tile, rows) in tiles.zip(blocks.chunks(N_LANES * n_row_bytes)) {
+        lines.par_extend((0..n_lines).into_par_iter().map(|_| Line::ZERO));
+        let tiles = lines.par_chunks_exact_mut(n_tile_lines);
+        let rows = blocks.par_chunks(N_LANES * n_row_bytes);
+        tiles.zip(rows).for_each(|(tile, rows)| {
             for (lane, row) in rows.chunks_exact(n_row_bytes).enumerate() {
                 for (block, bytes) in row.chunks(layout.n_pack_bytes()).enumerate() {
                     (layout.pack)(tile, block, lane, bytes);
                 }
             }
-        }
+        });
         Some(Self {
             format,
             n_rows,
