@@ -21,7 +21,7 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         chooser_ui(ui, "In", "Numbers", &state.precision_rows(), commands);
         chooser_ui(
             ui,
-            "Cache",
+            "KV cache",
             "Keys and values",
             &state.cache_rows(),
             commands,
