@@ -1,8 +1,8 @@
 //! `--cache`: as what keys and values are kept.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::named::named;
 use crate::generation::ModelInfo;
 use crate::worker::CacheType;
 
@@ -11,7 +11,7 @@ use crate::worker::CacheType;
 pub(super) struct CacheArgument {
     /// As what keys and values are kept on the processor: f16 takes half the memory, and rounds them
     #[arg(long, value_name = "NUMBERS", default_value = CacheType::default().name())]
-    #[arg(value_parser = parser())]
+    #[arg(value_parser = named(CacheType::ALL, CacheType::name))]
     pub cache: CacheType,
 }
 
@@ -23,11 +23,4 @@ impl CacheArgument {
         (self.cache != CacheType::default() && !is_kept)
             .then(|| format!("This model does not keep keys and values in {wanted}"))
     }
-}
-
-fn parser() -> impl TypedValueParser<Value = CacheType> {
-    PossibleValuesParser::new(CacheType::ALL.map(CacheType::name)).map(|name| {
-        let mut all = CacheType::ALL.into_iter();
-        all.find(|cache| cache.name() == name).unwrap_or_default()
-    })
 }

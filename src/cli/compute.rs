@@ -45,9 +45,8 @@ impl ComputeArguments {
     }
 
     /// What is to be said where the model does not compute as was asked for.
-    pub(super) fn remark(&self, info: &ModelInfo) -> Option<String> {
-        self.precision
-            .remark(info)
-            .or_else(|| self.cache.remark(info))
+    pub(super) fn remarks(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
+        let remarks = [self.precision.remark(info), self.cache.remark(info)];
+        remarks.into_iter().flatten()
     }
 }

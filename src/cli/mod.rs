@@ -13,6 +13,7 @@ mod generate;
 mod hub;
 mod inspect;
 mod keep;
+mod named;
 mod panes;
 mod precision;
 mod progress;

@@ -1,8 +1,8 @@
 //! `--precision`: in which numbers a graphics processor computes.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::named::named;
 use crate::generation::ModelInfo;
 use crate::worker::Precision;
 
@@ -12,7 +12,7 @@ pub(super) struct PrecisionArgument {
     /// In which numbers a graphics processor computes what is not quantised. It has no effect on the
     /// processor, which computes in f32 from weights as they are stored
     #[arg(long, value_name = "NUMBERS", default_value = "f32")]
-    #[arg(value_parser = parser())]
+    #[arg(value_parser = named(Precision::ALL, Precision::name))]
     pub precision: Precision,
 }
 
@@ -29,12 +29,4 @@ impl PrecisionArgument {
             "On {device} this model computes in f32, not in {wanted}"
         ))
     }
-}
-
-fn parser() -> impl TypedValueParser<Value = Precision> {
-    PossibleValuesParser::new(Precision::ALL.map(Precision::name)).map(|name| {
-        let mut all = Precision::ALL.into_iter();
-        all.find(|precision| precision.name() == name)
-            .unwrap_or_default()
-    })
 }

@@ -51,7 +51,7 @@ pub(super) fn write(
             .collect(),
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
-    if let Some(remark) = compute.remark(&info) {
+    for remark in compute.remarks(&info) {
         progress.done();
         console::note(&remark);
     }

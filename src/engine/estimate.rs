@@ -33,14 +33,14 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
     }
 }
 
-/// What is known of a model that keeps its keys and values like this; those that run through
+/// The memory of a model that keeps its keys and values like this; those that run through
 /// candle-transformers keep theirs as they were computed.
-#[must_use]
-pub fn with_cache(mut outline: ModelOutline, cache: CacheType) -> ModelOutline {
+pub fn memory_with_cache(outline: &ModelOutline, cache: CacheType) -> MemoryNeed {
+    let mut memory = outline.memory;
     if (cache, outline.implementation) == (CacheType::F16, Implementation::Quartet) {
-        outline.memory.n_cache_bytes_per_token /= 2;
+        memory.n_cache_bytes_per_token /= 2;
     }
-    outline
+    memory
 }
 
 /// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.

@@ -36,7 +36,7 @@ pub use compute::{Compute, ComputeChoice, CpuThreads};
 pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::{inspect_embedded, open_embedded};
 pub use error::EngineError;
-pub use estimate::{free_memory, with_cache};
+pub use estimate::{free_memory, memory_with_cache};
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use kernels::attention::CacheType;
 pub use loaded_model::{LoadProgress, LoadedModel};

@@ -78,10 +78,7 @@ impl AppState {
             name: cache.name().to_owned(),
             hint: cache.hint(),
             chosen: cache == compute.cache,
-            command: Command::Models(ModelsCommand::ComputeWith(ComputeChoice {
-                cache,
-                ..compute
-            })),
+            command: choosing(ComputeChoice { cache, ..compute }),
         };
         CacheType::ALL.map(row).into()
     }
@@ -120,26 +117,23 @@ impl AppState {
     /// What lets the next model compute with so many threads; with the usual number where none is given.
     pub fn with_threads(&self, n_threads: Option<NonZeroUsize>) -> Command {
         let compute = self.models.compute;
-        let choice = ComputeChoice {
+        choosing(ComputeChoice {
             n_threads,
             ..compute
-        };
-        Command::Models(ModelsCommand::ComputeWith(choice))
+        })
     }
 
     fn with_precision(&self, precision: Precision) -> Command {
         let compute = self.models.compute;
-        let choice = ComputeChoice {
+        choosing(ComputeChoice {
             precision,
             ..compute
-        };
-        Command::Models(ModelsCommand::ComputeWith(choice))
+        })
     }
 
     fn with_device(&self, device: DeviceChoice) -> Command {
         let compute = self.models.compute;
-        let choice = ComputeChoice { device, ..compute };
-        Command::Models(ModelsCommand::ComputeWith(choice))
+        choosing(ComputeChoice { device, ..compute })
     }
 
     pub(super) fn compute_with(&mut self, choice: ComputeChoice) -> Vec<Effect> {
@@ -175,4 +169,9 @@ impl AppState {
         let words = format!("{name} is not to be had, so models run on the processor: {reason}");
         self.models.device_missing = Some(words);
     }
+}
+
+/// What lets the next model compute like this.
+const fn choosing(choice: ComputeChoice) -> Command {
+    Command::Models(ModelsCommand::ComputeWith(choice))
 }

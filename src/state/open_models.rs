@@ -9,7 +9,7 @@ use super::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
 };
 use crate::generation::{MemoryNeed, ModelOutline};
-use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, with_cache};
+use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
 
 /// What is asked of the models.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,8 +157,8 @@ impl AppState {
         let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
         let n_tokens = n_prompt.saturating_add(self.limits.max_new_tokens);
         let n_tokens = n_tokens.min(outline.n_context);
-        let outline = with_cache(outline.clone(), self.models.compute.cache);
-        let n_needed = outline.memory.n_bytes(self.panes.len(), n_tokens);
+        let memory = memory_with_cache(outline, self.models.compute.cache);
+        let n_needed = memory.n_bytes(self.panes.len(), n_tokens);
         MemoryNeed::shortage(n_needed, n_free_bytes)
     }
 

@@ -14,7 +14,7 @@ mod protocol;
 mod thread;
 
 pub use crate::engine::{
-    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision, with_cache,
+    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision, memory_with_cache,
 };
 pub use crate::generation::GenerationId;
 pub use crate::hub::{

@@ -33,7 +33,7 @@ use super::failure::Failure;
 use super::keep::keep_file;
 use super::progress::Progress;
 use super::write::source;
-use crate::engine::{Session, Synthetic, resident_memory, with_cache};
+use crate::engine::{Session, Synthetic, memory_with_cache, resident_memory};
 
 /// What `quartet bench` is given.
 #[derive(Debug, Args)]
@@ -117,14 +117,15 @@ const SEED: u64 = 1;
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let subject = subject(arguments);
-    let outline = with_cache(subject.inspect()?, arguments.compute.choice().cache);
+    let mut outline = subject.inspect()?;
+    outline.memory = memory_with_cache(&outline, arguments.compute.choice().cache);
     let plan = Plan::new(lengths(arguments), outline.n_context)?;
     let mut progress = Progress::new();
     progress.happened("Loading the model");
     let before = resident_memory();
     let loading_since = Instant::now();
     let model = subject.open(arguments.compute.choice(), &mut progress)?;
-    if let Some(remark) = arguments.compute.remark(&model.info) {
+    for remark in arguments.compute.remarks(&model.info) {
         progress.done();
         console::note(&remark);
     }

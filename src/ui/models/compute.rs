@@ -2,12 +2,15 @@
 
 use std::num::NonZeroUsize;
 
-use egui::{Align, DragValue, Label, Layout, Popup, RectAlign, Ui, UiBuilder};
+use egui::{Align, DragValue, Frame, Label, Layout, Margin, Popup, RectAlign, Ui, UiBuilder};
 
 use crate::state::{AppState, Command, DeviceRow, ThreadChoice};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, editor_popup, hint_ui, menu_item};
+
+/// What was chosen changes nothing of the model that is there.
+const WHEN: &str = "Counts for the next model that is loaded.";
 
 /// Draws the choosers, and what is to be said about them.
 pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -60,6 +63,10 @@ fn chooser_ui(
                     commands.push(row.command.clone());
                 }
             }
+            let beside = Margin::symmetric(10, 4);
+            Frame::new().inner_margin(beside).show(ui, |ui| {
+                ui.vertical(|ui| hint_ui(ui, WHEN));
+            });
         });
 }
 
@@ -85,6 +92,6 @@ fn threads_ui(ui: &mut Ui, state: &AppState, choice: ThreadChoice, commands: &mu
                 commands.push(state.with_threads(None));
             }
         });
-        hint_ui(ui, "Counts for the next model that is loaded.");
+        hint_ui(ui, WHEN);
     });
 }
