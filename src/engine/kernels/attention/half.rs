@@ -1,9 +1,19 @@
-//! 16-bit floating-point numbers, converted in steps that a compiler can turn into vector instructions.
+//! 16-bit floating-point numbers: half the memory of those in which attention computes.
 
-/// Two numbers in IEEE's binary16, the first in the lower half.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Halves(u32);
+#[cfg(target_arch = "x86_64")]
+use std::any::Any;
+
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V4;
+
+use super::Lanes;
+use crate::engine::kernels::N_LANES;
+
+/// Two registers of numbers in IEEE's binary16: a cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct HalfLanes([[u16; N_LANES]; 2]);
 
 /// The largest number.
 const MAX: u32 = 0x7BFF;
@@ -11,25 +21,40 @@ const MAX: u32 = 0x7BFF;
 /// Multiplying with this moves the exponent's bias from 15 to 127, also for numbers below 2^-14.
 const BIAS: f32 = f32::from_bits((127 + 112) << 23);
 
-impl Halves {
-    /// Writes the number at 0 or 1.
-    #[inline(always)]
-    pub const fn set(&mut self, index: usize, value: f32) {
-        let rounded = round(value);
-        self.0 = if index == 0 {
-            (self.0 & 0xFFFF_0000) | rounded
-        } else {
-            (self.0 & 0xFFFF) | (rounded << 16)
-        };
+impl HalfLanes {
+    /// No number but zero.
+    pub const ZERO: Self = Self([[0; N_LANES]; 2]);
+
+    /// Writes a number of the first or the second register.
+    pub fn set(&mut self, register: usize, lane: usize, value: f32) {
+        let places = self.0.get_mut(register);
+        if let Some(place) = places.and_then(|lanes| lanes.get_mut(lane)) {
+            *place = round(value) as u16;
+        }
     }
 
-    /// The numbers in single precision. What is no number becomes a large one.
+    /// The numbers in single precision, exactly; what is no number is never written.
     #[inline(always)]
-    pub const fn get(self) -> [f32; 2] {
-        let first = ((self.0 << 16) & 0x8000_0000) | ((self.0 << 13) & 0x0FFF_E000);
-        let second = (self.0 & 0x8000_0000) | ((self.0 >> 3) & 0x0FFF_E000);
-        [f32::from_bits(first) * BIAS, f32::from_bits(second) * BIAS]
+    pub fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
+        self.0.map(|numbers| widen(simd, numbers))
     }
+}
+
+/// One register in single precision.
+#[inline(always)]
+fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(v4) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Lanes(pulp::cast(v4.avx512f._mm512_cvtph_ps(pulp::cast(numbers))));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _: S = simd;
+    let widened = numbers.map(|number| {
+        let number = u32::from(number);
+        let magnitude = f32::from_bits((number & 0x7FFF) << 13) * BIAS;
+        f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16)
+    });
+    Lanes(widened)
 }
 
 /// The bits of the nearest number, of two the even one. Beyond the largest it is the largest, because one
@@ -53,15 +78,31 @@ const fn round(value: f32) -> u32 {
 #[cfg(test)]
 mod tests {
     use half::f16;
+    use pulp::{Arch, Scalar, Simd, WithSimd};
 
-    use super::Halves;
+    use super::HalfLanes;
 
+    struct Widening(HalfLanes);
+
+    impl WithSimd for Widening {
+        type Output = [f32; 2];
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> [f32; 2] {
+            let [first, second] = self.0.widen(simd);
+            [first.0[3], second.0[5]]
+        }
+    }
+
+    /// As it comes back, also negated, and with whatever instructions.
     fn rounded(value: f32) -> f32 {
-        let mut halves = Halves(0x1234_5678);
-        halves.set(0, value);
-        halves.set(1, -value);
-        let [first, second] = halves.get();
+        let mut lanes = HalfLanes::ZERO;
+        lanes.set(0, 3, value);
+        lanes.set(1, 5, -value);
+        let [first, second] = Arch::new().dispatch(Widening(lanes));
         assert_eq!(first.to_bits(), (-second).to_bits());
+        let alone = Widening(lanes).with_simd(Scalar::new());
+        assert_eq!(alone.map(f32::to_bits), [first, second].map(f32::to_bits));
         first
     }
 

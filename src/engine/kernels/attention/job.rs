@@ -191,7 +191,7 @@ impl<'a> Bench<'a> {
         let mut copy = std::mem::take(&mut self.copy);
         for block in blocks.clone().step_by(N_TILE_BLOCKS) {
             let tile = block..(block + N_TILE_BLOCKS).min(blocks.end);
-            let keys = seen.keys_values.keys(self.kv_head, &tile, &mut copy);
+            let keys = seen.keys_values.keys(simd, self.kv_head, &tile, &mut copy);
             for group in seen.groups().filter(|group| group.sees_any_of(&tile)) {
                 let start = group.start * head_dim;
                 let queries = self
@@ -269,7 +269,9 @@ impl<'a> Bench<'a> {
     fn add_values<S: Simd>(&mut self, simd: S, seen: &Seen<'_>, partial: &mut Partial) {
         let mut copy = std::mem::take(&mut self.copy);
         for block in seen.blocks() {
-            let values = seen.keys_values.values(self.kv_head, block, &mut copy);
+            let values = seen
+                .keys_values
+                .values(simd, self.kv_head, block, &mut copy);
             let mut mixing = Mixing {
                 values,
                 block,

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
 use super::ahead::fetch_ahead;
-use super::half::Halves;
+use super::half::HalfLanes;
 use super::{Heads, Lanes};
 use crate::engine::kernels::N_LANES;
 
@@ -53,61 +54,67 @@ pub struct KeysValues {
 
 #[derive(Debug)]
 enum Blocks {
-    F16(Vec<HeadBlocks<Halves>>),
-    F32(Vec<HeadBlocks<f32>>),
+    F16(Vec<HeadBlocks<HalfLanes>>),
+    F32(Vec<HeadBlocks<Lanes>>),
 }
 
 /// The blocks of one head.
 #[derive(Debug, Clone)]
 pub struct HeadBlocks<T> {
     /// `[block][dim][lane]`, so that one register holds the same dimension of many positions.
-    keys: Vec<Lanes<T>>,
+    keys: Vec<T>,
     /// `[block][lane][dim]`, filled up to whole registers with zeros.
-    values: Vec<Lanes<T>>,
+    values: Vec<T>,
 }
 
-/// One number, or some of neighbouring registers.
-pub trait Stored: Copy + Default {
-    /// How many numbers it holds.
-    const N_NUMBERS: usize;
+/// A cache line of stored numbers: one register, or some neighbouring ones.
+pub trait Stored: Copy {
+    /// How many registers it holds.
+    const N_REGISTERS: usize;
 
-    /// Writes one of its numbers.
-    fn set(&mut self, index: usize, value: f32);
+    /// No number but zero.
+    const ZERO: Self;
+
+    /// Writes one number.
+    fn set(&mut self, register: usize, lane: usize, value: f32);
 
     /// Registers in full precision: themselves, or a copy.
-    fn widen<'a>(stored: &'a [Lanes<Self>], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
 }
 
-impl Stored for f32 {
-    const N_NUMBERS: usize = 1;
+impl Stored for Lanes {
+    const N_REGISTERS: usize = 1;
 
-    fn set(&mut self, _index: usize, value: f32) {
-        *self = value;
+    const ZERO: Self = Self::all(0.0);
+
+    fn set(&mut self, _register: usize, lane: usize, value: f32) {
+        if let Some(place) = self.0.get_mut(lane) {
+            *place = value;
+        }
     }
 
     #[inline(always)]
-    fn widen<'a>(stored: &'a [Lanes], _copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+    fn widen<'a, S: Simd>(_simd: S, stored: &'a [Self], _copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
         stored
     }
 }
 
-impl Stored for Halves {
-    const N_NUMBERS: usize = 2;
+impl Stored for HalfLanes {
+    const N_REGISTERS: usize = 2;
 
-    fn set(&mut self, index: usize, value: f32) {
-        self.set(index, value);
+    const ZERO: Self = Self::ZERO;
+
+    fn set(&mut self, register: usize, lane: usize, value: f32) {
+        self.set(register, lane, value);
     }
 
     #[inline(always)]
-    fn widen<'a>(stored: &'a [Lanes<Self>], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
         copy.resize(2 * stored.len(), Lanes::all(0.0));
         let (pairs, _) = copy.as_chunks_mut::<2>();
-        for ([first, second], stored) in pairs.iter_mut().zip(stored) {
+        for (pair, stored) in pairs.iter_mut().zip(stored) {
             fetch_ahead(stored);
-            let numbers = first.0.iter_mut().zip(&mut second.0);
-            for ((first, second), stored) in numbers.zip(&stored.0) {
-                [*first, *second] = stored.get();
-            }
+            *pair = stored.widen(simd);
         }
         copy
     }
@@ -153,33 +160,45 @@ impl KeysValues {
 
     /// The keys of some neighbouring blocks of a head, which are numbered in the sequence: `[block][dim][lane]`.
     #[inline(always)]
-    pub(super) fn keys<'a>(
+    pub(super) fn keys<'a, S: Simd>(
         &'a self,
+        simd: S,
         kv_head: usize,
         numbers: &Range<usize>,
         copy: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
         let registers = self.registers(numbers, self.heads.head_dim);
-        match &self.blocks {
-            Blocks::F16(heads) => part(heads, kv_head, |head| &head.keys, &registers, copy),
-            Blocks::F32(heads) => part(heads, kv_head, |head| &head.keys, &registers, copy),
-        }
+        let found = match &self.blocks {
+            Blocks::F16(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.keys, &registers, copy)),
+            Blocks::F32(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.keys, &registers, copy)),
+        };
+        found.unwrap_or_default()
     }
 
     /// The values of one block of a head: `[lane][dim]`.
     #[inline(always)]
-    pub(super) fn values<'a>(
+    pub(super) fn values<'a, S: Simd>(
         &'a self,
+        simd: S,
         kv_head: usize,
         number: usize,
         copy: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
         let n_registers = N_LANES * n_value_registers(self.heads.head_dim);
         let registers = self.registers(&(number..number + 1), n_registers);
-        match &self.blocks {
-            Blocks::F16(heads) => part(heads, kv_head, |head| &head.values, &registers, copy),
-            Blocks::F32(heads) => part(heads, kv_head, |head| &head.values, &registers, copy),
-        }
+        let found = match &self.blocks {
+            Blocks::F16(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.values, &registers, copy)),
+            Blocks::F32(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.values, &registers, copy)),
+        };
+        found.unwrap_or_default()
     }
 
     /// Where the registers of blocks lie, which have so many each.
@@ -195,16 +214,14 @@ pub const fn n_value_registers(head_dim: usize) -> usize {
 }
 
 #[inline(always)]
-fn part<'a, T: Stored>(
-    heads: &'a [HeadBlocks<T>],
-    kv_head: usize,
-    choose: impl FnOnce(&HeadBlocks<T>) -> &Vec<Lanes<T>>,
+fn part<'a, T: Stored, S: Simd>(
+    simd: S,
+    stored: &'a [T],
     registers: &Range<usize>,
     copy: &'a mut Vec<Lanes>,
 ) -> &'a [Lanes] {
-    let stored = registers.start / T::N_NUMBERS..registers.end / T::N_NUMBERS;
-    let stored = heads.get(kv_head).and_then(|head| choose(head).get(stored));
-    T::widen(stored.unwrap_or_default(), copy)
+    let lines = registers.start / T::N_REGISTERS..registers.end / T::N_REGISTERS;
+    T::widen(simd, stored.get(lines).unwrap_or_default(), copy)
 }
 
 /// Where a token's keys and values lie.
@@ -238,30 +255,30 @@ impl<T: Stored> HeadBlocks<T> {
         let n_registers = n_value_registers(head_dim);
         grow(&mut self.keys, (block + 1) * head_dim);
         grow(&mut self.values, (block + 1) * N_LANES * n_registers);
-        let first = block * head_dim / T::N_NUMBERS;
-        let keys = keys.chunks(T::N_NUMBERS);
-        for (lanes, keys) in self.keys.iter_mut().skip(first).zip(keys) {
-            if let Some(place) = lanes.0.get_mut(lane) {
-                for (index, key) in keys.iter().enumerate() {
-                    place.set(index, *key);
-                }
-            }
+        let first = block * head_dim;
+        for (register, key) in (first..).zip(keys) {
+            set(&mut self.keys, register, lane, *key);
         }
         let first = (block * N_LANES + lane) * n_registers;
         for (register, values) in (first..).zip(values.chunks(N_LANES)) {
-            if let Some(lanes) = self.values.get_mut(register / T::N_NUMBERS) {
-                for (place, value) in lanes.0.iter_mut().zip(values) {
-                    place.set(register % T::N_NUMBERS, *value);
-                }
+            for (lane, value) in values.iter().enumerate() {
+                set(&mut self.values, register, lane, *value);
             }
         }
     }
 }
 
 /// Makes room for so many registers.
-fn grow<T: Stored>(stored: &mut Vec<Lanes<T>>, n_registers: usize) {
-    let n_least = n_registers / T::N_NUMBERS;
+fn grow<T: Stored>(stored: &mut Vec<T>, n_registers: usize) {
+    let n_least = n_registers / T::N_REGISTERS;
     if stored.len() < n_least {
-        stored.resize(n_least, Lanes([T::default(); N_LANES]));
+        stored.resize(n_least, T::ZERO);
+    }
+}
+
+/// Writes one number of a register.
+fn set<T: Stored>(stored: &mut [T], register: usize, lane: usize, value: f32) {
+    if let Some(line) = stored.get_mut(register / T::N_REGISTERS) {
+        line.set(register % T::N_REGISTERS, lane, value);
     }
 }

@@ -85,7 +85,7 @@ const N_SEGMENT: usize = 512;
 /// One number for each position of a block, or some neighbouring ones of one position: a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Lanes<T = f32>([T; super::N_LANES]);
+struct Lanes([f32; super::N_LANES]);
 
 impl Lanes {
     /// One number for all.
