@@ -73,6 +73,9 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "engine/kernels/avx2/mod.rs",
     "engine/kernels/avx512/memory.rs",
     "engine/kernels/avx512/mod.rs",
+    "engine/kernels/neon/dot.rs",
+    "engine/kernels/neon/memory.rs",
+    "engine/kernels/neon/mod.rs",
     "engine/kernels/team.rs",
 ];
 

@@ -10,6 +10,8 @@ use pulp::x86::V3;
 use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
+#[cfg(target_arch = "aarch64")]
+use super::neon::{self, Dotprod};
 use super::product::Part;
 use super::{portable, scalar};
 
@@ -28,6 +30,9 @@ pub enum InstructionSet {
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// 128 bits with 8-bit dot products.
+    #[cfg(target_arch = "aarch64")]
+    Dotprod(Dotprod),
     /// Those that the compiler finds for loops which it can make wide; always there.
     Portable,
     /// One number at a time; always there, for comparison.
@@ -48,6 +53,8 @@ impl InstructionSet {
             .into_iter()
             .flatten(),
         );
+        #[cfg(target_arch = "aarch64")]
+        available.extend(Dotprod::detect().map(Self::Dotprod));
         available.extend([Self::Portable, Self::Scalar]);
         available
     }
@@ -85,6 +92,8 @@ impl InstructionSet {
             Self::AvxVnni(_) => "avx-vnni",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => "dotprod",
             Self::Portable => "portable",
             Self::Scalar => "scalar",
         }
@@ -99,6 +108,8 @@ impl InstructionSet {
             Self::AvxVnni(_) => "AVX-VNNI",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => "NEON dotprod",
             Self::Portable => "portable",
             Self::Scalar => "scalar",
         }
@@ -111,6 +122,8 @@ impl InstructionSet {
             Self::AvxVnni(_) | Self::Avx2(_) => V3::try_new().map_or(Arch::Scalar, Arch::V3),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(_) => Arch::new(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => Arch::new(),
             Self::Portable => Arch::new(),
             Self::Scalar => Arch::Scalar,
         }
@@ -130,6 +143,8 @@ impl InstructionSet {
             Self::Avx512(_) => avx512::N_MOST_ROWS,
             #[cfg(target_arch = "x86_64")]
             Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => neon::N_MOST_ROWS,
             Self::Portable => portable::N_MOST_ROWS,
             Self::Scalar => 4,
         }
@@ -144,6 +159,8 @@ impl InstructionSet {
             Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(avx2) => avx2.multiply(part),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(dotprod) => dotprod.multiply(part),
             Self::Portable => portable::multiply(part),
             Self::Scalar => scalar::multiply(part),
         }

@@ -17,6 +17,8 @@ mod inputs;
 mod instructions;
 mod line;
 mod matrix;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod product;
 mod scalar;

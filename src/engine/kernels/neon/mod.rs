@@ -1,0 +1,113 @@
+//! Products with NEON and its 8-bit dot products: one file for each format, four registers for the same
+//! four columns of the 16 rows of a tile. The more rows of inputs, the fewer of the four go through a tile
+//! at a time.
+//!
+//! The functions inside are safe: each names the instructions that it needs, and only [`Dotprod`], whose
+//! values exist where they were detected, calls in from outside.
+
+#![expect(
+    unsafe_code,
+    reason = "the one step from detected instructions to functions compiled for them"
+)]
+
+mod blocks;
+mod dot;
+mod floats;
+mod half_scales;
+mod memory;
+mod q2_k;
+mod q3_k;
+mod q4_0;
+mod q4_1;
+mod q4_k;
+mod q5_0;
+mod q5_1;
+mod q5_k;
+mod q6_k;
+mod q8_0;
+mod sub_scales;
+
+use std::arch::is_aarch64_feature_detected;
+
+use super::product::Part;
+use super::{Format, N_LANES};
+
+/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<Q, N>` takes the lines of a
+/// tile, which of its quarters, and a group of N rows, and returns N × Q registers of sums.
+macro_rules! multiply_part {
+    ($part:expr, $format:ident) => {{
+        let mut part = $part;
+        let (tiles, panels) = (part.tiles, part.inputs.panels());
+        let pairs =
+            panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
+        for (panel, (index, tile)) in pairs {
+            for group in panel.groups() {
+                match group.rows.len() {
+                    1 => multiply_group!(part, $format, index, tile, group, 4, 1),
+                    2 => multiply_group!(part, $format, index, tile, group, 2, 2),
+                    3 => multiply_group!(part, $format, index, tile, group, 2, 3),
+                    4 => multiply_group!(part, $format, index, tile, group, 2, 4),
+                    5 => multiply_group!(part, $format, index, tile, group, 1, 5),
+                    6 => multiply_group!(part, $format, index, tile, group, 1, 6),
+                    7 => multiply_group!(part, $format, index, tile, group, 1, 7),
+                    _ => multiply_group!(part, $format, index, tile, group, 1, 8),
+                }
+            }
+        }
+    }};
+}
+
+macro_rules! multiply_group {
+    ($part:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $q:literal, $n:literal) => {{
+        let mut stored = [[0.0; N_LANES]; $n];
+        for quarters in memory::Quarters::<$q>::all() {
+            let sums = $format::sums::<$q, $n>($tile, quarters, &$group);
+            quarters.store(sums, &mut stored);
+        }
+        $part.write($index, $group.rows.start, &stored);
+    }};
+}
+
+/// The most rows of inputs that are multiplied together: of one quarter of a tile their sums of whole
+/// numbers, their sums of floats and their inputs take eight registers each, and the other eight of the 32
+/// are left for weights and scales.
+pub const N_MOST_ROWS: usize = 8;
+
+/// Exists only where the processor has NEON and its dot products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dotprod(());
+
+impl Dotprod {
+    /// Asks the processor.
+    pub fn detect() -> Option<Self> {
+        // The words of inputs have their first number in the lowest byte of a register only in this order.
+        let found = cfg!(target_endian = "little")
+            && is_aarch64_feature_detected!("neon")
+            && is_aarch64_feature_detected!("dotprod");
+        found.then_some(Self(()))
+    }
+
+    /// Multiplies some tiles with all inputs.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn multiply(self, part: Part<'_>) {
+        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
+        unsafe { multiply(part) }
+    }
+}
+
+#[target_feature(enable = "neon,dotprod")]
+fn multiply(part: Part<'_>) {
+    match part.tiles.format {
+        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
+        Format::Q2K => multiply_part!(part, q2_k),
+        Format::Q3K => multiply_part!(part, q3_k),
+        Format::Q4_0 => multiply_part!(part, q4_0),
+        Format::Q4_1 => multiply_part!(part, q4_1),
+        Format::Q4K => multiply_part!(part, q4_k),
+        Format::Q5_0 => multiply_part!(part, q5_0),
+        Format::Q5_1 => multiply_part!(part, q5_1),
+        Format::Q5K => multiply_part!(part, q5_k),
+        Format::Q6K => multiply_part!(part, q6_k),
+        Format::Q8_0 => multiply_part!(part, q8_0),
+    }
+}
