@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Puts a new synth part into a packed corpus, with the same tokenizer, and adds a part of short whole documents.
 
-usage: repack.py OLD NEW synth.txt [tokenizer.json]        (OLD and NEW without .bin and .json; the texts of fairy and youth stay as they are)
+usage: repack.py OLD NEW synth.txt [tokenizer.json]        (OLD and NEW without .bin and .json)
+The texts of fairy and youth stay as they are, but for what the filter of pack.py, as it is now, cuts out of them.
 The part `short` repeats the fairy and youth documents of at most 480 tokens, so that the model sees real endings.
 Held-out documents: those of OLD, the first half per cent of the new grammar as `synth`, the old grammar's as `synth-old`.
+Where OLD has `synth-old` already, its held-out documents stay, and the new documents replace its `synth` alone.
 """
 import json
 import random
@@ -12,7 +14,7 @@ import sys
 import numpy as np
 from tokenizers import Tokenizer
 
-from pack import clean
+from pack import SOFT, clean, pieces
 
 old, new, text = sys.argv[1:4]
 meta = json.load(open(old + '.json'))
@@ -27,19 +29,35 @@ def add(where, name, parts, weight):
     where.append(dict(name=name, start=start, end=sum(map(len, out)), weight=weight, docs=len(parts)))
 
 
+def encoded(docs):
+    return [np.array([1] + e.ids + [2], dtype=np.uint16) for e in tokenizer.encode_batch(docs, add_special_tokens=False)]
+
+
+def filtered(documents):
+    """The documents, those that the filter would touch as it leaves them."""
+    texts = tokenizer.decode_batch([d[1:-1].tolist() for d in documents], skip_special_tokens=False)
+    out = []
+    for document, text in zip(documents, texts):
+        out += encoded(pieces(text)) if SOFT.search(text) else [document]
+    print(sum(1 for text in texts if SOFT.search(text)), 'of', len(documents), 'documents cut')
+    return out
+
+
 docs = [d for d in map(clean, open(text, encoding='utf8').read().split('<|endoftext|>\n')) if len(d) > 60]
 random.Random(5).shuffle(docs)
-packed = [np.array([1] + e.ids + [2], dtype=np.uint16) for e in tokenizer.encode_batch(docs, add_special_tokens=False)]
-cut = len(packed) // 200
-add(held, 'synth', packed[:cut], 0.15)
+packed = encoded(docs)
+again = any(v['name'] == 'synth-old' for v in meta['val'])
+cut = 0 if again else len(packed) // 200
+if not again:
+    add(held, 'synth', packed[:cut], 0.15)
 for v in meta['val']:
-    add(held, 'synth-old' if v['name'] == 'synth' else v['name'], [tokens[v['start']:v['end']]], v['weight'])
+    add(held, 'synth-old' if v['name'] == 'synth' and not again else v['name'], [tokens[v['start']:v['end']]], v['weight'])
     held[-1]['docs'] = v['docs']
 add(sources, 'synth', packed[cut:], 0.15)
 short = []
-for s in (x for x in meta['sources'] if x['name'] != 'synth'):
+for s in (x for x in meta['sources'] if x['name'] in ('fairy', 'youth')):
     part = tokens[s['start']:s['end']]
-    each = np.split(part, np.flatnonzero(part == 1)[1:])
+    each = filtered(np.split(part, np.flatnonzero(part == 1)[1:]))
     short += [d for d in each if len(d) <= 480]
     add(sources, s['name'], each, s['weight'])
 random.Random(6).shuffle(short)
