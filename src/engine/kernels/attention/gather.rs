@@ -45,11 +45,15 @@ impl Member {
 }
 
 impl<'a> Group<'a> {
-    /// Whether each of its queries sees all of a block.
+    /// Those of some neighbouring blocks of which each of its queries sees all.
     #[inline(always)]
-    pub fn sees_all_of(self, block: usize) -> bool {
-        let mut members = self.members.iter();
-        members.all(|member| member.lanes(block) == (0..N_LANES))
+    pub fn blocks_that_all_see(self, blocks: &Range<usize>) -> Range<usize> {
+        let starts = self.members.iter().map(|member| member.visible.start);
+        let ends = self.members.iter().map(|member| member.visible.end);
+        let start = starts.max().unwrap_or(0).div_ceil(N_LANES);
+        let end = ends.min().unwrap_or(0) / N_LANES;
+        let start = start.clamp(blocks.start, blocks.end);
+        start..end.clamp(start, blocks.end)
     }
 
     /// Whether any of its queries sees something of some blocks.

@@ -33,10 +33,12 @@ impl HalfLanes {
         }
     }
 
-    /// The numbers in single precision, exactly; what is no number is never written.
+    /// The numbers in single precision, exactly; what is no number is never written. No closure is mapped here or
+    /// below: it would not be compiled for the processor that is there.
     #[inline(always)]
     pub fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
-        self.0.map(|numbers| widen(simd, numbers))
+        let [first, second] = self.0;
+        [widen(simd, first), widen(simd, second)]
     }
 }
 
@@ -49,12 +51,13 @@ fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _: S = simd;
-    let widened = numbers.map(|number| {
+    let mut widened = Lanes::all(0.0);
+    for (place, number) in widened.0.iter_mut().zip(numbers) {
         let number = u32::from(number);
         let magnitude = f32::from_bits((number & 0x7FFF) << 13) * BIAS;
-        f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16)
-    });
-    Lanes(widened)
+        *place = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
+    }
+    widened
 }
 
 /// The bits of the nearest number, of two the even one. Beyond the largest it is the largest, because one

@@ -16,14 +16,14 @@ use crate::engine::kernels::exp::exp;
 /// Blocks that are looked at together.
 const N_TILE_BLOCKS: usize = 2;
 
+/// Blocks whose values are added together: with 64 dimensions they take half of the first cache.
+const N_VALUE_BLOCKS: usize = 4;
+
 /// Blocks of a segment.
 const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
 /// The scores of what is not seen.
 const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
-
-/// No probability.
-const NOTHING: Lanes = Lanes::all(0.0);
 
 /// A piece of work. A type and not a closure, because only what is inlined in its method is compiled for
 /// the processor that is there.
@@ -268,25 +268,27 @@ impl<'a> Bench<'a> {
     #[inline(always)]
     fn add_values<S: Simd>(&mut self, simd: S, seen: &Seen<'_>, partial: &mut Partial) {
         let mut copy = std::mem::take(&mut self.copy);
-        for block in seen.blocks() {
+        let blocks = seen.blocks();
+        for block in blocks.clone().step_by(N_VALUE_BLOCKS) {
+            let tile = block..(block + N_VALUE_BLOCKS).min(blocks.end);
             let values = seen
                 .keys_values
-                .values(simd, self.kv_head, block, &mut copy);
+                .values(simd, self.kv_head, &tile, &mut copy);
             let mut mixing = Mixing {
                 values,
-                block,
+                tile: tile.clone(),
                 first_block: self.first_block,
                 scores: &self.scores,
                 mixed: &mut partial.mixed,
             };
             for group in seen.groups() {
-                if group.sees_all_of(block) {
-                    with_size!(group, add_group::<S>(simd, group, &mut mixing));
-                } else {
-                    for single in group.singles() {
-                        add_group::<S, 1>(simd, single, &mut mixing);
-                    }
-                }
+                let whole = group.blocks_that_all_see(&tile);
+                mixing.add_singly(simd, group, tile.start..whole.start);
+                with_size!(
+                    group,
+                    add_group::<S>(simd, group, whole.clone(), &mut mixing)
+                );
+                mixing.add_singly(simd, group, whole.end..tile.end);
             }
         }
         self.copy = copy;
@@ -356,35 +358,64 @@ fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
     (max, sums.iter().sum())
 }
 
-/// A block's values, and what is added to.
+/// The values of some neighbouring blocks, and what is added to.
 struct Mixing<'a> {
+    /// `[block][lane][dim]`.
     values: &'a [Lanes],
-    block: usize,
+    tile: Range<usize>,
     first_block: usize,
     scores: &'a [Lanes],
     mixed: &'a mut [Lanes],
 }
 
+impl Mixing<'_> {
+    /// Adds what each query of a group alone sees of some blocks.
+    #[inline(always)]
+    fn add_singly<S: Simd>(&mut self, simd: S, group: Group<'_>, blocks: Range<usize>) {
+        for block in blocks {
+            for single in group.singles() {
+                add_group::<S, 1>(simd, single, block..block + 1, self);
+            }
+        }
+    }
+}
+
+/// Adds what the queries of a group see of some blocks; where they are several, they see all.
 #[inline(always)]
-fn add_group<S: Simd, const R: usize>(simd: S, group: Group<'_>, mixing: &mut Mixing<'_>) {
+fn add_group<S: Simd, const R: usize>(
+    simd: S,
+    group: Group<'_>,
+    blocks: Range<usize>,
+    mixing: &mut Mixing<'_>,
+) {
     let (Some(members), [first, ..]) = (group.members.first_chunk::<R>(), group.members) else {
         return;
     };
-    let lanes = if R == 1 {
-        first.lanes(mixing.block)
+    if blocks.is_empty() {
+        return;
+    }
+    let lanes = if blocks.len() == 1 {
+        first.lanes(blocks.start)
     } else {
         0..N_LANES
     };
-    let block = mixing.block - mixing.first_block;
-    let n_registers = mixing.values.len() / N_LANES;
-    let (mut probs, mut places) = ([&NOTHING; R], [0; R]);
+    let n_block_registers = mixing.values.len() / mixing.tile.len();
+    let start = blocks.start - mixing.tile.start;
+    let values = mixing
+        .values
+        .get(start * n_block_registers..(start + blocks.len()) * n_block_registers);
+    let (mut probs, mut places): ([&[Lanes]; R], _) = ([&[]; R], [0; R]);
     for ((probs, place), member) in probs.iter_mut().zip(&mut places).zip(members) {
-        let scores = mixing.scores.get(member.query * N_SEGMENT_BLOCKS + block);
-        *probs = scores.unwrap_or(&NOTHING);
-        *place = member.query * n_registers;
+        let start = member.query * N_SEGMENT_BLOCKS + blocks.start - mixing.first_block;
+        *probs = mixing
+            .scores
+            .get(start..start + blocks.len())
+            .unwrap_or_default();
+        *place = member.query * n_block_registers / N_LANES;
     }
     let values = Weighted {
-        values: mixing.values,
+        values: values.unwrap_or_default(),
+        n_registers: n_block_registers / N_LANES,
         lanes,
         probs,
         places,

@@ -179,17 +179,17 @@ impl KeysValues {
         found.unwrap_or_default()
     }
 
-    /// The values of one block of a head: `[lane][dim]`.
+    /// The values of some neighbouring blocks of a head: `[block][lane][dim]`.
     #[inline(always)]
     pub(super) fn values<'a, S: Simd>(
         &'a self,
         simd: S,
         kv_head: usize,
-        number: usize,
+        numbers: &Range<usize>,
         copy: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
         let n_registers = N_LANES * n_value_registers(self.heads.head_dim);
-        let registers = self.registers(&(number..number + 1), n_registers);
+        let registers = self.registers(numbers, n_registers);
         let found = match &self.blocks {
             Blocks::F16(heads) => heads
                 .get(kv_head)

@@ -14,6 +14,9 @@ use crate::engine::kernels::N_LANES;
 /// The most queries that share a vector of keys or values: all their sums fit into registers.
 pub const N_MOST_QUERIES: usize = 6;
 
+/// No probability.
+const NOTHING: Lanes = Lanes::all(0.0);
+
 /// The scores of the positions of neighbouring blocks, at most two: `keys` is `[block][dim][lane]`, `queries` is
 /// `[dim][query]`, and the result is `[block][query]`.
 #[inline(always)]
@@ -93,14 +96,16 @@ fn products<S: Simd, const R: usize, const C: usize>(
     sums
 }
 
-/// What [`add_values`] adds: the values of some positions of a block, each times its probability.
+/// What [`add_values`] adds: the values of some positions, each times its probability.
 pub struct Weighted<'a, const R: usize> {
-    /// `[lane][dim]`.
+    /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
-    /// Which positions.
+    /// Registers for one position.
+    pub n_registers: usize,
+    /// Which positions of each block.
     pub lanes: Range<usize>,
-    /// For each query the probabilities of all lanes.
-    pub probs: [&'a Lanes; R],
+    /// For each query the probabilities: `[block][lane]`.
+    pub probs: [&'a [Lanes]; R],
     /// For each query where its mix begins.
     pub places: [usize; R],
 }
@@ -108,7 +113,7 @@ pub struct Weighted<'a, const R: usize> {
 /// Adds values to mixes, each `[dim]`.
 #[inline(always)]
 pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mixed: &mut [Lanes]) {
-    let n_registers = values.values.len() / N_LANES;
+    let n_registers = values.n_registers;
     let mut start = 0;
     if S::F32_LANES == N_LANES {
         while start + 4 <= n_registers {
@@ -136,31 +141,24 @@ impl<const R: usize> Weighted<'_, R> {
         start: usize,
         mixed: &mut [Lanes],
     ) {
-        let n_registers = self.values.len() / N_LANES;
+        let n_registers = self.n_registers;
         let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
         for (sums, place) in sums.iter_mut().zip(self.places) {
             for (sums, mixed) in sums.iter_mut().zip(mixed.iter().skip(place + start)) {
                 *sums = load(simd, mixed);
             }
         }
-        let positions = self.values.chunks_exact(n_registers).enumerate();
-        let positions = positions.skip(self.lanes.start).take(self.lanes.len());
-        for (lane, values) in positions {
-            let Some(values) = values.get(start..).and_then(<[_]>::first_chunk::<P>) else {
-                continue;
-            };
-            let mut loaded = [[simd.splat_f32s(0.0); W]; P];
-            for (loaded, values) in loaded.iter_mut().zip(values) {
-                *loaded = load_ahead(simd, values);
-            }
-            for (sums, probs) in sums.iter_mut().zip(self.probs) {
-                let prob = simd.splat_f32s(probs.0.get(lane).copied().unwrap_or(0.0));
-                for (sum, value) in sums
-                    .as_flattened_mut()
-                    .iter_mut()
-                    .zip(loaded.as_flattened())
-                {
-                    *sum = simd.mul_add_e_f32s(prob, *value, *sum);
+        let blocks = self.values.chunks_exact(N_LANES * n_registers);
+        for (block, values) in blocks.enumerate() {
+            let probs = self.probs.map(|probs| probs.get(block).unwrap_or(&NOTHING));
+            let values = values.get(start..).unwrap_or_default().chunks(n_registers);
+            if self.lanes == (0..N_LANES) {
+                for (lane, values) in (0..N_LANES).zip(values) {
+                    add_position(simd, values, probs, lane, &mut sums);
+                }
+            } else {
+                for (lane, values) in self.lanes.clone().zip(values.skip(self.lanes.start)) {
+                    add_position(simd, values, probs, lane, &mut sums);
                 }
             }
         }
@@ -168,6 +166,32 @@ impl<const R: usize> Weighted<'_, R> {
             for (sums, mixed) in sums.into_iter().zip(mixed.iter_mut().skip(place + start)) {
                 *mixed = store::<S, W>(sums);
             }
+        }
+    }
+}
+
+/// Adds the values of one position.
+#[inline(always)]
+fn add_position<S: Simd, const R: usize, const P: usize, const W: usize>(
+    simd: S,
+    values: &[Lanes],
+    probs: [&Lanes; R],
+    lane: usize,
+    sums: &mut [[[S::f32s; W]; P]; R],
+) {
+    let values = values.first_chunk().unwrap_or(&[NOTHING; P]);
+    let mut loaded = [[simd.splat_f32s(0.0); W]; P];
+    for (loaded, values) in loaded.iter_mut().zip(values) {
+        *loaded = load_ahead(simd, values);
+    }
+    for (sums, probs) in sums.iter_mut().zip(probs) {
+        let prob = simd.splat_f32s(probs.0.get(lane).copied().unwrap_or(0.0));
+        let pairs = sums
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(loaded.as_flattened());
+        for (sum, value) in pairs {
+            *sum = simd.mul_add_e_f32s(prob, *value, *sum);
         }
     }
 }
