@@ -37,7 +37,7 @@ fn is_shown(window: &Window, words: &str) -> bool {
 fn a_step_is_followed_from_the_model_to_the_coin() {
     let mut window = window(DockTab::Xray, USUAL);
     wait(&mut window, "the model", is_ready);
-    window.get_by_label("Point at a token and click it to see how it was chosen.");
+    window.get_by_label("How a token was chosen stands here once there is one: the newest, or the one that you click.");
 
     let mut window = written(USUAL);
     window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");

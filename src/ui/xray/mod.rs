@@ -62,7 +62,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
         return sentence_ui(
             ui,
             inside,
-            "Point at a token and click it to see how it was chosen.",
+            "How a token was chosen stands here once there is one: the newest, or the one that you click.",
         );
     };
     let chain = &pane.settings.chain;
