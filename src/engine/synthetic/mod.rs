@@ -23,9 +23,9 @@ pub struct Synthetic {
     seed: u64,
 }
 
-/// By how much logits deviate: as far as those of trained models do, or a chain would have to keep many
-/// more tokens than it ever does.
-const LOGIT_DEVIATION: f32 = 3.0;
+/// By how much logits deviate. Their perplexity is then about 33 over 49,152 tokens and 55 over 151,936, not far from
+/// that of trained models on plain text; flatter ones let a chain keep many more tokens than it ever does.
+const LOGIT_DEVIATION: f32 = 4.5;
 
 impl Synthetic {
     /// The names of all shapes.
