@@ -3,22 +3,22 @@
 
 Wortsman et al. 2022, "Model soups: averaging weights of multiple fine-tuned models improves accuracy without increasing inference time".
 """
-import os
-import shutil
 import sys
 
-from safetensors.torch import load_file, save_file
+import torch
+
+from sample import load
+from train import export
 
 
 def main():
     first, second, share, out = sys.argv[1:5]
-    a, b = (load_file(folder + '/model.safetensors') for folder in (first, second))
+    (mean, _), (other, _) = load(first), load(second)
     share = float(share)
-    os.makedirs(out, exist_ok=True)
-    mean = {name: (a[name].float() * (1 - share) + b[name].float() * share).contiguous() for name in a}
-    save_file(mean, out + '/model.safetensors', metadata={'format': 'pt'})
-    for name in ('config.json', 'tokenizer.json'):
-        shutil.copy(first + '/' + name, out + '/' + name)
+    with torch.no_grad():
+        for p, q in zip(mean.parameters(), other.parameters()):
+            p.copy_(p * (1 - share) + q * share)
+    export(mean, mean.c, out, first + '/tokenizer.json', half=False)
 
 
 if __name__ == '__main__':

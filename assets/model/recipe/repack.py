@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from tokenizers import Tokenizer
 
-from pack import SOFT, clean, pieces
+from pack import clean, pieces
 
 old, new, text = sys.argv[1:4]
 meta = json.load(open(old + '.json'))
@@ -34,13 +34,12 @@ def encoded(docs):
 
 
 def filtered(documents):
-    """The documents, those that the filter would touch as it leaves them."""
+    """What the filter leaves of the documents; those that it does not touch keep their very tokens."""
     texts = tokenizer.decode_batch([d[1:-1].tolist() for d in documents], skip_special_tokens=False)
-    out = []
-    for document, text in zip(documents, texts):
-        out += encoded(pieces(text)) if SOFT.search(text) else [document]
-    print(sum(1 for text in texts if SOFT.search(text)), 'of', len(documents), 'documents cut')
-    return out
+    kept = [pieces(text) for text in texts]
+    whole = [parts == [text] for parts, text in zip(kept, texts)]
+    print(whole.count(False), 'of', len(documents), 'documents cut')
+    return [d for document, is_whole, parts in zip(documents, whole, kept) for d in ([document] if is_whole else encoded(parts))]
 
 
 docs = [d for d in map(clean, open(text, encoding='utf8').read().split('<|endoftext|>\n')) if len(d) > 60]
