@@ -121,7 +121,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                     ui.add_space(6.0);
                 }
             }
-            pin_ui(ui, state, commands);
+            step_ui(ui, frame, state, commands);
         });
     });
 }
@@ -171,23 +171,34 @@ fn pictures_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .show(|ui| picture_menu_ui(ui, commands));
 }
 
-/// Which token is held, its neighbours, and how to let go.
-fn pin_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let (Some(pin), Some((place, generation, _))) = (state.pin, state.pinned()) else {
+/// Which token is held, its neighbours, and how to let go. X-ray says of the newest, too, which it is.
+fn step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
+    let is_held = state.pinned().is_some();
+    let newest_is_named = frame.open && state.view.dock_tab == DockTab::Xray;
+    if !is_held && !newest_is_named {
+        return;
+    }
+    let shown = state.shown_step().and_then(|(place, step)| {
+        let generation = state.panes.get(place)?.generation()?;
+        Some((place, step, generation.steps.len()))
+    });
+    let Some((place, step, n_steps)) = shown else {
         return;
     };
     // From right to left.
-    if icon_button(ui, Icon::Close, "Let go of the token").clicked() {
-        commands.push(Command::Unpin);
-    }
-    if icon_button(ui, Icon::Right, "Next token").clicked() {
-        commands.push(Command::MovePin(PinMove::Later));
-    }
-    if icon_button(ui, Icon::Left, "Previous token").clicked() {
-        commands.push(Command::MovePin(PinMove::Earlier));
+    if is_held {
+        if icon_button(ui, Icon::Close, "Let go of the token").clicked() {
+            commands.push(Command::Unpin);
+        }
+        if icon_button(ui, Icon::Right, "Next token").clicked() {
+            commands.push(Command::MovePin(PinMove::Later));
+        }
+        if icon_button(ui, Icon::Left, "Previous token").clicked() {
+            commands.push(Command::MovePin(PinMove::Earlier));
+        }
     }
     ui.add_space(4.0);
-    let words = format!("Token {} of {}", pin.step + 1, generation.steps.len());
+    let words = format!("Token {} of {n_steps}", step + 1);
     ui.label(Face::Small.text(words).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);

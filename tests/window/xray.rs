@@ -40,6 +40,9 @@ fn a_step_is_followed_from_the_model_to_the_coin() {
     window.get_by_label("How a token was chosen stands here once there is one: the newest, or the one that you click.");
 
     let mut window = written(USUAL);
+    let n_steps = window.state().state().generations()[3].map(|text| text.steps.len());
+    let n_steps = n_steps.expect("a text");
+    window.get_by_label(&format!("Token {n_steps} of {n_steps}"));
     window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");
     assert!(is_shown(&window, "rank 1, Model"));
     assert!(is_shown(&window, "cut by top-p 0.5"));
