@@ -524,15 +524,17 @@ fn a_device_that_is_not_there_is_not_replaced_by_another() {
 }
 
 #[test]
-fn a_cache_in_half_precision_is_named_with_what_it_wrote() {
+fn a_coarser_cache_is_named_with_what_it_wrote() {
     let arguments = ["--prompt", "Once upon a time", "--max-tokens", "8"];
-    let kept = run(&[&arguments[..], &["--cache", "f16"]].concat());
-    assert!(
-        kept.to_string().contains("\"CPU with an f16 cache\""),
-        "{kept}"
-    );
+    for (cache, device) in [
+        ("f16", "\"CPU with an f16 cache\""),
+        ("q8", "\"CPU with a q8 cache\""),
+    ] {
+        let kept = run(&[&arguments[..], &["--cache", cache]].concat());
+        assert!(kept.to_string().contains(device), "{kept}");
+    }
     let refused = quartet(&["generate", "--prompt", "Once", "--cache", "f8"]);
-    assert!(stderr(&refused).contains("f32, f16"));
+    assert!(stderr(&refused).contains("f32, f16, q8"));
 }
 
 #[test]

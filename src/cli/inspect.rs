@@ -116,6 +116,7 @@ mod tests {
                 n_cache_bytes_per_token: 65_536,
                 n_state_bytes: 0,
             },
+            head_dim: Some(64),
             unread: Some("the settings could not be read\nmodel/settings.json".to_owned()),
         };
         let expected = "\

@@ -177,7 +177,11 @@ fn at_least_lowest(below: f32) -> f32 {
 /// once; 0 at [`LOWEST`].
 #[inline(always)]
 fn exp_below(x: f32) -> f32 {
-    if x > LOWEST { exp_normal(x) } else { 0.0 }
+    if x > LOWEST {
+        exp_normal::<false>(x)
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Compute {
     pub fn name(&self) -> String {
         let device = self.device.name();
         if self.device.candle().is_cpu() && self.cache != CacheType::default() {
-            format!("{device} with an {} cache", self.cache.name())
+            format!("{device} with {}", self.cache.phrase())
         } else {
             device
         }

@@ -4,12 +4,8 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::CacheType;
 use super::blueprint::{Blueprint, TensorRole};
-use super::kernels::N_LANES;
 use super::weights::Catalog;
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
-
-/// The cache keeps keys and values in full precision, unless it is asked for less.
-const N_CACHE_VALUE_BYTES: usize = 4;
 
 /// What is known of a model from its blueprint and from which tensors it has.
 pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
@@ -29,6 +25,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         n_file_bytes: catalog.n_file_bytes(),
         n_step_bytes: n_step_bytes(blueprint, catalog),
         memory: memory_need(blueprint, catalog),
+        head_dim: Some(blueprint.head_dim),
         unread: None,
     }
 }
@@ -37,10 +34,16 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
 /// candle-transformers keep theirs as they were computed.
 pub fn memory_with_cache(outline: &ModelOutline, cache: CacheType) -> MemoryNeed {
     let mut memory = outline.memory;
-    if (cache, outline.implementation) == (CacheType::F16, Implementation::Quartet) {
-        memory.n_cache_bytes_per_token /= 2;
+    if let Some(head_dim) = outline.head_dim {
+        let n_heads = memory.n_cache_bytes_per_token / usual_cache_bytes(head_dim);
+        memory.n_cache_bytes_per_token = n_heads * cache.n_bytes(head_dim) as u64;
     }
     memory
+}
+
+/// What a position takes in one head, as keys and values are usually kept.
+fn usual_cache_bytes(head_dim: usize) -> u64 {
+    CacheType::default().n_bytes(head_dim).max(1) as u64
 }
 
 /// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.
@@ -60,13 +63,12 @@ fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
     let n_weight_bytes = catalog.n_bytes();
-    let head_dim = blueprint.head_dim.next_multiple_of(N_LANES);
-    let n_values = [2, blueprint.n_layers(), blueprint.n_kv_heads, head_dim];
+    let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,
-        n_cache_bytes_per_token: n_values
+        n_cache_bytes_per_token: n_heads
             .into_iter()
-            .fold(N_CACHE_VALUE_BYTES as u64, |product, n| {
+            .fold(usual_cache_bytes(blueprint.head_dim), |product, n| {
                 product.saturating_mul(n as u64)
             }),
         n_state_bytes: 0,

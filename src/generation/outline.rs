@@ -23,6 +23,8 @@ pub struct ModelOutline {
     pub n_step_bytes: u64,
     /// What it takes to run it.
     pub memory: MemoryNeed,
+    /// The width of a key-value head, where keys and values can be kept in other numbers than usual.
+    pub head_dim: Option<usize>,
     /// What of its files can't be read although it works without, and why; nothing where all can.
     pub unread: Option<String>,
 }

@@ -123,17 +123,19 @@ fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
 }
 
 #[test]
-fn keys_and_values_in_half_precision_leave_its_perplexity_as_it_is() {
+fn coarser_keys_and_values_leave_its_perplexity_as_it_is() {
     let to_the_end = &mut |_| ControlFlow::Continue(());
-    let in_half = Compute {
-        cache: CacheType::F16,
-        ..Compute::on_cpu()
+    let mut open = |cache: CacheType| {
+        let compute = Compute {
+            cache,
+            ..Compute::on_cpu()
+        };
+        open_embedded(&compute, to_the_end).unwrap().unwrap()
     };
-    let [mut single, mut half] = [Compute::on_cpu(), in_half].map(|compute| {
-        let opened = open_embedded(&compute, to_the_end);
-        opened.unwrap().unwrap()
-    });
-    Change::between(&mut single, &mut half).assert_is_under_a_thousandth();
+    let mut single = open(CacheType::F32);
+    for coarser in [CacheType::F16, CacheType::Q8] {
+        Change::between(&mut single, &mut open(coarser)).assert_is_under_a_thousandth();
+    }
 }
 
 /// What a coarser way of computing changes, over the tokens of the fixed texts.

@@ -35,14 +35,13 @@ impl InputBlock {
         let steps = if scale > 0.0 { 127.0 / largest } else { 0.0 };
         let mut numbers = [0_i32; N_BLOCK];
         for (number, value) in numbers.iter_mut().zip(values) {
-            let rounded = value * steps + ROUNDING;
-            *number = rounded.to_bits().cast_signed() - ROUNDING.to_bits().cast_signed();
+            *number = rounded(*value, steps);
         }
         let [low, high] = sums(&numbers);
         Self {
             words: words(&numbers),
             scale,
-            scaled_sum: scale * (low + high) as f32,
+            scaled_sum: scale * low.wrapping_add(high) as f32,
             half_sums: (low & 0xffff) | (high << 16),
         }
     }
@@ -62,10 +61,21 @@ impl InputBlock {
     }
 }
 
+/// A value as a whole number of steps, of which one has so many: the nearest, of two the even one. For numbers
+/// below 2²².
+#[inline(always)]
+pub fn rounded(value: f32, steps: f32) -> i32 {
+    let rounded = value * steps + ROUNDING;
+    rounded
+        .to_bits()
+        .cast_signed()
+        .wrapping_sub(ROUNDING.to_bits().cast_signed())
+}
+
 /// The largest magnitude. Magnitudes are in order of their bits, and those of what is no number are above
 /// all others, so that it is not lost.
 #[inline(always)]
-fn largest(values: &[f32; N_BLOCK]) -> f32 {
+pub fn largest(values: &[f32]) -> f32 {
     let bits = values
         .iter()
         .map(|value| value.abs().to_bits().cast_signed());
@@ -75,11 +85,19 @@ fn largest(values: &[f32; N_BLOCK]) -> f32 {
 #[inline(always)]
 fn sums(numbers: &[i32; N_BLOCK]) -> [i32; 2] {
     let (low, high) = numbers.split_at(N_BLOCK / 2);
-    [low.iter().sum(), high.iter().sum()]
+    [sum(low), sum(high)]
+}
+
+/// What became of something that is no number may be of any size, so nothing is said of what is too large.
+#[inline(always)]
+fn sum(numbers: &[i32]) -> i32 {
+    numbers
+        .iter()
+        .fold(0, |sum, number| sum.wrapping_add(*number))
 }
 
 #[inline(always)]
-fn words(numbers: &[i32; N_BLOCK]) -> [i32; N_BLOCK / 4] {
+pub fn words(numbers: &[i32; N_BLOCK]) -> [i32; N_BLOCK / 4] {
     let mut bytes = [0_u8; N_BLOCK];
     for (byte, number) in bytes.iter_mut().zip(numbers) {
         *byte = (*number as i8).cast_unsigned();

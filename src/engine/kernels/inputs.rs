@@ -83,6 +83,32 @@ impl Inputs {
 
     /// Takes in rows of this width, in place of those that were there.
     pub fn set(&mut self, team: &Team, values: &[f32], width: usize, forms: Forms) {
+        let n_values = values.len();
+        let arch = self.instructions.arch();
+        let jobs = self.arrange(values, width, forms);
+        if n_values < N_MIN_PARALLEL_VALUES {
+            for job in jobs {
+                arch.dispatch(job);
+            }
+        } else {
+            team.run(jobs, |job| arch.dispatch(job));
+        }
+    }
+
+    /// Takes in rows of this width to be rounded, with one thread.
+    pub fn set_rounded(&mut self, values: &[f32], width: usize) {
+        let forms = Forms {
+            rounded: true,
+            floats: false,
+        };
+        let arch = self.instructions.arch();
+        for job in self.arrange(values, width, forms) {
+            arch.dispatch(job);
+        }
+    }
+
+    /// Makes room for rows of this width. Returns how each group is filled.
+    fn arrange<'a>(&'a mut self, values: &'a [f32], width: usize, forms: Forms) -> Vec<Job<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
         self.groups.clear();
@@ -110,14 +136,7 @@ impl Inputs {
                     .unwrap_or_default(),
             });
         }
-        let arch = self.instructions.arch();
-        if self.n_rows * width < N_MIN_PARALLEL_VALUES {
-            for job in jobs {
-                arch.dispatch(job);
-            }
-        } else {
-            team.run(jobs, |job| arch.dispatch(job));
-        }
+        jobs
     }
 
     /// The instructions that it is arranged for.
@@ -200,7 +219,8 @@ impl NullaryFnOnce for Job<'_> {
         for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
             let (whole, rest) = values.as_chunks();
             let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
-            for (place, values) in blocks.by_ref().zip(whole) {
+            // In this order no place is taken for what is not there.
+            for (values, place) in whole.iter().zip(blocks.by_ref()) {
                 *place = InputBlock::round(values);
             }
             if let Some(place) = blocks.next().filter(|_| !rest.is_empty()) {

@@ -6,6 +6,7 @@ use pulp::Arch;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
+use super::attention::{ByteValues, Whole};
 #[cfg(target_arch = "x86_64")]
 use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
@@ -163,6 +164,22 @@ impl InstructionSet {
             Self::Dotprod(dotprod) => dotprod.multiply(part),
             Self::Portable => portable::multiply(part),
             Self::Scalar => scalar::multiply(part),
+        }
+    }
+
+    /// Adds values of a cache that keeps them in 8 bits to the sums of some queries, `[query][dim / 16]`. All
+    /// give the same bits.
+    pub(super) fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(avx512) => avx512.add_values(values, sums),
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(avx_vnni) => avx_vnni.add_values(values, sums),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.add_values(values, sums),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => portable::add_values(self.arch(), values, sums),
+            Self::Portable | Self::Scalar => portable::add_values(self.arch(), values, sums),
         }
     }
 }

@@ -101,6 +101,7 @@ impl Architecture {
                     n_file_bytes: catalog.n_file_bytes(),
                     n_step_bytes: memory.n_weight_bytes,
                     memory,
+                    head_dim: None,
                     unread: None,
                 }
             }

@@ -269,6 +269,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_cache_bytes_per_token: 1_000_000,
             n_state_bytes: 0,
         },
+        head_dim: Some(64),
         unread: None,
     }
 }
@@ -399,7 +400,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
 }
 
 #[test]
-fn a_cache_in_half_precision_takes_half_the_memory_beside_the_weights() {
+fn a_coarser_cache_takes_less_memory_beside_the_weights() {
     let mut state = ready();
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
@@ -418,6 +419,13 @@ fn a_cache_in_half_precision_takes_half_the_memory_beside_the_weights() {
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     let warning = "Needs 5.0 GB of memory, 3.9 are free.".to_owned();
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
+    models(&mut state, ModelsCommand::LeaveOpening);
+    let in_bytes = state.cache_rows()[2].command.clone();
+    state.apply(in_bytes);
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let warning = "Needs 4.9 GB of memory, 3.9 are free.".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
     let elsewhere = ComputeChoice {
         device: DeviceChoice::Cuda(0),

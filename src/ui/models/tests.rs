@@ -192,6 +192,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_cache_bytes_per_token: 0,
             n_state_bytes: 0,
         },
+        head_dim: None,
         unread: None,
     };
     window.state_mut().on_event(Event::Inspected {

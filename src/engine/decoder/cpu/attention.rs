@@ -6,6 +6,7 @@ use super::rows::each_row;
 use super::run::{CpuRun, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
 use crate::engine::decoder::cache::Cache;
+use crate::engine::kernels::InstructionSet;
 use crate::engine::kernels::attention::{CacheType, Heads, Row, Span, mix};
 
 /// Attention on the processor.
@@ -14,12 +15,12 @@ pub struct CpuAttention {
     shape: HeadShape,
     heads: Heads,
     cache_type: CacheType,
-    arch: pulp::Arch,
+    instructions: InstructionSet,
 }
 
 impl CpuAttention {
     /// For heads of this shape, with these instructions.
-    pub fn new(shape: HeadShape, cache_type: CacheType, arch: pulp::Arch) -> Self {
+    pub fn new(shape: HeadShape, cache_type: CacheType, instructions: InstructionSet) -> Self {
         Self {
             shape,
             heads: Heads {
@@ -30,7 +31,7 @@ impl CpuAttention {
                 score_cap: shape.score_cap,
             },
             cache_type,
-            arch,
+            instructions,
         }
     }
 
@@ -62,7 +63,13 @@ impl CpuAttention {
             visible: layer.first_visible(place.position)..place.position + 1,
         });
         let rows: Vec<Row<'_>> = rows.collect();
-        mix((batch.team, self.arch), self.heads, &rows, qkv, mixed);
+        mix(
+            (batch.team, self.instructions),
+            self.heads,
+            &rows,
+            qkv,
+            mixed,
+        );
     }
 
     const fn row_width(&self) -> usize {
@@ -85,7 +92,7 @@ impl CpuAttention {
                     sin: turns.sin.get(planes)?,
                 })
             });
-            self.arch.dispatch(Turned {
+            self.instructions.arch().dispatch(Turned {
                 shape: self.shape,
                 norms: layer.norms.as_ref(),
                 angles,

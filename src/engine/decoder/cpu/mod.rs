@@ -85,7 +85,7 @@ impl CpuBackend {
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache, arch),
+            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache, instructions),
             team,
             arch,
         };

@@ -42,6 +42,15 @@ impl Member {
         let lane = |position: usize| position.saturating_sub(start).min(N_LANES);
         lane(self.visible.start)..lane(self.visible.end)
     }
+
+    /// Those of some neighbouring blocks of which it sees all, and before and after them the others.
+    #[inline(always)]
+    pub fn parts(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
+        let members = std::slice::from_ref(self);
+        let whole = Group { start: 0, members }.blocks_that_all_see(blocks);
+        let others = [blocks.start..whole.start, whole.end..blocks.end];
+        (whole, others)
+    }
 }
 
 impl<'a> Group<'a> {

@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::gather::{Group, Seen, gather};
+use super::byte_bench::{ByteBench, SeenBytes};
+use super::gather::{Group, Member, Seen, gather};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
 use super::tile::{Weighted, add_values, scores};
 use super::{Heads, Lanes, N_SEGMENT, Row};
-use crate::engine::kernels::N_LANES;
 use crate::engine::kernels::cap::soft_cap;
-use crate::engine::kernels::exp::exp;
+use crate::engine::kernels::exp::exp_below;
+use crate::engine::kernels::{InstructionSet, N_LANES};
 
 /// Blocks that are looked at together.
 const N_TILE_BLOCKS: usize = 2;
@@ -19,8 +20,11 @@ const N_TILE_BLOCKS: usize = 2;
 /// Blocks whose values are added together: with 64 dimensions they take half of the first cache.
 const N_VALUE_BLOCKS: usize = 4;
 
+/// Blocks in 8 bits that queries are multiplied with before their scores are looked at.
+const N_BYTE_TILE_BLOCKS: usize = 8;
+
 /// Blocks of a segment.
-const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
+pub const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
 /// The scores of what is not seen.
 const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
@@ -29,6 +33,8 @@ const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
 /// the processor that is there.
 #[derive(Debug)]
 pub struct Job<'a> {
+    /// What multiplies bytes.
+    pub instructions: InstructionSet,
     /// Of the model.
     pub heads: Heads,
     /// Which of the key-value heads.
@@ -52,19 +58,20 @@ pub enum Result<'a> {
     Mixed(Vec<&'a mut [f32]>),
 }
 
-/// Calls a function for a group of queries with their number as a constant.
+/// Calls a function for a group of queries with their number as its last constant.
 macro_rules! with_size {
-    ($group:expr, $function:ident::<$simd:ident>($($argument:expr),*)) => {
+    ($group:expr, $function:ident$(::<$simd:ident>)?($($argument:expr),*)) => {
         match $group.members.len() {
-            1 => $function::<$simd, 1>($($argument),*),
-            2 => $function::<$simd, 2>($($argument),*),
-            3 => $function::<$simd, 3>($($argument),*),
-            4 => $function::<$simd, 4>($($argument),*),
-            5 => $function::<$simd, 5>($($argument),*),
-            _ => $function::<$simd, 6>($($argument),*),
+            1 => $function::<$($simd,)? 1>($($argument),*),
+            2 => $function::<$($simd,)? 2>($($argument),*),
+            3 => $function::<$($simd,)? 3>($($argument),*),
+            4 => $function::<$($simd,)? 4>($($argument),*),
+            5 => $function::<$($simd,)? 5>($($argument),*),
+            _ => $function::<$($simd,)? 6>($($argument),*),
         }
     };
 }
+pub(super) use with_size;
 
 impl WithSimd for Job<'_> {
     type Output = ();
@@ -72,6 +79,7 @@ impl WithSimd for Job<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self {
+            instructions,
             heads,
             kv_head,
             rows,
@@ -79,7 +87,7 @@ impl WithSimd for Job<'_> {
             segments,
             result,
         } = self;
-        let mut bench = Bench::new(heads, kv_head, rows, qkv);
+        let mut bench = Bench::new(instructions, heads, kv_head, rows, qkv);
         match result {
             Result::Partial(partial) => bench.segment(simd, segments.start, partial),
             Result::Mixed(outputs) => {
@@ -112,10 +120,17 @@ struct Bench<'a> {
     scores: Vec<Lanes>,
     /// Keys or values that are kept in another precision.
     copy: Vec<Lanes>,
+    bytes: ByteBench,
 }
 
 impl<'a> Bench<'a> {
-    fn new(heads: Heads, kv_head: usize, rows: &'a [Row<'a>], qkv: &'a [f32]) -> Self {
+    fn new(
+        instructions: InstructionSet,
+        heads: Heads,
+        kv_head: usize,
+        rows: &'a [Row<'a>],
+        qkv: &'a [f32],
+    ) -> Self {
         Self {
             heads,
             kv_head,
@@ -126,6 +141,7 @@ impl<'a> Bench<'a> {
             takers: Vec::new(),
             scores: Vec::new(),
             copy: Vec::new(),
+            bytes: ByteBench::new(instructions),
         }
     }
 
@@ -147,12 +163,89 @@ impl<'a> Bench<'a> {
         let n_scores = partial.sums.len() * N_SEGMENT_BLOCKS;
         self.scores.resize(n_scores, Lanes::all(0.0));
         self.hide(&positions);
-        for seen in &found {
-            self.write_scores(simd, seen);
+        let in_bytes = found
+            .iter()
+            .filter_map(|seen| SeenBytes::of(seen, self.kv_head));
+        let in_bytes: Vec<SeenBytes<'_>> = in_bytes.collect();
+        // A model keeps all of its keys and values alike.
+        if in_bytes.is_empty() {
+            for seen in &found {
+                self.write_scores(simd, seen);
+            }
+            self.weigh::<S>(&positions, partial);
+            for seen in &found {
+                self.add_values(simd, seen, partial);
+            }
+        } else {
+            for seen in &in_bytes {
+                self.write_byte_scores(seen);
+            }
+            self.weigh_bytes(simd, &in_bytes, &positions, partial);
+            for seen in &in_bytes {
+                self.bytes.add(seen, self.heads, self.first_block);
+            }
+            self.bytes.finish(&mut partial.mixed);
         }
-        self.weigh(&positions, partial);
-        for seen in &found {
-            self.add_values(simd, seen, partial);
+    }
+
+    #[inline(always)]
+    fn write_byte_scores(&mut self, seen: &SeenBytes<'_>) {
+        let (members, blocks) = (seen.members(), seen.blocks());
+        if !self.bytes.has_queries_of(members) {
+            self.queries.clear();
+            for member in members {
+                let query = self.heads.query(self.qkv, self.kv_head, member.query);
+                let scale = self.heads.score_scale;
+                self.queries.extend(query.iter().map(|value| value * scale));
+            }
+            let head_dim = self.heads.head_dim;
+            self.bytes.take_queries(members, &self.queries, head_dim);
+        }
+        for start in blocks.clone().step_by(N_BYTE_TILE_BLOCKS) {
+            let tile = start..(start + N_BYTE_TILE_BLOCKS).min(blocks.end);
+            let found = self.bytes.products(seen, &tile, self.heads).as_chunks().0;
+            for (member, found) in members.iter().zip(found.chunks_exact(tile.len())) {
+                let start = member.query * N_SEGMENT_BLOCKS + tile.start - self.first_block;
+                let scores = self.scores.get_mut(start..start + tile.len());
+                let scores = scores.unwrap_or_default();
+                each_block(member, &tile, scores, found, |lanes, scores, found| {
+                    put_scores(self.heads.score_cap, lanes, Lanes(*found), scores);
+                });
+            }
+        }
+    }
+
+    /// Turns the scores of all queries into e^(score − largest), and rounds what becomes of them with the scales
+    /// of their positions' values. One query after another, so that its scores stay near.
+    #[inline(always)]
+    fn weigh_bytes<S: Simd>(
+        &mut self,
+        simd: S,
+        found: &[SeenBytes<'_>],
+        positions: &Range<usize>,
+        partial: &mut Partial,
+    ) {
+        self.bytes.clear(partial.sums.len(), self.heads);
+        let sums = partial.maxima.iter_mut().zip(&mut partial.sums);
+        for (query, (max, sum)) in sums.enumerate() {
+            let blocks = self.blocks(query, positions);
+            let start = query * N_SEGMENT_BLOCKS;
+            let range = start + blocks.start..start + blocks.end;
+            let weights = self.scores.get_mut(range).unwrap_or_default();
+            (*max, *sum) = exponentials::<S>(weights);
+            for seen in found {
+                let Some(member) = seen.member(query) else {
+                    continue;
+                };
+                let start = self.first_block + blocks.start;
+                let run = seen.blocks();
+                let own = run.start.max(start)..run.end.min(self.first_block + blocks.end);
+                let weights = weights.get_mut(own.start - start..own.end - start);
+                let scales = seen.scales().get(own.start - run.start..);
+                let parts = (weights.unwrap_or_default(), scales.unwrap_or_default());
+                each_block(member, &own, parts.0, parts.1, scale);
+            }
+            self.bytes.round(simd, blocks.start, weights);
         }
     }
 
@@ -234,15 +327,12 @@ impl<'a> Bench<'a> {
             score_scale,
             ..
         } = self.heads;
-        let n_heads = self.heads.group();
         let start = self.queries.len();
         let n_members = group.members.len();
         self.queries.resize(start + n_members * head_dim, 0.0);
         let places = self.queries.get_mut(start..).unwrap_or_default();
         for (index, member) in group.members.iter().enumerate() {
-            let head = self.kv_head * n_heads + member.query % n_heads;
-            let from = member.query / n_heads * self.heads.qkv_width() + head * head_dim;
-            let query = self.qkv.get(from..from + head_dim).unwrap_or_default();
+            let query = self.heads.query(self.qkv, self.kv_head, member.query);
             for (places, value) in places.chunks_exact_mut(n_members).zip(query) {
                 if let Some(place) = places.get_mut(index) {
                     *place = value * score_scale;
@@ -253,7 +343,7 @@ impl<'a> Bench<'a> {
 
     /// Turns the scores of all queries into e^(score − largest).
     #[inline(always)]
-    fn weigh(&mut self, positions: &Range<usize>, partial: &mut Partial) {
+    fn weigh<S: Simd>(&mut self, positions: &Range<usize>, partial: &mut Partial) {
         let found = partial.maxima.iter_mut().zip(&mut partial.sums);
         for (query, (max, sum)) in found.enumerate() {
             let blocks = self.blocks(query, positions);
@@ -261,7 +351,7 @@ impl<'a> Bench<'a> {
             let scores = self
                 .scores
                 .get_mut(start + blocks.start..start + blocks.end);
-            (*max, *sum) = exponentials(scores.unwrap_or_default());
+            (*max, *sum) = exponentials::<S>(scores.unwrap_or_default());
         }
     }
 
@@ -320,25 +410,72 @@ fn write_group<S: Simd, const R: usize>(
             let Some(scores) = places.found.get_mut(place) else {
                 continue;
             };
-            let mut found = *found;
-            if let Some(cap) = places.cap {
-                soft_cap(cap, &mut found.0);
-            }
-            let lanes = member.lanes(block);
-            if lanes == (0..N_LANES) {
-                *scores = found;
-            } else if let (Some(scores), Some(found)) =
-                (scores.0.get_mut(lanes.clone()), found.0.get(lanes))
-            {
-                scores.copy_from_slice(found);
-            }
+            put_scores(places.cap, member.lanes(block), *found, scores);
+        }
+    }
+}
+
+/// Calls a function with the lanes of each of some neighbouring blocks that a query sees, and with what is there
+/// and what comes to it. In the blocks between the first and the last those are all, and there the compiler
+/// knows it.
+#[inline(always)]
+fn each_block<T>(
+    member: &Member,
+    blocks: &Range<usize>,
+    places: &mut [Lanes],
+    found: &[T],
+    put: impl Fn(Range<usize>, &mut Lanes, &T),
+) {
+    let (whole, others) = member.parts(blocks);
+    let range = whole.start - blocks.start..whole.end - blocks.start;
+    let pair = (places.get_mut(range.clone()), found.get(range));
+    if let (Some(places), Some(found)) = pair {
+        for (place, found) in places.iter_mut().zip(found) {
+            put(0..N_LANES, place, found);
+        }
+    }
+    for block in others.into_iter().flatten() {
+        let index = block - blocks.start;
+        if let (Some(place), Some(found)) = (places.get_mut(index), found.get(index)) {
+            put(member.lanes(block), place, found);
+        }
+    }
+}
+
+/// Puts the scores of a block where they are seen.
+#[inline(always)]
+fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, scores: &mut Lanes) {
+    if let Some(cap) = cap {
+        soft_cap(cap, &mut found.0);
+    }
+    if lanes == (0..N_LANES) {
+        *scores = found;
+    } else if let (Some(scores), Some(found)) =
+        (scores.0.get_mut(lanes.clone()), found.0.get(lanes))
+    {
+        scores.copy_from_slice(found);
+    }
+}
+
+/// Multiplies some numbers of a block with their positions' scales.
+#[inline(always)]
+fn scale(lanes: Range<usize>, probs: &mut Lanes, scales: &Lanes) {
+    if lanes == (0..N_LANES) {
+        for (prob, scale) in probs.0.iter_mut().zip(scales.0) {
+            *prob *= scale;
+        }
+    } else if let (Some(probs), Some(scales)) =
+        (probs.0.get_mut(lanes.clone()), scales.0.get(lanes))
+    {
+        for (prob, scale) in probs.iter_mut().zip(scales) {
+            *prob *= scale;
         }
     }
 }
 
 /// Turns scores into e^(score − largest). Returns the largest score and the sum.
 #[inline(always)]
-fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
+fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
     let mut maxima = [f32::NEG_INFINITY; N_LANES];
     for scores in &*scores {
         for (max, score) in maxima.iter_mut().zip(scores.0) {
@@ -351,7 +488,7 @@ fn exponentials(scores: &mut [Lanes]) -> (f32, f32) {
     let mut sums = [0.0_f32; N_LANES];
     for scores in scores {
         for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
-            *score = exp(*score - shift);
+            *score = exp_below::<S>(*score - shift);
             *sum += *score;
         }
     }

@@ -6,6 +6,7 @@ use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
 use super::ahead::fetch_ahead;
+use super::byte_blocks::ByteBlocks;
 use super::half::HalfLanes;
 use super::{Heads, Lanes};
 use crate::engine::kernels::N_LANES;
@@ -19,17 +20,40 @@ pub enum CacheType {
     F32,
     /// In half precision: half the memory to hold, and to read at each step.
     F16,
+    /// In 8 bits, keys as blocks of `Q8_0` and values with one scale for each token and head; the queries and
+    /// the probabilities that meet them are rounded too. About a quarter of the memory, and products of bytes.
+    Q8,
 }
 
 impl CacheType {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
+    pub const ALL: [Self; 3] = [Self::F32, Self::F16, Self::Q8];
 
     /// How people call it: "f16".
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
+            Self::Q8 => "q8",
+        }
+    }
+
+    /// How people speak of such a cache: "an f16 cache".
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::F32 => "an f32 cache",
+            Self::F16 => "an f16 cache",
+            Self::Q8 => "a q8 cache",
+        }
+    }
+
+    /// What the keys and values of one position take in one head of this width, in bytes.
+    pub const fn n_bytes(self, head_dim: usize) -> usize {
+        let n_values = 2 * head_dim.next_multiple_of(N_LANES);
+        match self {
+            Self::F32 => 4 * n_values,
+            Self::F16 => 2 * n_values,
+            Self::Q8 => ByteBlocks::n_position_bytes(head_dim),
         }
     }
 
@@ -38,6 +62,7 @@ impl CacheType {
         match self {
             Self::F32 => "as computed",
             Self::F16 => "half the memory",
+            Self::Q8 => "about a quarter of it, rounded more",
         }
     }
 }
@@ -56,6 +81,7 @@ pub struct KeysValues {
 enum Blocks {
     F16(Vec<HeadBlocks<HalfLanes>>),
     F32(Vec<HeadBlocks<Lanes>>),
+    Q8(Vec<ByteBlocks>),
 }
 
 /// The blocks of one head.
@@ -131,6 +157,7 @@ impl KeysValues {
                 CacheType::F16 if heads.head_dim.is_multiple_of(2) => {
                     Blocks::F16(vec![HeadBlocks::EMPTY; heads.n_kv_heads])
                 }
+                CacheType::Q8 => Blocks::Q8(vec![ByteBlocks::default(); heads.n_kv_heads]),
                 _ => Blocks::F32(vec![HeadBlocks::EMPTY; heads.n_kv_heads]),
             },
         }
@@ -139,6 +166,16 @@ impl KeysValues {
     /// Where the run begins.
     pub const fn first_position(&self) -> usize {
         self.first_position
+    }
+
+    /// What is written so far takes so many bytes.
+    #[cfg(test)]
+    pub fn n_bytes(&self) -> usize {
+        match &self.blocks {
+            Blocks::F16(heads) => heads.iter().map(HeadBlocks::n_bytes).sum(),
+            Blocks::F32(heads) => heads.iter().map(HeadBlocks::n_bytes).sum(),
+            Blocks::Q8(heads) => heads.iter().map(ByteBlocks::n_bytes).sum(),
+        }
     }
 
     /// Writes the keys and values, each `[kv heads × head_dim]`, of the token at this place in the sequence.
@@ -153,9 +190,22 @@ impl KeysValues {
             head_dim: self.heads.head_dim,
         };
         match &mut self.blocks {
-            Blocks::F16(heads) => write(heads, place, keys, values),
-            Blocks::F32(heads) => write(heads, place, keys, values),
+            Blocks::F16(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
+            Blocks::F32(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
+            Blocks::Q8(heads) => each_head(heads, place, (keys, values), ByteBlocks::write),
         }
+    }
+
+    /// A head whose keys and values are kept in 8 bits, and the numbers that some blocks have there.
+    pub(super) fn bytes(
+        &self,
+        kv_head: usize,
+        numbers: &Range<usize>,
+    ) -> Option<(&ByteBlocks, Range<usize>)> {
+        let Blocks::Q8(heads) = &self.blocks else {
+            return None;
+        };
+        Some((heads.get(kv_head)?, self.registers(numbers, 1)))
     }
 
     /// The keys of some neighbouring blocks of a head, which are numbered in the sequence: `[block][dim][lane]`.
@@ -175,6 +225,7 @@ impl KeysValues {
             Blocks::F32(heads) => heads
                 .get(kv_head)
                 .map(|head| part(simd, &head.keys, &registers, copy)),
+            Blocks::Q8(_) => None,
         };
         found.unwrap_or_default()
     }
@@ -197,6 +248,7 @@ impl KeysValues {
             Blocks::F32(heads) => heads
                 .get(kv_head)
                 .map(|head| part(simd, &head.values, &registers, copy)),
+            Blocks::Q8(_) => None,
         };
         found.unwrap_or_default()
     }
@@ -225,18 +277,27 @@ fn part<'a, T: Stored, S: Simd>(
 }
 
 /// Where a token's keys and values lie.
-#[derive(Clone, Copy)]
-struct Place {
-    block: usize,
-    lane: usize,
-    head_dim: usize,
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The block's number in the run.
+    pub block: usize,
+    /// The position in the block.
+    pub lane: usize,
+    /// The width of a head.
+    pub head_dim: usize,
 }
 
-fn write<T: Stored>(heads: &mut [HeadBlocks<T>], place: Place, keys: &[f32], values: &[f32]) {
+/// Writes a token's keys and values to all heads.
+fn each_head<H>(
+    heads: &mut [H],
+    place: Place,
+    (keys, values): (&[f32], &[f32]),
+    write: impl Fn(&mut H, Place, &[f32], &[f32]),
+) {
     let keys = keys.chunks_exact(place.head_dim);
     let values = values.chunks_exact(place.head_dim);
     for (head, (keys, values)) in heads.iter_mut().zip(keys.zip(values)) {
-        head.write(place, keys, values);
+        write(head, place, keys, values);
     }
 }
 
@@ -245,6 +306,11 @@ impl<T: Stored> HeadBlocks<T> {
         keys: Vec::new(),
         values: Vec::new(),
     };
+
+    #[cfg(test)]
+    fn n_bytes(&self) -> usize {
+        size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
+    }
 
     fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
         let Place {

@@ -9,7 +9,7 @@ use super::keys_values::n_value_registers;
 use super::partial::Partial;
 use super::tile::N_MOST_QUERIES;
 use super::{Heads, N_SEGMENT, Row};
-use crate::engine::kernels::Team;
+use crate::engine::kernels::{InstructionSet, Team};
 
 /// Products below which other threads cost more than they give.
 const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 17;
@@ -28,12 +28,13 @@ const N_LEAST_THREAD_JOBS: usize = 2;
 /// `qkv` is `[row][queries, keys, values]`, the queries normed and turned; the keys and values of the rows are in
 /// their runs already. `mixed` is `[row][query head][dim]`.
 pub fn mix(
-    (team, arch): (&Team, pulp::Arch),
+    (team, instructions): (&Team, InstructionSet),
     heads: Heads,
     rows: &[Row<'_>],
     qkv: &[f32],
     mixed: &mut [f32],
 ) {
+    let arch = instructions.arch();
     let n_part_rows = n_part_rows(team.n_threads(), heads, rows);
     let parts = rows.chunks(n_part_rows);
     let parts = parts.zip(qkv.chunks(n_part_rows * heads.qkv_width()));
@@ -42,6 +43,7 @@ pub fn mix(
     for ((rows, qkv), mixed) in parts.zip(mixes) {
         let first = tasks.len();
         tasks.extend((0..heads.n_kv_heads).map(|kv_head| Task {
+            instructions,
             heads,
             kv_head,
             rows,
@@ -100,6 +102,7 @@ fn mix_by_segments(team: &Team, arch: pulp::Arch, tasks: Vec<Task<'_>>) {
 
 /// The queries of some rows that share a key-value head.
 struct Task<'a> {
+    instructions: InstructionSet,
     heads: Heads,
     kv_head: usize,
     rows: &'a [Row<'a>],
@@ -119,6 +122,7 @@ impl<'a> Task<'a> {
     /// All of it as one job.
     fn whole(self) -> Job<'a> {
         Job {
+            instructions: self.instructions,
             heads: self.heads,
             kv_head: self.kv_head,
             rows: self.rows,
@@ -134,6 +138,7 @@ impl<'a> Task<'a> {
         'a: 'b,
     {
         Job {
+            instructions: self.instructions,
             heads: self.heads,
             kv_head: self.kv_head,
             rows: self.rows,

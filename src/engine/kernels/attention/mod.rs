@@ -14,6 +14,9 @@
 )]
 
 mod ahead;
+mod byte_bench;
+mod byte_blocks;
+mod byte_values;
 mod gather;
 mod half;
 mod job;
@@ -26,6 +29,7 @@ mod tile;
 
 use std::ops::Range;
 
+pub(super) use byte_values::{ByteValues, N_DIGIT_BITS, N_QUADS, Probs, Whole};
 pub use keys_values::{CacheType, KeysValues};
 pub use mix::mix;
 
@@ -53,6 +57,13 @@ impl Heads {
     /// The values of all query heads of a token.
     const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
+    }
+
+    /// Of all rows' queries, keys and values one query, which has this number among those of its key-value head.
+    fn query<'a>(&self, qkv: &'a [f32], kv_head: usize, number: usize) -> &'a [f32] {
+        let head = kv_head * self.group() + number % self.group();
+        let start = number / self.group() * self.qkv_width() + head * self.head_dim;
+        qkv.get(start..start + self.head_dim).unwrap_or_default()
     }
 
     /// The queries, keys and values of a token.

@@ -82,6 +82,19 @@ pub fn biased<D: Dot, const N: usize>(
     sum
 }
 
+/// Adds products of four unsigned numbers of 7 bits with signed values, none of them −128: two such products fit
+/// into 16 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i {
+    let digits = _mm256_set1_epi32(digits);
+    if D::HAS_VNNI {
+        // SAFETY: `D` says that the processor has AVX-VNNI.
+        return unsafe { add_quad(sum, digits, values) };
+    }
+    _mm256_add_epi32(sum, sums_of_pairs(_mm256_maddubs_epi16(digits, values)))
+}
+
 /// Where sums of products begin whose weights have an offset added.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -95,9 +108,7 @@ fn sums_of_pairs(pairs: __m256i) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
 }
 
-/// Adds products with AVX-VNNI. The instruction stands here as a word of the assembler: the compiler's own
-/// form becomes a call unless all functions around it are compiled for AVX-VNNI, and then each would have to
-/// be written twice.
+/// Adds products with AVX-VNNI.
 ///
 /// # Safety
 /// The processor has AVX-VNNI.
@@ -109,17 +120,30 @@ unsafe fn add_quads<const N: usize>(
     words: &[i32; N],
 ) -> __m256i {
     for (weights, word) in weights.iter().zip(words) {
-        // SAFETY: the processor has the instruction, which reads and writes the registers named here, and
-        // no memory.
-        unsafe {
-            asm!(
-                "{{vex}} vpdpbusd {sum}, {weights}, {inputs}",
-                sum = inout(ymm_reg) sum,
-                weights = in(ymm_reg) *weights,
-                inputs = in(ymm_reg) _mm256_set1_epi32(*word),
-                options(pure, nomem, nostack, preserves_flags),
-            );
-        }
+        // SAFETY: this function asks for the same.
+        sum = unsafe { add_quad(sum, *weights, _mm256_set1_epi32(*word)) };
+    }
+    sum
+}
+
+/// Adds the products of four unsigned with four signed numbers. The instruction stands here as a word of the
+/// assembler: the compiler's own form becomes a call unless all functions around it are compiled for AVX-VNNI,
+/// and then each would have to be written twice.
+///
+/// # Safety
+/// The processor has AVX-VNNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn add_quad(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+    // SAFETY: the processor has the instruction, which reads and writes the registers named here, and no memory.
+    unsafe {
+        asm!(
+            "{{vex}} vpdpbusd {sum}, {unsigned}, {signed}",
+            sum = inout(ymm_reg) sum,
+            unsigned = in(ymm_reg) unsigned,
+            signed = in(ymm_reg) signed,
+            options(pure, nomem, nostack, preserves_flags),
+        );
     }
     sum
 }

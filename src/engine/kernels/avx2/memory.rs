@@ -7,10 +7,11 @@
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _MM_HINT_T0, _mm_load_si128, _mm_prefetch, _mm256_load_si256,
-    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_store_si256, _mm256_storeu_ps,
 };
 
 use crate::engine::kernels::N_LANES;
+use crate::engine::kernels::attention::Whole;
 use crate::engine::kernels::line::Line;
 
 /// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
@@ -68,6 +69,24 @@ pub fn store<const N: usize>([low, high]: [[__m256; N]; 2]) -> [[f32; N_LANES]; 
         }
     }
     stored
+}
+
+/// Loads a half of whole sums.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn load_whole<const HALF: usize>(sums: &Whole) -> __m256i {
+    const { assert!(HALF < 2, "there are two halves") }
+    // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns it to 64.
+    unsafe { _mm256_load_si256(std::ptr::from_ref(sums).cast::<__m256i>().add(HALF)) }
+}
+
+/// Stores a half of whole sums.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn store_whole<const HALF: usize>(place: &mut Whole, sums: __m256i) {
+    const { assert!(HALF < 2, "there are two halves") }
+    // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns it to 64.
+    unsafe { _mm256_store_si256(std::ptr::from_mut(place).cast::<__m256i>().add(HALF), sums) };
 }
 
 /// Sums of nothing.

@@ -25,10 +25,12 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod sub_scales;
+mod values;
 
 use dot::Dot;
 
 use super::Format;
+use super::attention::{ByteValues, Whole};
 use super::product::Part;
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, HALF, N>` takes the
@@ -87,6 +89,13 @@ impl Avx2 {
         // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
         unsafe { multiply::<dot::Pairs>(part) }
     }
+
+    /// Adds values of a cache to the sums of some queries.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        // SAFETY: `self` was made by `detect`, which found all features that `add` enables.
+        unsafe { values::add::<dot::Pairs, N>(values, sums) }
+    }
 }
 
 impl AvxVnni {
@@ -102,6 +111,14 @@ impl AvxVnni {
         // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables, and
         // AVX-VNNI, which `Quads` needs.
         unsafe { multiply::<dot::Quads>(part) }
+    }
+
+    /// Adds values of a cache to the sums of some queries.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        // SAFETY: `self` was made by `detect`, which found all features that `add` enables, and AVX-VNNI,
+        // which `Quads` needs.
+        unsafe { values::add::<dot::Quads, N>(values, sums) }
     }
 }
 

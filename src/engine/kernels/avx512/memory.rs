@@ -7,10 +7,11 @@
 
 use std::arch::x86_64::{
     __m512, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_load_si512, _mm512_setzero_ps,
-    _mm512_setzero_si512, _mm512_storeu_ps,
+    _mm512_setzero_si512, _mm512_store_si512, _mm512_storeu_ps,
 };
 
 use crate::engine::kernels::N_LANES;
+use crate::engine::kernels::attention::Whole;
 use crate::engine::kernels::line::Line;
 
 /// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
@@ -49,6 +50,22 @@ pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
         unsafe { _mm512_storeu_ps(stored.as_mut_ptr(), sum) };
     }
     stored
+}
+
+/// Loads whole sums.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn load_whole(sums: &Whole) -> __m512i {
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
+    unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
+}
+
+/// Stores whole sums.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn store_whole(place: &mut Whole, sums: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
+    unsafe { _mm512_store_si512(place.0.as_mut_ptr().cast(), sums) };
 }
 
 /// Sums of nothing.

@@ -24,8 +24,10 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod sub_scales;
+mod values;
 
 use super::Format;
+use super::attention::{ByteValues, Whole};
 use super::product::Part;
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
@@ -80,6 +82,13 @@ impl Avx512 {
     pub fn multiply(self, part: Part<'_>) {
         // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
         unsafe { multiply(part) }
+    }
+
+    /// Adds values of a cache to the sums of some queries.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        // SAFETY: `self` was made by `detect`, which found all features that `add` enables.
+        unsafe { values::add(values, sums) }
     }
 }
 

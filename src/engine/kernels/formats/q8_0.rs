@@ -8,6 +8,7 @@ use half::f16;
 
 use super::BlockView;
 use crate::engine::kernels::format::Layout;
+use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 use crate::engine::kernels::{N_BLOCK, N_LANES};
 
@@ -31,11 +32,31 @@ pub const LAYOUT: Layout = Layout {
 };
 
 fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+    if let Some((scale, values)) = bytes.split_first_chunk() {
+        let values = values.as_chunks().0.iter().copied();
+        put(tile, block, lane, *scale, values);
+    }
+}
+
+/// Writes numbers that were rounded here into the lines of their tile.
+pub fn write(tile: &mut [Line], block: usize, lane: usize, rounded: &InputBlock) {
+    let scale = f16::from_f32(rounded.scale).to_le_bytes();
+    let values = rounded.words.iter().map(|word| word.to_le_bytes());
+    put(tile, block, lane, scale, values);
+}
+
+fn put(
+    tile: &mut [Line],
+    block: usize,
+    lane: usize,
+    scale: [u8; 2],
+    values: impl Iterator<Item = [u8; 4]>,
+) {
     let step: Option<&mut [Line; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
-    if let (Some([scales, lines @ ..]), Some((scale, values))) = (step, bytes.split_first_chunk()) {
-        scales.put::<2>(block % 2 * N_LANES + lane, *scale);
+    if let Some([scales, lines @ ..]) = step {
+        scales.put::<2>(block % 2 * N_LANES + lane, scale);
         let lines = lines.iter_mut().skip(block % 2 * N_BLOCK_LINES);
-        for (line, values) in lines.zip(values.as_chunks::<4>().0) {
+        for (line, values) in lines.zip(values) {
             line.put(lane, values.map(|value| value.wrapping_add(OFFSET as u8)));
         }
     }

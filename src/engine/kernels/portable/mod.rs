@@ -13,6 +13,7 @@ mod half_scales;
 mod mins;
 mod q6_k;
 mod sub_scales;
+mod values;
 mod wide_block;
 
 use std::iter;
@@ -27,6 +28,7 @@ use self::half_scales::{Q2K, Q3K};
 use self::mins::{Q4_1, Q5_1};
 use self::q6_k::Q6K;
 use self::sub_scales::{Q4K, Q5K};
+pub use self::values::add as add_values;
 use self::wide_block::WideBlock;
 use super::inputs::Group;
 use super::line::Line;
