@@ -135,3 +135,76 @@ impl<'a, const N: usize> ByteValues<'a, N> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ByteValues, MOST_PROB, Probs, Whole};
+    use crate::engine::kernels::line::Line;
+    use crate::engine::kernels::{InstructionSet, N_LANES};
+
+    /// The values of some blocks, and how much of each N queries take.
+    fn assert_exact_sums<const N: usize>(n_registers: usize, n_blocks: usize) {
+        let wave = |i: usize, n: usize| (i * 7_919 + n_registers * 31) % n;
+        let lines: Vec<Line> = (0..n_blocks * n_registers * 4)
+            .map(|line| {
+                Line(std::array::from_fn(|i| {
+                    (wave(line * 64 + i, 255) as i8)
+                        .wrapping_sub(127)
+                        .cast_unsigned()
+                }))
+            })
+            .collect();
+        let prob = |query: usize, position: usize| match wave(query * 997 + position, 5) {
+            0 => MOST_PROB,
+            _ => i32::from(wave(position * 3 + query, 1 << 14) as u16),
+        };
+        let probs: Vec<Vec<Probs>> = (0..N)
+            .map(|query| {
+                let blocks = (0..n_blocks).map(|block| {
+                    Probs::new(&std::array::from_fn(|lane| {
+                        prob(query, block * N_LANES + lane)
+                    }))
+                });
+                blocks.collect()
+            })
+            .collect();
+        let value = |position: usize, dim: usize| {
+            let cell = position / N_LANES * n_registers + dim / N_LANES;
+            let line = &lines[cell * 4 + position % N_LANES / 4];
+            i32::from(line.0[dim % N_LANES * 4 + position % 4].cast_signed())
+        };
+        for set in InstructionSet::available() {
+            let values: ByteValues<'_, N> = ByteValues {
+                lines: &lines,
+                n_registers,
+                probs: std::array::from_fn(|query| probs[query].as_slice()),
+                // Another query stands in front of each.
+                places: std::array::from_fn(|query| (2 * query + 1) * n_registers),
+            };
+            let mut sums = vec![Whole([5; N_LANES]); 2 * N * n_registers];
+            set.add_values(&values, &mut sums);
+            for (index, sum) in sums.iter().enumerate() {
+                let (query, register) = (index / n_registers, index % n_registers);
+                for (lane, sum) in sum.0.iter().enumerate() {
+                    let products = (0..n_blocks * N_LANES).map(|position| {
+                        prob(query / 2, position) * value(position, register * N_LANES + lane)
+                    });
+                    let added: i32 = if query % 2 == 1 { products.sum() } else { 0 };
+                    assert_eq!(*sum, 5 + added, "{set:?} {N} {n_registers} {n_blocks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_values_in_8_bits_are_exact_with_all_instructions() {
+        for (n_registers, n_blocks) in [(1, 1), (2, 3), (3, 2), (4, 32), (5, 1), (8, 4)] {
+            assert_exact_sums::<1>(n_registers, n_blocks);
+            assert_exact_sums::<2>(n_registers, n_blocks);
+            assert_exact_sums::<3>(n_registers, n_blocks);
+            assert_exact_sums::<4>(n_registers, n_blocks);
+            assert_exact_sums::<5>(n_registers, n_blocks);
+            assert_exact_sums::<6>(n_registers, n_blocks);
+        }
+    }
+}

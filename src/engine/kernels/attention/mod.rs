@@ -23,6 +23,7 @@ mod job;
 mod keys_values;
 mod mix;
 mod partial;
+mod scores;
 #[cfg(test)]
 mod tests;
 mod tile;

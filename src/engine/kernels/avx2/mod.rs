@@ -93,8 +93,8 @@ impl Avx2 {
     /// Adds values of a cache to the sums of some queries.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add` enables.
-        unsafe { values::add::<dot::Pairs, N>(values, sums) }
+        // SAFETY: `self` was made by `detect`, which found all features that `add_values` enables.
+        unsafe { add_values::<dot::Pairs, N>(values, sums) }
     }
 }
 
@@ -116,9 +116,9 @@ impl AvxVnni {
     /// Adds values of a cache to the sums of some queries.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add` enables, and AVX-VNNI,
+        // SAFETY: `self` was made by `detect`, which found all features that `add_values` enables, and AVX-VNNI,
         // which `Quads` needs.
-        unsafe { values::add::<dot::Quads, N>(values, sums) }
+        unsafe { add_values::<dot::Quads, N>(values, sums) }
     }
 }
 
@@ -141,4 +141,13 @@ unsafe fn multiply<D: Dot>(part: Part<'_>) {
         Format::Q6K => multiply_part!(part, D, q6_k),
         Format::Q8_0 => multiply_part!(part, D, q8_0),
     }
+}
+
+/// Adds values of a cache to the sums of some queries.
+///
+/// # Safety
+/// The processor has the instructions that `D` needs.
+#[target_feature(enable = "avx2")]
+unsafe fn add_values<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+    values::add::<D, N>(values, sums);
 }

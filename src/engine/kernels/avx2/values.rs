@@ -7,11 +7,9 @@ use super::memory::{load_all, load_whole, store_whole};
 use crate::engine::kernels::attention::{ByteValues, N_DIGIT_BITS, N_QUADS, Probs, Whole};
 
 /// Adds the values of all blocks to the sums of each query.
-///
-/// # Safety
-/// The processor has the instructions that `D` needs.
-#[target_feature(enable = "avx2,fma,f16c")]
-pub unsafe fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     for start in 0..values.n_registers {
         add_half::<D, 0, N>(values, start, sums);
         add_half::<D, 1, N>(values, start, sums);
