@@ -68,7 +68,12 @@ pub(super) fn pane_ui(
     );
     if let Some(pane) = state.panes.get(frame.place) {
         let inside = footer.shrink2(vec2(12.0, 0.0));
-        let goal = footer_ui(&mut part(ui, inside, "footer"), frame.room, pane);
+        let goal = footer_ui(
+            &mut part(ui, inside, "footer"),
+            frame.room,
+            pane,
+            state.model.ready().is_some(),
+        );
         if let Some(step) = goal {
             view.scroll_to(step);
         }

@@ -14,11 +14,11 @@ use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 /// Between the words at the left and those at the right, at least.
 const GAP: f32 = 8.0;
 
-/// Draws the foot; gives the step that is to be brought into view.
-pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane) -> Option<usize> {
+/// Draws the foot, of a window whose model can write or not; gives the step that is to be brought into view.
+pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane, can_write: bool) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        state_ui(ui, room, pane);
+        state_ui(ui, room, pane, can_write);
         return None;
     };
     let pressed = what_if_ui(ui, pane, &words);
@@ -26,7 +26,7 @@ pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane) -> Option<usize> {
 }
 
 /// The state at the left, the figures at the right.
-fn state_ui(ui: &mut Ui, room: Room, pane: &Pane) {
+fn state_ui(ui: &mut Ui, room: Room, pane: &Pane, can_write: bool) {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
@@ -37,7 +37,7 @@ fn state_ui(ui: &mut Ui, room: Room, pane: &Pane) {
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let (done, words, color) = state_words(&pane.status, theme);
+            let (done, words, color) = state_words(&pane.status, can_write, theme);
             if done {
                 let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
                 Icon::Check.paint(ui.painter(), rect, color);
@@ -91,10 +91,11 @@ fn figures(room: Room, generation: &Generation) -> String {
 }
 
 /// Whether the text came to an end of its own, the words, and their colour.
-fn state_words(status: &PaneStatus, theme: &Theme) -> (bool, String, Color32) {
+fn state_words(status: &PaneStatus, can_write: bool, theme: &Theme) -> (bool, String, Color32) {
     let plain = |words: &str| (false, words.to_owned(), theme.text_2);
     match status {
-        PaneStatus::Ready => (false, "Ready".to_owned(), theme.text_3),
+        PaneStatus::Ready if can_write => (false, "Ready".to_owned(), theme.text_3),
+        PaneStatus::Ready => plain(""),
         PaneStatus::Waiting { .. } => plain("Waiting"),
         PaneStatus::Reading {
             n_read, n_tokens, ..

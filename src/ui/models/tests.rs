@@ -123,6 +123,7 @@ fn a_loading_is_cancelled_from_the_top_bar_or_from_its_row() {
 #[test]
 fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
     let mut window = dialog();
+    assert_ne!(window.query_all_by_label("Ready").count(), 0);
     press(&mut window, "Unload Quartet Stories");
     window.state_mut().on_event(Event::ModelUnloaded);
     window.run_steps(2);
@@ -130,6 +131,7 @@ fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
     key(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("Model: No model");
     window.get_by_label("No model is open");
+    assert_eq!(window.query_all_by_label("Ready").count(), 0);
     let generate = window.get_by_label("Generate");
     assert!(generate.accesskit_node().is_disabled());
 }
