@@ -62,7 +62,7 @@ impl CacheType {
         match self {
             Self::F32 => "as computed",
             Self::F16 => "half the memory",
-            Self::Q8 => "about a quarter of it, rounded more",
+            Self::Q8 => "about a quarter of the memory",
         }
     }
 }
