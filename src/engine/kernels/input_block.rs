@@ -96,13 +96,15 @@ fn sum(numbers: &[i32]) -> i32 {
         .fold(0, |sum, number| sum.wrapping_add(*number))
 }
 
+/// The lowest bytes of numbers, four in a word, the first in its lowest byte.
 #[inline(always)]
-pub fn words(numbers: &[i32; N_BLOCK]) -> [i32; N_BLOCK / 4] {
-    let mut bytes = [0_u8; N_BLOCK];
+pub fn words<const N: usize, const W: usize>(numbers: &[i32; N]) -> [i32; W] {
+    const { assert!(N == 4 * W, "a word has four bytes") }
+    let mut bytes = [0_u8; N];
     for (byte, number) in bytes.iter_mut().zip(numbers) {
         *byte = (*number as i8).cast_unsigned();
     }
-    let mut words = [0; N_BLOCK / 4];
+    let mut words = [0; W];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
         *word = i32::from_le_bytes(*bytes);
     }

@@ -86,9 +86,9 @@ impl<'a> SeenBytes<'a> {
         self.blocks.clone()
     }
 
-    /// What whole numbers stand for: `[block][lane]`.
-    pub fn scales(&self) -> &'a [Lanes] {
-        self.bytes.scales(&self.numbers)
+    /// What whole numbers stand for in some blocks, which are numbered in the sequence: `[block][lane]`.
+    pub fn scales(&self, blocks: &Range<usize>) -> &'a [Lanes] {
+        self.bytes.scales(&self.numbers(blocks))
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::byte_blocks::N_CELL_LINES;
 use crate::engine::kernels::N_LANES;
+use crate::engine::kernels::input_block::words;
 use crate::engine::kernels::line::Line;
 
 /// The largest whole number that stands for a probability: two digits of seven bits, so that the product of each
@@ -46,12 +47,12 @@ impl Probs {
     /// Of numbers from 0 to [`MOST_PROB`].
     #[inline(always)]
     pub fn new(numbers: &[i32; N_LANES]) -> Self {
-        let (mut upper, mut lower) = ([0_u8; N_LANES], [0_u8; N_LANES]);
+        let (mut upper, mut lower) = ([0; N_LANES], [0; N_LANES]);
         for (upper, number) in upper.iter_mut().zip(numbers) {
-            *upper = (number >> N_DIGIT_BITS).cast_unsigned() as u8;
+            *upper = number >> N_DIGIT_BITS;
         }
         for (lower, number) in lower.iter_mut().zip(numbers) {
-            *lower = (number & LOWER).cast_unsigned() as u8;
+            *lower = number & LOWER;
         }
         Self {
             upper: words(&upper),
@@ -93,15 +94,6 @@ impl Probs {
 
 /// The lower digit of a number.
 const LOWER: i32 = (1 << N_DIGIT_BITS) - 1;
-
-#[inline(always)]
-fn words(bytes: &[u8; N_LANES]) -> [i32; N_QUADS] {
-    let mut words = [0; N_QUADS];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-        *word = i32::from_le_bytes(*bytes);
-    }
-    words
-}
 
 /// The values of some positions, and how much of each N queries take.
 #[derive(Debug, Clone, Copy)]

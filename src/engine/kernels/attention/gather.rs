@@ -43,6 +43,12 @@ impl Member {
         lane(self.visible.start)..lane(self.visible.end)
     }
 
+    /// The blocks that it sees something of, by their numbers in the sequence.
+    #[inline(always)]
+    pub fn blocks(&self) -> Range<usize> {
+        self.visible.start / N_LANES..self.visible.end.div_ceil(N_LANES)
+    }
+
     /// Those of some neighbouring blocks of which it sees all, and before and after them the others.
     #[inline(always)]
     pub fn parts(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
@@ -93,9 +99,9 @@ impl Seen<'_> {
     /// The blocks that any query sees something of, by their numbers in the sequence.
     #[inline(always)]
     pub fn blocks(&self) -> Range<usize> {
-        let starts = self.members.iter().map(|member| member.visible.start);
-        let ends = self.members.iter().map(|member| member.visible.end);
-        starts.min().unwrap_or(0) / N_LANES..ends.max().unwrap_or(0).div_ceil(N_LANES)
+        let starts = self.members.iter().map(|member| member.blocks().start);
+        let ends = self.members.iter().map(|member| member.blocks().end);
+        starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
     /// The queries in groups of nearly one size.

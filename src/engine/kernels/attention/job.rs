@@ -236,13 +236,10 @@ impl<'a> Bench<'a> {
                 let Some(member) = seen.member(query) else {
                     continue;
                 };
-                let start = self.first_block + blocks.start;
-                let run = seen.blocks();
-                let own = run.start.max(start)..run.end.min(self.first_block + blocks.end);
+                let (own, start) = (member.blocks(), self.first_block + blocks.start);
                 let weights = weights.get_mut(own.start - start..own.end - start);
-                let scales = seen.scales().get(own.start - run.start..);
-                let parts = (weights.unwrap_or_default(), scales.unwrap_or_default());
-                each_block(member, &own, parts.0, parts.1, scale);
+                let weights = weights.unwrap_or_default();
+                each_block(member, &own, weights, seen.scales(&own), scale);
             }
             self.bytes.round(simd, blocks.start, weights);
         }
