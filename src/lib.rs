@@ -3,6 +3,9 @@
 //! The modules stand in reading order; each may name only those above it in this list
 //! (`tests/architecture.rs` holds that).
 
+/// Which vector instructions a run may use.
+pub mod vectors;
+
 /// Logits in, one token out.
 pub mod decoding;
 

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// The module on the left may name itself and those on the right.
 const MAY_NAME: &[(&str, &[&str])] = &[
-    ("decoding", &[]),
+    ("vectors", &[]),
+    ("decoding", &["vectors"]),
     ("generation", &["decoding"]),
-    ("engine", &["decoding", "generation"]),
+    ("engine", &["decoding", "generation", "vectors"]),
     ("hub", &[]),
     ("worker", &["decoding", "engine", "generation", "hub"]),
     ("export", &["decoding", "generation"]),

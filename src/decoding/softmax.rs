@@ -1,9 +1,10 @@
 //! From scores to probabilities: what the softmax over a row needs, computed in one pass.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::candidates::BLOCK;
 use super::exp::exp_normal;
+use crate::vectors;
 
 /// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
 /// rows are exact, and long ones quick.
@@ -36,7 +37,7 @@ impl Softmax {
             mass,
             weighted,
             n_possible,
-        } = Arch::new().dispatch(Summing { max_logit, blocks });
+        } = vectors::arch().dispatch(Summing { max_logit, blocks });
         Self {
             max_logit,
             log_sum_exp: f64::from(max_logit) + mass.ln(),

@@ -1,10 +1,11 @@
 //! Where a running sum of probability reaches a share, without sorting what lies before it.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::row::{BLOCK, Row};
 use super::{Candidate, Candidates};
 use crate::decoding::softmax::share_of_best;
+use crate::vectors;
 
 /// Up to this many of the most likely are sorted and walked; beyond, shelves are quicker.
 const N_WALKED: usize = 256;
@@ -59,7 +60,7 @@ impl Candidates {
     ) -> Option<Shelf> {
         let softmax = self.softmax();
         let best_prob = softmax.prob(softmax.max_logit);
-        let masses = Arch::new().dispatch(Shelving {
+        let masses = vectors::arch().dispatch(Shelving {
             row: &self.row,
             best: softmax.max_logit,
             place,
@@ -73,7 +74,7 @@ impl Candidates {
         let reached = |(start, end): (f64, f64)| (end > start && enough(end)).then_some(start);
         let (number, below) = (ends.by_ref().enumerate())
             .find_map(|(number, range)| Some((number, reached(range)?)))?;
-        let places = Arch::new().dispatch(Finding {
+        let places = vectors::arch().dispatch(Finding {
             row: &self.row,
             place,
             number: number as u32,

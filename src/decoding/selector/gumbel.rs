@@ -1,11 +1,12 @@
 //! Gumbel-max: a draw with a coin for each token, the same distribution as with one coin for all.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{Candidates, Coins, Draw, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
+use crate::vectors;
 
 /// So many of the most likely are compared first: what comes after them seldom wins, and what can't
 /// win needs no logarithm.
@@ -25,7 +26,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     let Some(bar) = best_of(coins, &favourites).map(|(noisy, _)| noisy) else {
         return greedy(candidates);
     };
-    let challengers = Arch::new().dispatch(Challenge {
+    let challengers = vectors::arch().dispatch(Challenge {
         candidates,
         coins,
         bar: bar as f32,

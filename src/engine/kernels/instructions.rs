@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use pulp::Arch;
-#[cfg(target_arch = "x86_64")]
-use pulp::x86::V3;
 
 use super::attention::{ByteValues, Whole};
 #[cfg(target_arch = "x86_64")]
@@ -15,9 +13,7 @@ use super::avx512::{self, Avx512};
 use super::neon::{self, Dotprod};
 use super::product::Part;
 use super::{portable, scalar};
-
-/// Holds a run to instructions that are not the quickest: to compare them, or where they fail.
-const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
+use crate::vectors;
 
 /// A processor's instructions, as far as our products use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +64,8 @@ impl InstructionSet {
     /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
     /// names one that is not there.
     pub fn chosen() -> Result<Self, String> {
-        match std::env::var_os(VARIABLE) {
-            Some(name) => Self::named(&name.to_string_lossy()),
+        match vectors::held_to() {
+            Some(name) => Self::named(&name),
             None => Ok(Self::best()),
         }
     }
@@ -80,7 +76,8 @@ impl InstructionSet {
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = available.into_iter().map(Self::short_name).collect();
             let names = names.join(", ");
-            format!("{VARIABLE} is {name}, but this processor has these instructions: {names}")
+            let variable = vectors::VARIABLE;
+            format!("{variable} is {name}, but this processor has these instructions: {names}")
         })
     }
 
@@ -118,16 +115,7 @@ impl InstructionSet {
 
     /// The instructions of loops that the compiler makes wide: attention, norms, the rounding of inputs.
     pub fn arch(self) -> Arch {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(_) | Self::Avx2(_) => V3::try_new().map_or(Arch::Scalar, Arch::V3),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => Arch::new(),
-            #[cfg(target_arch = "aarch64")]
-            Self::Dotprod(_) => Arch::new(),
-            Self::Portable => Arch::new(),
-            Self::Scalar => Arch::Scalar,
-        }
+        vectors::arch_of(self.short_name())
     }
 
     /// How rows of inputs are grouped: each group has its sums in registers while it goes through a tile.
