@@ -19,6 +19,8 @@ pub struct InputBlock {
     pub scaled_sum: f32,
     /// The sums of the first and the second 16 numbers: 16 bits each, the first in the lower ones.
     pub half_sums: i32,
+    /// The sum of the numbers times −128: what is taken from products whose weights have 128 added.
+    pub minus_128_sum: i32,
 }
 
 /// 1.5 × 2²³. Floats around it are the whole numbers, so adding it rounds, ties to even, and leaves the
@@ -38,11 +40,13 @@ impl InputBlock {
             *number = rounded(*value, steps);
         }
         let [low, high] = sums(&numbers);
+        let sum = low.wrapping_add(high);
         Self {
             words: words(&numbers),
             scale,
-            scaled_sum: scale * low.wrapping_add(high) as f32,
+            scaled_sum: scale * sum as f32,
             half_sums: (low & 0xffff) | (high << 16),
+            minus_128_sum: sum.wrapping_mul(-128),
         }
     }
 

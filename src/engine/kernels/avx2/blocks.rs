@@ -82,7 +82,7 @@ pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
     sums: &mut [__m256; N],
 ) {
     for (input, sum) in inputs.iter().zip(sums) {
-        let start = without_offset::<OFFSET>(input.half_sums);
+        let start = without_offset::<OFFSET>(input);
         let whole = add_small::<D, RUN, _>(start, weights, &input.words);
         *sum = scaled(whole, scales, input, *sum);
     }

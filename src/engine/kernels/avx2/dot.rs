@@ -7,10 +7,12 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m256i, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_madd_epi16,
-    _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32,
-    _mm256_setzero_si256, _mm256_sign_epi8, _mm256_xor_si256,
+    __m256i, _mm_cvtsi32_si128, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_sra_epi32, _mm256_xor_si256,
 };
+
+use crate::engine::kernels::input_block::InputBlock;
 
 /// How unsigned weights are multiplied with signed inputs. Only code that has found the instructions may
 /// name an implementation: [`super::multiply`] asks for that.
@@ -58,28 +60,42 @@ pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
     sum
 }
 
-/// The products of weights that have 128 added, without what that adds. The inputs' sums are those of an
-/// input block.
+/// Where the sums of [`add_biased`] begin.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn biased<D: Dot, const N: usize>(
-    weights: &[__m256i; N],
-    words: &[i32; N],
-    half_sums: i32,
-) -> __m256i {
+pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m256i; N] {
+    let mut starts = [_mm256_setzero_si256(); N];
     if D::HAS_VNNI {
-        // SAFETY: `D` says that the processor has AVX-VNNI.
-        return unsafe { add_quads(without_offset::<128>(half_sums), weights, words) };
+        for (start, input) in starts.iter_mut().zip(inputs) {
+            *start = without_offset::<128>(input);
+        }
     }
-    let mut sum = _mm256_setzero_si256();
-    for (weights, word) in weights.iter().zip(words) {
-        let weights = _mm256_xor_si256(*weights, _mm256_set1_epi8(-128));
-        let inputs = _mm256_sign_epi8(_mm256_set1_epi32(*word), weights);
-        // A weight is at most 128 from zero, an input at most 127, so that two products fit into 16 bits.
-        let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), inputs);
-        sum = _mm256_add_epi32(sum, sums_of_pairs(pairs));
+    starts
+}
+
+/// Adds the products of four columns, of weights that have 128 added, with the word of this place of each row of
+/// inputs. What is made of the weights is made once for all rows, and the rows' chains of sums run side by side.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_biased<D: Dot, const N: usize>(
+    sums: &mut [__m256i; N],
+    weights: __m256i,
+    inputs: &[InputBlock; N],
+    place: usize,
+) {
+    let signed = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+    let magnitudes = _mm256_abs_epi8(signed);
+    for (sum, input) in sums.iter_mut().zip(inputs) {
+        let word = _mm256_set1_epi32(input.words.get(place).copied().unwrap_or_default());
+        *sum = if D::HAS_VNNI {
+            // SAFETY: `D` says that the processor has AVX-VNNI.
+            unsafe { add_quad(*sum, weights, word) }
+        } else {
+            // A weight is at most 128 from zero, an input at most 127, so that two products fit into 16 bits.
+            let pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(word, signed));
+            _mm256_add_epi32(*sum, sums_of_pairs(pairs))
+        };
     }
-    sum
 }
 
 /// Adds products of four unsigned numbers of 7 bits with signed values, none of them −128: two such products fit
@@ -95,11 +111,16 @@ pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i
     _mm256_add_epi32(sum, sums_of_pairs(_mm256_maddubs_epi16(digits, values)))
 }
 
-/// Where sums of products begin whose weights have an offset added.
+/// Where the sums of products begin whose weights have an offset added: 0, or a power of two up to 128. A shift and
+/// not a product, for which the units have no time beside those of the columns.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn without_offset<const OFFSET: i16>(half_sums: i32) -> __m256i {
-    _mm256_madd_epi16(_mm256_set1_epi32(half_sums), _mm256_set1_epi16(-OFFSET))
+pub fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
+    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+        return _mm256_setzero_si256();
+    };
+    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    _mm256_sra_epi32(_mm256_set1_epi32(input.minus_128_sum), shift)
 }
 
 #[inline]

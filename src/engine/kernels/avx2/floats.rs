@@ -82,7 +82,9 @@ fn multiply_part<const L: usize, W: Fn(&[Line; L]) -> Columns>(mut part: Part<'_
                     1 => multiply_tiles::<L, 4, 1, _>(part, first, tiles, &group, &widen),
                     2 => multiply_tiles::<L, 2, 2, _>(part, first, tiles, &group, &widen),
                     3 => multiply_tiles::<L, 1, 3, _>(part, first, tiles, &group, &widen),
-                    _ => multiply_tiles::<L, 1, 4, _>(part, first, tiles, &group, &widen),
+                    4 => multiply_tiles::<L, 1, 4, _>(part, first, tiles, &group, &widen),
+                    5 => multiply_tiles::<L, 1, 5, _>(part, first, tiles, &group, &widen),
+                    _ => multiply_tiles::<L, 1, 6, _>(part, first, tiles, &group, &widen),
                 }
             }
         }

@@ -47,7 +47,9 @@ macro_rules! multiply_part {
                     1 => multiply_group!(part, $dot, $format, index, tile, group, 1),
                     2 => multiply_group!(part, $dot, $format, index, tile, group, 2),
                     3 => multiply_group!(part, $dot, $format, index, tile, group, 3),
-                    _ => multiply_group!(part, $dot, $format, index, tile, group, 4),
+                    4 => multiply_group!(part, $dot, $format, index, tile, group, 4),
+                    5 => multiply_group!(part, $dot, $format, index, tile, group, 5),
+                    _ => multiply_group!(part, $dot, $format, index, tile, group, 6),
                 }
             }
         }
@@ -62,9 +64,9 @@ macro_rules! multiply_group {
     }};
 }
 
-/// The most rows of inputs that are multiplied together: their sums and the weights of a block fit into
+/// The most rows of inputs that are multiplied together: their sums of one block and a register of weights fit into
 /// the 16 registers.
-pub const N_MOST_ROWS: usize = 4;
+pub const N_MOST_ROWS: usize = 6;
 
 /// Exists only where the processor has AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::arch::x86_64::__m256;
 
 use super::blocks::{scaled, scales};
-use super::dot::{Dot, biased};
-use super::memory::{load_all, zeros};
+use super::dot::{Dot, add_biased, biased_starts};
+use super::memory::{load, zeros};
 use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
@@ -22,10 +22,12 @@ pub fn sums<D: Dot, const HALF: usize, const N: usize>(
     for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
-            let weights = load_all::<HALF, N_BLOCK_LINES>(lines);
-            for (input, sum) in inputs.iter().zip(&mut sums) {
-                let whole = biased::<D, _>(&weights, &input.words, input.half_sums);
-                *sum = scaled(whole, scales, input, *sum);
+            let mut products = biased_starts::<D, N>(inputs);
+            for (place, line) in lines.iter().enumerate() {
+                add_biased::<D, N>(&mut products, load::<HALF>(line), inputs, place);
+            }
+            for ((whole, input), sum) in products.iter().zip(inputs).zip(&mut sums) {
+                *sum = scaled(*whole, scales, input, *sum);
             }
         }
     }

@@ -4,11 +4,11 @@
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_ps, _mm512_cvtph_ps,
     _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps, _mm512_fnmadd_ps,
-    _mm512_mul_ps, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps,
-    _mm512_setzero_si512, _mm512_srli_epi32,
+    _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,
+    _mm512_srli_epi32,
 };
 
-use super::blocks::Weights;
+use super::blocks::{Weights, add_products, add_scaled};
 use super::memory::{load_all, zeros};
 use crate::engine::kernels::formats::sub_scales::N_LINES;
 use crate::engine::kernels::input_block::InputBlock;
@@ -97,28 +97,24 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block, with the weights in their registers while one row after another
-    /// passes.
+    /// Adds the products of one block.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
-        let rows = self.scaled.iter_mut().zip(&mut self.mins);
-        for ((scaled, min), input) in rows.zip(inputs) {
-            let mut whole = _mm512_setzero_si512();
-            for (weights, word) in weights.iter().zip(&input.words) {
-                whole = _mm512_dpbusd_epi32(whole, *weights, _mm512_set1_epi32(*word));
-            }
-            add_row(whole, scales, input, [scaled, min]);
-        }
+        let mut sums = [_mm512_setzero_si512(); N];
+        add_products!(sums, weights, inputs);
+        self.add_sums(sums, scales, inputs);
     }
 
     /// Adds the products of one block that are already summed.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
+        let [scale, min] = scales;
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
-        for (((scaled, min), input), whole) in rows.zip(inputs).zip(sums) {
-            add_row(whole, scales, input, [scaled, min]);
+        for (((scaled, mins), input), whole) in rows.zip(inputs).zip(&sums) {
+            add_scaled(scaled, *whole, scale, input);
+            *mins = _mm512_fmadd_ps(min, _mm512_set1_ps(input.scaled_sum), *mins);
         }
     }
 
@@ -132,17 +128,4 @@ impl<const N: usize> StepSums<N> {
             *sum = _mm512_fnmadd_ps(min, mins, *sum);
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn add_row(
-    whole: __m512i,
-    [scale, min]: [__m512; 2],
-    input: &InputBlock,
-    [scaled, mins]: [&mut __m512; 2],
-) {
-    let scale = _mm512_mul_ps(scale, _mm512_set1_ps(input.scale));
-    *scaled = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, *scaled);
-    *mins = _mm512_fmadd_ps(min, _mm512_set1_ps(input.scaled_sum), *mins);
 }
