@@ -31,10 +31,12 @@ use dot::Dot;
 
 use super::Format;
 use super::attention::{ByteValues, Whole};
+use super::formats;
 use super::product::Part;
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, HALF, N>` takes the
-/// lines of a tile and a group of N rows, and returns N registers of sums for one half of the tile.
+/// Multiplies all tiles of a part with all groups of its inputs. `$format::add_step::<D, HALF, N>` takes the lines of
+/// a step and the inputs of N rows, and adds to N registers of sums for one half of the tile. Both halves of a step
+/// follow each other, so that memory goes on bringing lines while either is multiplied.
 macro_rules! multiply_part {
     ($part:expr, $dot:ident, $format:ident) => {{
         let mut part = $part;
@@ -58,9 +60,15 @@ macro_rules! multiply_part {
 
 macro_rules! multiply_group {
     ($part:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $n:literal) => {{
-        let low = $format::sums::<$dot, 0, $n>($tile, &$group);
-        let high = $format::sums::<$dot, 1, $n>($tile, &$group);
-        $part.write($index, $group.rows.start, &memory::store([low, high]));
+        let mut sums = [memory::zeros::<$n>(); 2];
+        let steps = $tile.as_chunks::<{ formats::$format::N_STEP_LINES }>().0;
+        let inputs = $group.blocks.as_chunks::<$n>().0.as_chunks().0;
+        for (step, inputs) in steps.iter().zip(inputs) {
+            let [low, high] = &mut sums;
+            $format::add_step::<$dot, 0, $n>(step, inputs, low);
+            $format::add_step::<$dot, 1, $n>(step, inputs, high);
+        }
+        $part.write($index, $group.rows.start, &memory::store(sums));
     }};
 }
 

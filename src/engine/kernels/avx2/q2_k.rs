@@ -10,43 +10,38 @@ use super::dot::Dot;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
 use crate::engine::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::engine::kernels::inputs::Group;
+use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
-/// The products of one half of a tile with each row of a group.
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn sums<D: Dot, const HALF: usize, const N: usize>(
-    tile: &[Line],
-    group: &Group<'_>,
-) -> [__m256; N] {
-    let mut sums = zeros();
-    let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
-        let [factors, min_factors] = scales::<HALF>(factors);
-        let (mut step_sums, mut step_mins) = (zeros::<N>(), zeros::<N>());
-        let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let blocks = part_scales(load::<HALF>(both)).into_iter().zip(inputs);
-            for (([scales, mins], inputs), lines) in blocks.zip(lines.as_chunks().0) {
-                let weights = weights::<HALF>(lines);
-                let rows = step_sums.iter_mut().zip(&mut step_mins);
-                for ((sum, min), input) in rows.zip(inputs) {
-                    let scale = _mm256_set1_ps(input.scale);
-                    let whole = scaled_products::<D>(&weights, scales, input);
-                    *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *sum);
-                    let whole = scaled_inputs(mins, input);
-                    *min = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *min);
-                }
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    [factors, lines @ ..]: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+) {
+    let [factors, min_factors] = scales::<HALF>(factors);
+    let (mut step_sums, mut step_mins) = (zeros::<N>(), zeros::<N>());
+    let parts = lines.as_chunks::<N_PART_LINES>().0;
+    for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        let blocks = part_scales(load::<HALF>(both)).into_iter().zip(inputs);
+        for (([scales, mins], inputs), lines) in blocks.zip(lines.as_chunks().0) {
+            let weights = weights::<HALF>(lines);
+            let rows = step_sums.iter_mut().zip(&mut step_mins);
+            for ((sum, min), input) in rows.zip(inputs) {
+                let scale = _mm256_set1_ps(input.scale);
+                let whole = scaled_products::<D>(&weights, scales, input);
+                *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *sum);
+                let whole = scaled_inputs(mins, input);
+                *min = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *min);
             }
         }
-        for ((sum, step_sum), step_min) in sums.iter_mut().zip(step_sums).zip(step_mins) {
-            *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
-            *sum = _mm256_fnmadd_ps(min_factors, step_min, *sum);
-        }
     }
-    sums
+    for ((sum, step_sum), step_min) in sums.iter_mut().zip(step_sums).zip(step_mins) {
+        *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+        *sum = _mm256_fnmadd_ps(min_factors, step_min, *sum);
+    }
 }
 
 /// Scales and minima of two blocks, a pair of each in a lane.

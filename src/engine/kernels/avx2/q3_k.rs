@@ -13,37 +13,31 @@ use super::memory::zeros;
 use super::q6_k;
 use crate::engine::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
 use crate::engine::kernels::input_block::InputBlock;
-use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
-/// The products of one half of a tile with each row of a group.
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn sums<D: Dot, const HALF: usize, const N: usize>(
-    tile: &[Line],
-    group: &Group<'_>,
-) -> [__m256; N] {
-    let mut sums = zeros();
-    let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, rest @ ..], inputs) in steps.iter().zip(inputs) {
-        let Some((scale_lines, lines)) = rest.split_first_chunk() else {
-            continue;
-        };
-        let [factors, _] = scales::<HALF>(factors);
-        let mut step_sums = zeros::<N>();
-        let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<2>().0;
-        let parts = lines.iter().zip(inputs.as_chunks::<2>().0);
-        for (scales, (lines, inputs)) in q6_k::weights::<HALF>(scale_lines).into_iter().zip(parts) {
-            for ((scales, lines), inputs) in pairs(scales).into_iter().zip(lines).zip(inputs) {
-                add_block::<D, N>(&weights::<HALF>(lines), scales, inputs, &mut step_sums);
-            }
-        }
-        for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
-            *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    [factors, rest @ ..]: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+) {
+    let Some((scale_lines, lines)) = rest.split_first_chunk() else {
+        return;
+    };
+    let [factors, _] = scales::<HALF>(factors);
+    let mut step_sums = zeros::<N>();
+    let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<2>().0;
+    let parts = lines.iter().zip(inputs.as_chunks::<2>().0);
+    for (scales, (lines, inputs)) in q6_k::weights::<HALF>(scale_lines).into_iter().zip(parts) {
+        for ((scales, lines), inputs) in pairs(scales).into_iter().zip(lines).zip(inputs) {
+            add_block::<D, N>(&weights::<HALF>(lines), scales, inputs, &mut step_sums);
         }
     }
-    sums
+    for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
+        *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+    }
 }
 
 /// Adds the products of 32 columns to the sums of each row.

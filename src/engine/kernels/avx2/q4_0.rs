@@ -7,25 +7,20 @@ use super::dot::Dot;
 use super::memory::{load_all, zeros};
 use crate::engine::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
 use crate::engine::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::engine::kernels::inputs::Group;
+use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
-/// The products of one half of a tile with each row of a group.
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn sums<D: Dot, const HALF: usize, const N: usize>(
-    tile: &[Line],
-    group: &Group<'_>,
-) -> [__m256; N] {
-    let mut sums = zeros();
-    let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
-        let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
-            let weights = widen_halves(&load_all::<HALF, _>(lines));
-            add_block::<D, OFFSET, 8, N>(&weights, scales, inputs, &mut sums);
-        }
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    [first, lines @ ..]: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 2],
+    sums: &mut [__m256; N],
+) {
+    let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
+    for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
+        let weights = widen_halves(&load_all::<HALF, _>(lines));
+        add_block::<D, OFFSET, 8, N>(&weights, scales, inputs, sums);
     }
-    sums
 }

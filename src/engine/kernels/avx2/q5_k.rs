@@ -7,36 +7,31 @@ use super::dot::Dot;
 use super::memory::{load, load_all, zeros};
 use super::sub_scales::{Head, StepSums};
 use crate::engine::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::engine::kernels::inputs::Group;
+use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
-/// The products of one half of a tile with each row of a group.
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn sums<D: Dot, const HALF: usize, const N: usize>(
-    tile: &[Line],
-    group: &Group<'_>,
-) -> [__m256; N] {
-    let mut sums = zeros();
-    let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
-        let Some((head, lines)) = step.split_first_chunk() else {
-            continue;
-        };
-        let head = Head::load::<HALF>(head);
-        let mut step_sums = StepSums::<N>::new();
-        let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-        let halves = lines.iter().zip(inputs.as_chunks::<4>().0);
-        for (mut scales, (lines, inputs)) in head.halves.into_iter().zip(halves) {
-            for ([highest, lower @ ..], inputs) in lines.iter().zip(inputs) {
-                let highest = load::<HALF>(highest);
-                let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-                add_fifth_bits(&mut weights, highest);
-                step_sums.add::<D, 4>(&weights, scales.next(), inputs);
-            }
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    step: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+) {
+    let Some((head, lines)) = step.split_first_chunk() else {
+        return;
+    };
+    let head = Head::load::<HALF>(head);
+    let mut step_sums = StepSums::<N>::new();
+    let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
+    let halves = lines.iter().zip(inputs.as_chunks::<4>().0);
+    for (mut scales, (lines, inputs)) in head.halves.into_iter().zip(halves) {
+        for ([highest, lower @ ..], inputs) in lines.iter().zip(inputs) {
+            let highest = load::<HALF>(highest);
+            let mut weights = widen_halves(&load_all::<HALF, _>(lower));
+            add_fifth_bits(&mut weights, highest);
+            step_sums.add::<D, 4>(&weights, scales.next(), inputs);
         }
-        step_sums.add_to(&mut sums, &head);
     }
-    sums
+    step_sums.add_to(sums, &head);
 }

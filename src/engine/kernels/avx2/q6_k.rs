@@ -11,38 +11,32 @@ use super::dot::{Dot, add_small};
 use super::memory::{load_all, quarters, zeros};
 use crate::engine::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
 use crate::engine::kernels::input_block::InputBlock;
-use crate::engine::kernels::inputs::Group;
 use crate::engine::kernels::line::Line;
 
 /// What is added to a number to make it unsigned, by minus one, beside the sum of either half.
 const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
 
-/// The products of one half of a tile with each row of a group.
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn sums<D: Dot, const HALF: usize, const N: usize>(
-    tile: &[Line],
-    group: &Group<'_>,
-) -> [__m256; N] {
-    let mut sums = zeros();
-    let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
-        let [factors, _] = scales::<HALF>(factors);
-        let mut step_sums = zeros::<N>();
-        let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let [a, b, c, d] = quarters(scales).map(|scales| widen::<HALF>(scales));
-            let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
-            for ((lines, scales), inputs) in lines.iter().zip([[a, b], [c, d]]).zip(inputs) {
-                add_block::<D, HALF, N>(lines, scales, inputs, &mut step_sums);
-            }
-        }
-        for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
-            *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    [factors, lines @ ..]: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+) {
+    let [factors, _] = scales::<HALF>(factors);
+    let mut step_sums = zeros::<N>();
+    let parts = lines.as_chunks::<N_PART_LINES>().0;
+    for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        let [a, b, c, d] = quarters(scales).map(|scales| widen::<HALF>(scales));
+        let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
+        for ((lines, scales), inputs) in lines.iter().zip([[a, b], [c, d]]).zip(inputs) {
+            add_block::<D, HALF, N>(lines, scales, inputs, &mut step_sums);
         }
     }
-    sums
+    for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
+        *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+    }
 }
 
 /// The scales of 16 columns.
