@@ -4,7 +4,7 @@ use std::arch::x86_64::__m256;
 
 use super::blocks::widen_halves;
 use super::dot::Dot;
-use super::memory::{load_all, zeros};
+use super::memory::load_all;
 use super::sub_scales::{Head, StepSums};
 use crate::engine::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::input_block::InputBlock;

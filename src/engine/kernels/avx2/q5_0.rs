@@ -4,7 +4,7 @@ use std::arch::x86_64::__m256;
 
 use super::blocks::{add_block, add_fifth_bits, scales, widen_halves};
 use super::dot::Dot;
-use super::memory::{load, load_all, zeros};
+use super::memory::{load, load_all};
 use crate::engine::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;

@@ -4,7 +4,7 @@ use std::arch::x86_64::__m256;
 
 use super::blocks::{add_block, add_fifth_bits, add_mins, scales, widen_halves};
 use super::dot::Dot;
-use super::memory::{load, load_all, zeros};
+use super::memory::{load, load_all};
 use crate::engine::kernels::formats::q5_1::N_STEP_LINES;
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;

@@ -4,7 +4,7 @@ use std::arch::x86_64::__m256;
 
 use super::blocks::{scaled, scales};
 use super::dot::{Dot, add_biased, biased_starts};
-use super::memory::{load, zeros};
+use super::memory::load;
 use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
