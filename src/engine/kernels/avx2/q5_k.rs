@@ -5,7 +5,7 @@ use std::arch::x86_64::__m256;
 use super::blocks::{add_fifth_bits, widen_halves};
 use super::dot::Dot;
 use super::memory::{load, load_all};
-use super::sub_scales::{Head, StepSums};
+use super::sub_scales;
 use crate::engine::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
@@ -18,20 +18,11 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
-    let Some((head, lines)) = step.split_first_chunk() else {
-        return;
-    };
-    let head = Head::load::<HALF>(head);
-    let mut step_sums = StepSums::<N>::new();
-    let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-    let halves = lines.iter().zip(inputs.as_chunks::<4>().0);
-    for (mut scales, (lines, inputs)) in head.halves.into_iter().zip(halves) {
-        for ([highest, lower @ ..], inputs) in lines.iter().zip(inputs) {
-            let highest = load::<HALF>(highest);
-            let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-            add_fifth_bits(&mut weights, highest);
-            step_sums.add::<D, 4>(&weights, scales.next(), inputs);
-        }
-    }
-    step_sums.add_to(sums, &head);
+    sub_scales::add_step::<D, HALF, 4, N_BLOCK_LINES, N>(step, inputs, sums, |lines| {
+        let [highest, lower @ ..] = lines;
+        let highest = load::<HALF>(highest);
+        let mut weights = widen_halves(&load_all::<HALF, _>(lower));
+        add_fifth_bits(&mut weights, highest);
+        weights
+    });
 }

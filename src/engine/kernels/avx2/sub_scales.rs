@@ -16,16 +16,16 @@ use crate::engine::kernels::line::Line;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-pub struct Head {
+struct Head {
     /// By what the sums of the step are multiplied: with scales, and of minima.
     factors: [__m256; 2],
     /// Those of four blocks each.
-    pub halves: [Whole; 2],
+    halves: [Whole; 2],
 }
 
 /// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole {
+struct Whole {
     scales: __m256i,
     mins: __m256i,
 }
@@ -34,7 +34,7 @@ impl Head {
     /// From the first lines of a step.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    pub fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
+    fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
         let [scales, mins, rest] = load_all::<HALF, _>(lines);
         let six = _mm256_set1_epi8(0x3f);
         let low = Whole {
@@ -56,7 +56,7 @@ impl Whole {
     /// Scale and minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub fn next(&mut self) -> [__m256; 2] {
+    fn next(&mut self) -> [__m256; 2] {
         let lowest = _mm256_set1_epi32(0xff);
         let scale = _mm256_and_si256(self.scales, lowest);
         let min = _mm256_and_si256(self.mins, lowest);
@@ -75,10 +75,35 @@ fn join(low: __m256i, high: __m256i) -> __m256i {
     _mm256_or_si256(low, high)
 }
 
+/// Adds the products of one half of a step to the sums of each row of a group. Behind the head stand eight blocks of `L`
+/// lines, which `widen` makes bytes so small that a run of them can be added up in 16 bits ([`add_small`]).
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
+    step: &[Line],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+    widen: impl Fn(&[Line; L]) -> Weights,
+) {
+    let Some((head, lines)) = step.split_first_chunk() else {
+        return;
+    };
+    let head = Head::load::<HALF>(head);
+    let mut step_sums = StepSums::<N>::new();
+    let lines = lines.as_chunks::<L>().0.as_chunks::<4>().0;
+    let halves = head.halves.into_iter().zip(lines);
+    for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+        for (lines, inputs) in lines.iter().zip(inputs) {
+            step_sums.add::<D, RUN>(&widen(lines), scales.next(), inputs);
+        }
+    }
+    step_sums.add_to(sums, &head);
+}
+
 /// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
 /// only when it ends.
 #[derive(Debug)]
-pub struct StepSums<const N: usize> {
+struct StepSums<const N: usize> {
     scaled: [__m256; N],
     mins: [__m256; N],
 }
@@ -87,7 +112,7 @@ impl<const N: usize> StepSums<N> {
     /// Sums of nothing.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self {
             scaled: zeros(),
             mins: zeros(),
@@ -98,7 +123,7 @@ impl<const N: usize> StepSums<N> {
     /// passes.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    pub fn add<D: Dot, const RUN: usize>(
+    fn add<D: Dot, const RUN: usize>(
         &mut self,
         weights: &Weights,
         [scale, min]: [__m256; 2],
@@ -115,7 +140,7 @@ impl<const N: usize> StepSums<N> {
     /// Ends the step: adds it to the sums of all.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    pub fn add_to(self, sums: &mut [__m256; N], head: &Head) {
+    fn add_to(self, sums: &mut [__m256; N], head: &Head) {
         let [scale, min] = head.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm256_fmadd_ps(scale, scaled, *sum);
