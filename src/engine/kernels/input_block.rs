@@ -50,6 +50,26 @@ impl InputBlock {
         }
     }
 
+    /// Brings the numbers of two rows side by side, eight by eight: those of the first 16 columns into the first
+    /// block, the others into the second. What else there is of each stays with it.
+    #[inline(always)]
+    pub fn entwine(first: &mut Self, second: &mut Self) {
+        let mut entwined = [[[0; 2]; 2]; 4];
+        let rows = first
+            .words
+            .as_chunks()
+            .0
+            .iter()
+            .zip(second.words.as_chunks().0);
+        for (place, (first, second)) in entwined.iter_mut().zip(rows) {
+            *place = [*first, *second];
+        }
+        if let [low, high] = entwined.as_flattened().as_flattened().as_chunks().0 {
+            first.words = *low;
+            second.words = *high;
+        }
+    }
+
     /// The sums of the first and the second 16 numbers.
     pub const fn half_sums(&self) -> [i32; 2] {
         [self.half_sums << 16 >> 16, self.half_sums >> 16]
@@ -113,4 +133,36 @@ pub fn words<const N: usize, const W: usize>(numbers: &[i32; N]) -> [i32; W] {
         *word = i32::from_le_bytes(*bytes);
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InputBlock;
+
+    #[test]
+    fn two_rows_stand_side_by_side_eight_columns_at_a_time() {
+        let row = |first: i8| {
+            let values: [f32; 32] = std::array::from_fn(|i| f32::from(first + i as i8));
+            InputBlock::round(&values)
+        };
+        // The largest of both is 127, so that each value is its own whole number.
+        let (mut first, mut second) = (row(96), row(-127));
+        let (before, other) = (first, second);
+        InputBlock::entwine(&mut first, &mut second);
+        let bytes = |block: &InputBlock| block.words.map(i32::to_le_bytes).concat();
+        let (all, others) = (bytes(&before), bytes(&other));
+        let expected = [
+            &all[..8],
+            &others[..8],
+            &all[8..16],
+            &others[8..16],
+            &all[16..24],
+            &others[16..24],
+            &all[24..],
+            &others[24..],
+        ];
+        assert_eq!([bytes(&first), bytes(&second)].concat(), expected.concat());
+        assert_eq!(first.half_sums(), before.half_sums());
+        assert_eq!(second.half_sums(), other.half_sums());
+    }
 }

@@ -27,7 +27,8 @@ pub struct Inputs {
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
-    /// `[group][block][row]`; empty where only floating-point weights follow.
+    /// `[group][block][row]`, entwined in pairs where the instructions read them so; empty where only floating-point
+    /// weights follow.
     blocks: Vec<InputBlock>,
     /// `[group][column][row]`; empty where only rounded weights follow.
     floats: Vec<f32>,
@@ -62,7 +63,7 @@ impl Forms {
 pub struct Group<'a> {
     /// Which rows these are.
     pub rows: Range<usize>,
-    /// `[block][row]`.
+    /// `[block][row]`, entwined in pairs where the instructions read them so.
     pub blocks: &'a [InputBlock],
     /// `[column][row]`.
     pub floats: &'a [f32],
@@ -127,6 +128,7 @@ impl Inputs {
             jobs.push(Job {
                 n_rows: n_group,
                 width,
+                reads_pairs: self.instructions.reads_pairs(),
                 values: values.split_off(..n_group * width).unwrap_or_default(),
                 blocks: blocks
                     .split_off_mut(..n_group * n_blocks)
@@ -202,6 +204,7 @@ impl<'a> Panel<'a> {
 struct Job<'a> {
     n_rows: usize,
     width: usize,
+    reads_pairs: bool,
     values: &'a [f32],
     blocks: &'a mut [InputBlock],
     floats: &'a mut [f32],
@@ -229,6 +232,11 @@ impl NullaryFnOnce for Job<'_> {
             let places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
             for (place, value) in places.zip(values) {
                 *place = *value;
+            }
+        }
+        if self.reads_pairs && self.n_rows.is_multiple_of(2) {
+            for [first, second] in self.blocks.as_chunks_mut().0 {
+                InputBlock::entwine(first, second);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
 #[cfg(target_arch = "aarch64")]
-use super::neon::{self, Dotprod};
+use super::neon::{self, Dotprod, I8mm};
 use super::product::Part;
 use super::{portable, scalar};
 use crate::vectors;
@@ -27,6 +27,9 @@ pub enum InstructionSet {
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// 128 bits with 8-bit products of two rows with two rows.
+    #[cfg(target_arch = "aarch64")]
+    I8mm(I8mm),
     /// 128 bits with 8-bit dot products.
     #[cfg(target_arch = "aarch64")]
     Dotprod(Dotprod),
@@ -51,7 +54,14 @@ impl InstructionSet {
             .flatten(),
         );
         #[cfg(target_arch = "aarch64")]
-        available.extend(Dotprod::detect().map(Self::Dotprod));
+        available.extend(
+            [
+                I8mm::detect().map(Self::I8mm),
+                Dotprod::detect().map(Self::Dotprod),
+            ]
+            .into_iter()
+            .flatten(),
+        );
         available.extend([Self::Portable, Self::Scalar]);
         available
     }
@@ -91,6 +101,8 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "avx2",
             #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => "i8mm",
+            #[cfg(target_arch = "aarch64")]
             Self::Dotprod(_) => "dotprod",
             Self::Portable => "portable",
             Self::Scalar => "scalar",
@@ -106,6 +118,8 @@ impl InstructionSet {
             Self::AvxVnni(_) => "AVX-VNNI",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => "NEON I8MM",
             #[cfg(target_arch = "aarch64")]
             Self::Dotprod(_) => "NEON dotprod",
             Self::Portable => "portable",
@@ -126,6 +140,15 @@ impl InstructionSet {
         (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
+    /// Whether the rows of a group, where their number is even, are read two at a time.
+    pub(super) const fn reads_pairs(self) -> bool {
+        match self {
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => true,
+            _ => false,
+        }
+    }
+
     const fn n_most_rows(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -133,7 +156,7 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
             #[cfg(target_arch = "aarch64")]
-            Self::Dotprod(_) => neon::N_MOST_ROWS,
+            Self::I8mm(_) | Self::Dotprod(_) => neon::N_MOST_ROWS,
             Self::Portable => portable::N_MOST_ROWS,
             Self::Scalar => 4,
         }
@@ -148,6 +171,8 @@ impl InstructionSet {
             Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(avx2) => avx2.multiply(part),
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(i8mm) => i8mm.multiply(part),
             #[cfg(target_arch = "aarch64")]
             Self::Dotprod(dotprod) => dotprod.multiply(part),
             Self::Portable => portable::multiply(part),
@@ -166,7 +191,9 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(avx2) => avx2.add_values(values, sums),
             #[cfg(target_arch = "aarch64")]
-            Self::Dotprod(_) => portable::add_values(self.arch(), values, sums),
+            Self::I8mm(i8mm) => i8mm.add_values(values, sums),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(dotprod) => dotprod.add_values(values, sums),
             Self::Portable | Self::Scalar => portable::add_values(self.arch(), values, sums),
         }
     }

@@ -30,7 +30,9 @@ mod tile;
 
 use std::ops::Range;
 
-pub(super) use byte_values::{ByteValues, N_DIGIT_BITS, N_QUADS, Probs, Whole};
+pub(super) use byte_values::{ByteValues, N_DIGIT_BITS, Whole};
+#[cfg(target_arch = "x86_64")]
+pub(super) use byte_values::{N_QUADS, Probs};
 pub use keys_values::{CacheType, KeysValues};
 pub use mix::mix;
 

@@ -2,12 +2,12 @@
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u8, vbslq_u8, vcvt_f32_f16, vcvtq_f32_s32,
-    vdupq_n_f32, vdupq_n_s32, vdupq_n_u8, vfmaq_f32, vfmaq_n_f32, vmulq_n_f32,
-    vreinterpret_f16_u16, vshlq_n_u8, vshrq_n_u8,
+    vdupq_n_f32, vdupq_n_u8, vfmaq_f32, vfmaq_n_f32, vmulq_n_f32, vreinterpret_f16_u16, vshlq_n_u8,
+    vshrq_n_u8,
 };
 
-use super::dot::{Columns, add_columns};
-use super::memory::{Quarters, whole_zeros};
+use super::dot::{self, Columns, Dot};
+use super::memory::Quarters;
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
@@ -96,19 +96,17 @@ pub fn add_mins<const Q: usize, const N: usize>(
 /// Adds the products of one block to the sums of each row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn add_block<const OFFSET: i16, const Q: usize, const N: usize>(
-    [low, high]: &Weights<Q>,
+pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
+    weights: &Weights<Q>,
     scales: [float32x4_t; Q],
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    let mut whole = whole_zeros::<Q, N>();
-    for (input, whole) in inputs.iter().zip(&mut whole) {
+    let starts = inputs.each_ref().map(|input| {
         let [low, high] = input.half_sums();
-        *whole = [vdupq_n_s32(-i32::from(OFFSET) * (low + high)); Q];
-    }
-    add_columns::<0, Q, N>(low, inputs, &mut whole);
-    add_columns::<1, Q, N>(high, inputs, &mut whole);
+        -i32::from(OFFSET) * (low + high)
+    });
+    let whole = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
     add_scaled(&whole, scales, inputs, sums);
 }
 

@@ -8,7 +8,7 @@ use std::arch::aarch64::{
 };
 
 use super::blocks::Weights;
-use super::dot::{Columns, add_columns};
+use super::dot::{self, Columns, Dot};
 use super::memory::whole_zeros;
 use crate::engine::kernels::input_block::InputBlock;
 
@@ -32,34 +32,32 @@ pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], place: i32)
 /// Adds the products of one block, whose weights have an offset added, to the sums of each row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn add_products<const OFFSET: i32, const Q: usize, const N: usize>(
+pub fn add_products<D: Dot, const OFFSET: i32, const Q: usize, const N: usize>(
     [low, high]: &Weights<Q>,
     [low_scales, high_scales]: &Halves<Q>,
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
     let mut scaled = whole_zeros::<Q, N>();
-    add_half::<0, OFFSET, Q, N>(low, low_scales, inputs, &mut scaled);
-    add_half::<1, OFFSET, Q, N>(high, high_scales, inputs, &mut scaled);
+    add_half::<D, 0, OFFSET, Q, N>(low, low_scales, inputs, &mut scaled);
+    add_half::<D, 1, OFFSET, Q, N>(high, high_scales, inputs, &mut scaled);
     add_scaled(&scaled, inputs, sums);
 }
 
 /// Adds the products of one half of a block, times its scales: exact.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-fn add_half<const HALF: usize, const OFFSET: i32, const Q: usize, const N: usize>(
+fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const N: usize>(
     weights: &Columns<Q>,
     scales: &[int32x4_t; Q],
     inputs: &[InputBlock; N],
     scaled: &mut [[int32x4_t; Q]; N],
 ) {
-    let mut whole = whole_zeros::<Q, N>();
-    for (input, whole) in inputs.iter().zip(&mut whole) {
+    let starts = inputs.each_ref().map(|input| {
         let [low, high] = input.half_sums();
-        let sum = if HALF == 0 { low } else { high };
-        *whole = [vdupq_n_s32(-OFFSET * sum); Q];
-    }
-    add_columns::<HALF, Q, N>(weights, inputs, &mut whole);
+        -OFFSET * if HALF == 0 { low } else { high }
+    });
+    let whole = dot::sums::<D, HALF, 1, Q, N>(std::array::from_ref(weights), inputs, starts);
     for (scaled, whole) in scaled.iter_mut().zip(whole) {
         for ((scaled, whole), scale) in scaled.iter_mut().zip(whole).zip(scales) {
             *scaled = vmlaq_s32(*scaled, whole, *scale);

@@ -6,13 +6,14 @@
 )]
 
 use std::arch::aarch64::{
-    float32x4_t, int8x16_t, int32x4_t, uint8x16_t, uint16x4_t, vcreate_s8, vdup_n_u16, vdupq_n_f32,
-    vdupq_n_s32, vdupq_n_u8, vget_low_s16, vld1_u16, vld1q_s32, vld1q_u8, vmovl_s8, vmovl_s16,
-    vreinterpretq_s8_s32, vst1q_f32,
+    float32x4_t, int8x16_t, int32x4_t, uint8x16_t, uint16x4_t, vaddq_s32, vcreate_s8, vdup_n_u16,
+    vdupq_n_f32, vdupq_n_s32, vdupq_n_u8, vget_low_s16, vld1_u16, vld1q_s32, vld1q_u8, vmovl_s8,
+    vmovl_s16, vreinterpretq_s8_s32, vst1q_f32, vst1q_s32,
 };
 use std::arch::asm;
 
 use crate::engine::kernels::N_LANES;
+use crate::engine::kernels::attention::Whole;
 use crate::engine::kernels::input_block::InputBlock;
 use crate::engine::kernels::line::Line;
 
@@ -105,15 +106,31 @@ impl<const Q: usize> Quarters<Q> {
             }
         }
     }
+
+    /// Adds to the whole sums of some dimensions.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn add_whole(self, sums: &mut Whole, added: [int32x4_t; Q]) {
+        for (quarter, added) in (self.first..).zip(added) {
+            // SAFETY: the reference is valid for 16 numbers, of which these are four.
+            unsafe {
+                let start = sums.0.as_mut_ptr().add(4 * quarter);
+                vst1q_s32(start, vaddq_s32(vld1q_s32(start), added));
+            }
+        }
+    }
 }
 
 /// Loads one half of a block of inputs.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn load_inputs<const HALF: usize>(input: &InputBlock) -> int8x16_t {
-    const { assert!(HALF < 2, "a block has two halves") }
-    // SAFETY: the reference is valid for eight words, of which these are four.
-    vreinterpretq_s8_s32(unsafe { vld1q_s32(input.words.as_ptr().add(4 * HALF)) })
+pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
+    let mut loaded = vdupq_n_s32(0);
+    if let Some(words) = input.words.as_chunks::<4>().0.get(half) {
+        // SAFETY: the reference is valid for four words.
+        loaded = unsafe { vld1q_s32(words.as_ptr()) };
+    }
+    vreinterpretq_s8_s32(loaded)
 }
 
 /// The line, when the one that comes some time after it was asked for. It goes through the instruction so

@@ -1,9 +1,9 @@
-//! Products with NEON and its 8-bit dot products: one file for each format, four registers for the same
+//! Products with NEON and its 8-bit dot products, or with I8MM beside them: one file for each format, four registers for the same
 //! four columns of the 16 rows of a tile. The more rows of inputs, the fewer of the four go through a tile
 //! at a time.
 //!
-//! The functions inside are safe: each names the instructions that it needs, and only [`Dotprod`], whose
-//! values exist where they were detected, calls in from outside.
+//! The functions inside are safe: each names the instructions that it needs, and only [`Dotprod`] and [`I8mm`],
+//! whose values exist where they were detected, call in from outside.
 
 #![expect(
     unsafe_code,
@@ -26,16 +26,20 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod sub_scales;
+mod values;
 
 use std::arch::is_aarch64_feature_detected;
 
+use dot::Dot;
+
+use super::attention::{ByteValues, Whole};
 use super::product::Part;
 use super::{Format, N_LANES};
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<Q, N>` takes the lines of a
-/// tile, which of its quarters, and a group of N rows, and returns N × Q registers of sums.
+/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, Q, N>` takes the lines
+/// of a tile, which of its quarters, and a group of N rows, and returns N × Q registers of sums.
 macro_rules! multiply_part {
-    ($part:expr, $format:ident) => {{
+    ($part:expr, $dot:ident, $format:ident) => {{
         let mut part = $part;
         let (tiles, panels) = (part.tiles, part.inputs.panels());
         let pairs =
@@ -43,14 +47,14 @@ macro_rules! multiply_part {
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
                 match group.rows.len() {
-                    1 => multiply_group!(part, $format, index, tile, group, 4, 1),
-                    2 => multiply_group!(part, $format, index, tile, group, 2, 2),
-                    3 => multiply_group!(part, $format, index, tile, group, 2, 3),
-                    4 => multiply_group!(part, $format, index, tile, group, 2, 4),
-                    5 => multiply_group!(part, $format, index, tile, group, 1, 5),
-                    6 => multiply_group!(part, $format, index, tile, group, 1, 6),
-                    7 => multiply_group!(part, $format, index, tile, group, 1, 7),
-                    _ => multiply_group!(part, $format, index, tile, group, 1, 8),
+                    1 => multiply_group!(part, $dot, $format, index, tile, group, 4, 1),
+                    2 => multiply_group!(part, $dot, $format, index, tile, group, 2, 2),
+                    3 => multiply_group!(part, $dot, $format, index, tile, group, 2, 3),
+                    4 => multiply_group!(part, $dot, $format, index, tile, group, 2, 4),
+                    5 => multiply_group!(part, $dot, $format, index, tile, group, 1, 5),
+                    6 => multiply_group!(part, $dot, $format, index, tile, group, 1, 6),
+                    7 => multiply_group!(part, $dot, $format, index, tile, group, 1, 7),
+                    _ => multiply_group!(part, $dot, $format, index, tile, group, 1, 8),
                 }
             }
         }
@@ -58,10 +62,10 @@ macro_rules! multiply_part {
 }
 
 macro_rules! multiply_group {
-    ($part:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $q:literal, $n:literal) => {{
+    ($part:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $q:literal, $n:literal) => {{
         let mut stored = [[0.0; N_LANES]; $n];
         for quarters in memory::Quarters::<$q>::all() {
-            let sums = $format::sums::<$q, $n>($tile, quarters, &$group);
+            let sums = $format::sums::<$dot, $q, $n>($tile, quarters, &$group);
             quarters.store(sums, &mut stored);
         }
         $part.write($index, $group.rows.start, &stored);
@@ -77,6 +81,10 @@ pub const N_MOST_ROWS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dotprod(());
 
+/// Exists only where the processor has I8MM, products of two rows with two rows, beside those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct I8mm(());
+
 impl Dotprod {
     /// Asks the processor.
     pub fn detect() -> Option<Self> {
@@ -91,23 +99,57 @@ impl Dotprod {
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn multiply(self, part: Part<'_>) {
         // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
-        unsafe { multiply(part) }
+        unsafe { multiply::<dot::Rows>(part) }
+    }
+
+    /// Adds values of a cache to the sums of some queries.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        // SAFETY: `self` was made by `detect`, which found all features that `values::add` enables.
+        unsafe { values::add(values, sums) }
     }
 }
 
+impl I8mm {
+    /// Asks the processor.
+    pub fn detect() -> Option<Self> {
+        let found = Dotprod::detect().is_some() && is_aarch64_feature_detected!("i8mm");
+        found.then_some(Self(()))
+    }
+
+    /// Multiplies some tiles with all inputs.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn multiply(self, part: Part<'_>) {
+        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables, and I8MM,
+        // which `Pairs` needs.
+        unsafe { multiply::<dot::Pairs>(part) }
+    }
+
+    /// Adds values of a cache to the sums of some queries.
+    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        // SAFETY: `self` was made by `detect`, which found all features that `values::add` enables.
+        unsafe { values::add(values, sums) }
+    }
+}
+
+/// Multiplies all tiles.
+///
+/// # Safety
+/// The processor has the instructions that `D` needs.
 #[target_feature(enable = "neon,dotprod")]
-fn multiply(part: Part<'_>) {
+unsafe fn multiply<D: Dot>(part: Part<'_>) {
     match part.tiles.format {
         Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
-        Format::Q2K => multiply_part!(part, q2_k),
-        Format::Q3K => multiply_part!(part, q3_k),
-        Format::Q4_0 => multiply_part!(part, q4_0),
-        Format::Q4_1 => multiply_part!(part, q4_1),
-        Format::Q4K => multiply_part!(part, q4_k),
-        Format::Q5_0 => multiply_part!(part, q5_0),
-        Format::Q5_1 => multiply_part!(part, q5_1),
-        Format::Q5K => multiply_part!(part, q5_k),
-        Format::Q6K => multiply_part!(part, q6_k),
-        Format::Q8_0 => multiply_part!(part, q8_0),
+        Format::Q2K => multiply_part!(part, D, q2_k),
+        Format::Q3K => multiply_part!(part, D, q3_k),
+        Format::Q4_0 => multiply_part!(part, D, q4_0),
+        Format::Q4_1 => multiply_part!(part, D, q4_1),
+        Format::Q4K => multiply_part!(part, D, q4_k),
+        Format::Q5_0 => multiply_part!(part, D, q5_0),
+        Format::Q5_1 => multiply_part!(part, D, q5_1),
+        Format::Q5K => multiply_part!(part, D, q5_k),
+        Format::Q6K => multiply_part!(part, D, q6_k),
+        Format::Q8_0 => multiply_part!(part, D, q8_0),
     }
 }

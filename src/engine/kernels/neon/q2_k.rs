@@ -3,6 +3,7 @@
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vnegq_f32, vshrq_n_u8};
 
 use super::blocks::{Weights, scales};
+use super::dot::Dot;
 use super::half_scales::{add_mins, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
@@ -13,7 +14,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -30,7 +31,7 @@ pub fn sums<const Q: usize, const N: usize>(
             for ((lines, inputs), place) in blocks {
                 let scales = pair::<0x0f, Q>(both, place);
                 let weights = weights(quarters, lines);
-                add_products::<0, Q, N>(&weights, &scales, inputs, &mut step_sums);
+                add_products::<D, 0, Q, N>(&weights, &scales, inputs, &mut step_sums);
             }
         }
         let [factors, mut min_factors] = scales(quarters, factors);

@@ -5,6 +5,7 @@ use std::arch::aarch64::{
 };
 
 use super::blocks::{self, Weights};
+use super::dot::Dot;
 use super::half_scales::{Halves, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
 use super::q6_k;
@@ -15,7 +16,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -35,7 +36,12 @@ pub fn sums<const Q: usize, const N: usize>(
             for ((lines, inputs), place) in lines.iter().zip(inputs).zip([0, 8]) {
                 let weights = weights(quarters, lines);
                 let scales = scales(words, place);
-                add_products::<{ OFFSET as i32 }, Q, N>(&weights, &scales, inputs, &mut step_sums);
+                add_products::<D, { OFFSET as i32 }, Q, N>(
+                    &weights,
+                    &scales,
+                    inputs,
+                    &mut step_sums,
+                );
             }
         }
         let [factors, _] = blocks::scales(quarters, factors);

@@ -3,6 +3,7 @@
 use std::arch::aarch64::float32x4_t;
 
 use super::blocks::{add_block, scales, widen_halves};
+use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
 use crate::engine::kernels::formats::q4_k::N_BLOCK_LINES;
@@ -12,7 +13,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -24,7 +25,7 @@ pub fn sums<const Q: usize, const N: usize>(
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
             let weights = widen_halves(quarters, lines);
-            add_block::<OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
+            add_block::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
         }
     }
     sums

@@ -3,6 +3,7 @@
 use std::arch::aarch64::float32x4_t;
 
 use super::blocks::{add_block, add_mins, scales, widen_halves};
+use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q4_1::N_STEP_LINES;
 use crate::engine::kernels::inputs::Group;
@@ -11,7 +12,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -22,7 +23,7 @@ pub fn sums<const Q: usize, const N: usize>(
     for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let [scales, mins] = scales(quarters, factors);
         let weights = widen_halves(quarters, lines);
-        add_block::<0, Q, N>(&weights, scales, inputs, &mut sums);
+        add_block::<D, 0, Q, N>(&weights, scales, inputs, &mut sums);
         add_mins(mins, inputs, &mut sums);
     }
     sums

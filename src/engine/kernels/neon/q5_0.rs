@@ -3,6 +3,7 @@
 use std::arch::aarch64::float32x4_t;
 
 use super::blocks::{add_block, add_fifth_bits, scales, widen_halves};
+use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::engine::kernels::inputs::Group;
@@ -11,7 +12,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -25,7 +26,7 @@ pub fn sums<const Q: usize, const N: usize>(
             let [highest, lower @ ..] = lines;
             let mut weights = widen_halves(quarters, lower);
             add_fifth_bits(&mut weights, quarters, highest);
-            add_block::<OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
+            add_block::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
         }
     }
     sums

@@ -3,7 +3,7 @@
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vshrq_n_u8, vsriq_n_u8};
 
 use super::blocks::scales;
-use super::dot::Columns;
+use super::dot::{Columns, Dot};
 use super::half_scales::{add_products, add_step};
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
@@ -13,7 +13,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -38,7 +38,7 @@ pub fn sums<const Q: usize, const N: usize>(
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
             for (([low, high], scales), inputs) in lines.iter().zip(&all_scales).zip(inputs) {
                 let weights = [weights(quarters, low), weights(quarters, high)];
-                add_products::<OFFSET, Q, N>(&weights, scales, inputs, &mut step_sums);
+                add_products::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut step_sums);
             }
         }
         let [factors, _] = scales(quarters, factors);

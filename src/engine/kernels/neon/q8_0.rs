@@ -3,6 +3,7 @@
 use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
 
 use super::blocks::{Weights, add_block, scales};
+use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::engine::kernels::inputs::Group;
@@ -11,7 +12,7 @@ use crate::engine::kernels::line::Line;
 /// The products of some quarters of a tile with each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn sums<const Q: usize, const N: usize>(
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
     tile: &[Line],
     quarters: Quarters<Q>,
     group: &Group<'_>,
@@ -22,7 +23,7 @@ pub fn sums<const Q: usize, const N: usize>(
     for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
         for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
-            add_block::<0, Q, N>(&weights(quarters, lines), scales, inputs, &mut sums);
+            add_block::<D, 0, Q, N>(&weights(quarters, lines), scales, inputs, &mut sums);
         }
     }
     sums

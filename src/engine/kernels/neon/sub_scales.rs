@@ -7,7 +7,8 @@ use std::arch::aarch64::{
     vshrq_n_u32,
 };
 
-use super::blocks::{self, add_mins};
+use super::blocks::{self, Weights, add_block, add_mins};
+use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use crate::engine::kernels::formats::sub_scales::N_LINES;
 use crate::engine::kernels::input_block::InputBlock;
@@ -16,13 +17,13 @@ use crate::engine::kernels::line::Line;
 /// The scales or the minima of four blocks: whole numbers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole<const Q: usize>([uint32x4_t; Q]);
+struct Whole<const Q: usize>([uint32x4_t; Q]);
 
 impl<const Q: usize> Whole<Q> {
     /// Those of the next block.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn next(&mut self) -> [float32x4_t; Q] {
+    fn next(&mut self) -> [float32x4_t; Q] {
         let mut found = [vdupq_n_f32(0.0); Q];
         for (found, words) in found.iter_mut().zip(&mut self.0) {
             *found = vcvtq_f32_u32(vandq_u32(*words, vdupq_n_u32(0xff)));
@@ -32,22 +33,38 @@ impl<const Q: usize> Whole<Q> {
     }
 }
 
-/// The scales of a step, four blocks each.
+/// Adds the products of a step to the sums of each row. Behind the head stand eight blocks of `L` lines, which
+/// `widen` makes bytes. What all its columns have in common is multiplied only when it ends.
 #[inline]
-#[target_feature(enable = "neon")]
-pub fn scales<const Q: usize>(
+#[target_feature(enable = "neon,dotprod")]
+pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
+    step: &[Line],
     quarters: Quarters<Q>,
-    [_, scales, _, rest]: &[Line; N_LINES],
-) -> [Whole<Q>; 2] {
-    unpack(quarters.load(scales), quarters.load(rest))
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [[float32x4_t; Q]; N],
+    widen: impl Fn(&[Line; L]) -> Weights<Q>,
+) {
+    let Some((head, lines)) = step.split_first_chunk() else {
+        return;
+    };
+    let [_, scales, _, rest] = head;
+    let halves = unpack(quarters.load(scales), quarters.load(rest)).into_iter();
+    let lines = lines.as_chunks().0.as_chunks::<4>().0;
+    let mut scaled = zeros::<Q, N>();
+    for (mut scales, (lines, inputs)) in halves.zip(lines.iter().zip(inputs.as_chunks::<4>().0)) {
+        for (lines, inputs) in lines.iter().zip(inputs) {
+            add_block::<D, 0, Q, N>(&widen(lines), scales.next(), inputs, &mut scaled);
+        }
+    }
+    end_step((quarters, head), &scaled, inputs, sums);
 }
 
-/// Ends a step: adds it to the sums of all. What all its columns have in common is multiplied only here.
+/// Adds to the sums of all what the products of a step and its minima give.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn add_step<const Q: usize, const N: usize>(
+fn end_step<const Q: usize, const N: usize>(
     (quarters, head): (Quarters<Q>, &[Line; N_LINES]),
-    scaled: [[float32x4_t; Q]; N],
+    scaled: &[[float32x4_t; Q]; N],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
@@ -66,9 +83,9 @@ pub fn add_step<const Q: usize, const N: usize>(
     let [scales, mins] = blocks::scales(quarters, factors);
     for ((sums, scaled), step_mins) in sums.iter_mut().zip(scaled).zip(step_mins) {
         let factors = scales.into_iter().zip(mins);
-        let steps = scaled.into_iter().zip(step_mins);
+        let steps = scaled.iter().zip(step_mins);
         for ((sum, (scaled, step_min)), (scale, min)) in sums.iter_mut().zip(steps).zip(factors) {
-            *sum = vfmaq_f32(*sum, scale, scaled);
+            *sum = vfmaq_f32(*sum, scale, *scaled);
             *sum = vfmsq_f32(*sum, min, step_min);
         }
     }
