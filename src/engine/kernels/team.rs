@@ -59,32 +59,56 @@ impl Team {
     /// An item that panics makes this call panic likewise, after the items that others work on. A call
     /// from inside an item, or while another thread has the team, works on its items one by one.
     pub fn run<T: Send>(&self, items: Vec<T>, work: impl Fn(T) + Send + Sync) {
+        self.run_with(items, || (), |(), item| work(item));
+    }
+
+    /// The same, with something that each thread makes before its first item and has at hand for all of its items.
+    pub fn run_with<T: Send, S>(
+        &self,
+        items: Vec<T>,
+        make: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, T) + Sync,
+    ) {
         if self.threads.is_empty() || items.len() < 2 {
-            items.into_iter().for_each(work);
+            let mut own = make();
+            for item in items {
+                work(&mut own, item);
+            }
             return;
         }
         let items: Vec<Mutex<Option<T>>> =
             items.into_iter().map(|item| Some(item).into()).collect();
-        self.run_indexed(items.len(), |index| {
-            let item = items.get(index).and_then(|item| lock(item).take());
-            item.into_iter().for_each(&work);
+        self.take_turns(items.len(), make, |own, index| {
+            if let Some(item) = items.get(index).and_then(|item| lock(item).take()) {
+                work(own, item);
+            }
         });
     }
 
-    /// The same for the numbers below `n_items`, without an allocation.
+    /// [`Self::run`] for the numbers below `n_items`, without an allocation.
     pub fn run_indexed(&self, n_items: usize, work: impl Fn(usize) + Send + Sync) {
         if self.threads.is_empty() || n_items < 2 {
             (0..n_items).for_each(work);
             return;
         }
+        self.take_turns(n_items, || (), |(), index| work(index));
+    }
+
+    fn take_turns<S>(
+        &self,
+        n_items: usize,
+        make: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize) + Sync,
+    ) {
         let next = Alone(AtomicUsize::new(0));
         self.meeting.hold(&|| {
+            let mut own = None;
             loop {
                 let index = next.0.fetch_add(1, Ordering::Relaxed);
                 if index >= n_items {
                     break;
                 }
-                work(index);
+                work(own.get_or_insert_with(&make), index);
             }
         });
     }
@@ -285,6 +309,29 @@ mod tests {
                 });
                 assert_eq!(places, (1..=n_items).collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn a_thread_makes_its_own_once_and_has_it_for_all_its_items() {
+        for n_threads in [1, 3] {
+            let team = Team::new(n_threads).unwrap();
+            let n_made = AtomicUsize::new(0);
+            let mut places = vec![0; 50];
+            let items: Vec<&mut usize> = places.iter_mut().collect();
+            let make = || {
+                n_made.fetch_add(1, Ordering::Relaxed);
+                0
+            };
+            team.run_with(items, make, |n_before: &mut usize, place| {
+                *n_before += 1;
+                *place = *n_before;
+            });
+            let n_made = n_made.into_inner();
+            assert!((1..=n_threads).contains(&n_made));
+            let n_first = places.iter().filter(|place| **place == 1).count();
+            assert_eq!(n_first, n_made);
+            assert!(places.iter().all(|place| *place > 0));
         }
     }
 

@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
-
 use super::byte_blocks::ByteBlocks;
 use super::byte_values::{ByteValues, MOST_PROB, Probs, Whole};
 use super::gather::{Group, Member, Seen};
@@ -24,6 +22,7 @@ use crate::engine::kernels::{InstructionSet, N_LANES};
 const N_TILE_BLOCKS: usize = 16;
 
 /// What a job needs.
+#[derive(Debug)]
 pub struct ByteBench {
     instructions: InstructionSet,
     /// The queries of those who see the run at hand.
@@ -112,6 +111,11 @@ impl ByteBench {
         takers.eq(self.takers.iter().copied())
     }
 
+    /// The next queries are others, whatever their numbers.
+    pub fn forget_queries(&mut self) {
+        self.takers.clear();
+    }
+
     /// Takes in the queries of these members, `[member][dim]`.
     pub fn take_queries(&mut self, members: &[Member], queries: &[f32], head_dim: usize) {
         self.takers.clear();
@@ -146,12 +150,11 @@ impl ByteBench {
         self.sums.resize(n_sums, Whole::ZERO);
     }
 
-    /// Takes in the probabilities of the next query, each times its position's scale: those of neighbouring
-    /// blocks of the segment from this one on.
+    /// Takes in the probabilities of the next query, each times its position's scale, of which this is the largest:
+    /// those of neighbouring blocks of the segment from this one on.
     #[inline(always)]
-    pub fn round<S: Simd>(&mut self, simd: S, first: usize, weights: &[Lanes]) {
+    pub fn round(&mut self, first: usize, weights: &[Lanes], largest: f32) {
         let start = self.units.len() * N_SEGMENT_BLOCKS + first;
-        let largest = largest(simd, weights);
         let steps = if largest > 0.0 {
             MOST_PROB as f32 / largest
         } else {
@@ -160,8 +163,8 @@ impl ByteBench {
         let places = self.probs.iter_mut().skip(start);
         for (place, weights) in places.zip(weights) {
             let mut numbers = [0; N_LANES];
-            for (number, weight) in numbers.iter_mut().zip(weights.0) {
-                *number = rounded(weight, steps);
+            for (number, weight) in numbers.iter_mut().zip(&weights.0) {
+                *number = rounded(*weight, steps);
             }
             *place = Probs::new(&numbers);
         }
@@ -195,9 +198,11 @@ impl ByteBench {
         let sums = self.sums.chunks_exact(n_registers.max(1));
         for ((mixed, sums), unit) in mixes.zip(sums).zip(&self.units) {
             for (mixed, sums) in mixed.iter_mut().zip(sums) {
-                for (mixed, sum) in mixed.0.iter_mut().zip(sums.0) {
-                    *mixed = sum as f32 * unit;
+                let mut floats = [0.0; N_LANES];
+                for (float, sum) in floats.iter_mut().zip(&sums.0) {
+                    *float = *sum as f32 * unit;
                 }
+                mixed.0 = floats;
             }
         }
     }
@@ -271,22 +276,5 @@ impl<'a> Adding<'a> {
         self.seen
             .bytes
             .values(&self.seen.numbers(blocks), self.heads)
-    }
-}
-
-/// The largest of numbers that are not negative; no number where one of them is none.
-#[inline(always)]
-fn largest<S: Simd>(simd: S, weights: &[Lanes]) -> f32 {
-    let (mut max, mut sum) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
-    for weights in weights {
-        for weights in S::as_simd_f32s(&weights.0).0 {
-            max = simd.max_f32s(max, *weights);
-            sum = simd.add_f32s(sum, *weights);
-        }
-    }
-    if simd.reduce_sum_f32s(sum).is_nan() {
-        f32::NAN
-    } else {
-        simd.reduce_max_f32s(max)
     }
 }

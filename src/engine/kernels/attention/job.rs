@@ -6,10 +6,10 @@ use pulp::{Simd, WithSimd};
 
 use super::byte_bench::{ByteBench, SeenBytes};
 use super::gather::{Group, Seen, gather};
+use super::groups::{Mixing, Scores, add_group, write_group};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
-use super::scores::{each_block, exponentials, put_scores, scale};
-use super::tile::{Weighted, add_values, scores};
+use super::scores::{each_block, exponentials, put_scores, put_seen, weigh};
 use super::{Heads, Lanes, N_SEGMENT, Row};
 use crate::engine::kernels::{InstructionSet, N_LANES};
 
@@ -32,8 +32,8 @@ const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
 /// the processor that is there.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// What multiplies bytes.
-    pub instructions: InstructionSet,
+    /// What it needs on the way.
+    pub scratch: &'a mut Scratch,
     /// Of the model.
     pub heads: Heads,
     /// Which of the key-value heads.
@@ -78,7 +78,7 @@ impl WithSimd for Job<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self {
-            instructions,
+            scratch,
             heads,
             kv_head,
             rows,
@@ -86,7 +86,15 @@ impl WithSimd for Job<'_> {
             segments,
             result,
         } = self;
-        let mut bench = Bench::new(instructions, heads, kv_head, rows, qkv);
+        scratch.forget();
+        let mut bench = Bench {
+            heads,
+            kv_head,
+            rows,
+            qkv,
+            first_block: 0,
+            scratch,
+        };
         match result {
             Result::Partial(partial) => bench.segment(simd, segments.start, partial),
             Result::Mixed(outputs) => {
@@ -103,7 +111,43 @@ impl WithSimd for Job<'_> {
     }
 }
 
-/// A job's input and what it needs on the way.
+/// What jobs need on the way: one after another has it, so that its memory is asked for only once.
+#[derive(Debug)]
+pub struct Scratch {
+    /// The queries of those who see the run at hand: `[group][dim][query]`.
+    queries: Vec<f32>,
+    /// Their numbers.
+    takers: Vec<usize>,
+    /// Scores, and then what they become: `[query][block][lane]`.
+    scores: Vec<Lanes>,
+    /// Where values are kept in 8 bits, the scales of the positions that the query at hand sees: `[block][lane]`.
+    scales: Vec<Lanes>,
+    /// Keys or values that are kept in another precision.
+    copy: Vec<Lanes>,
+    bytes: ByteBench,
+}
+
+impl Scratch {
+    /// For products with these instructions.
+    pub fn new(instructions: InstructionSet) -> Self {
+        Self {
+            queries: Vec::new(),
+            takers: Vec::new(),
+            scores: Vec::new(),
+            scales: Vec::new(),
+            copy: Vec::new(),
+            bytes: ByteBench::new(instructions),
+        }
+    }
+
+    /// The next job has other queries.
+    fn forget(&mut self) {
+        self.takers.clear();
+        self.bytes.forget_queries();
+    }
+}
+
+/// A job at work.
 struct Bench<'a> {
     heads: Heads,
     kv_head: usize,
@@ -111,39 +155,10 @@ struct Bench<'a> {
     qkv: &'a [f32],
     /// The first block of the segment at hand.
     first_block: usize,
-    /// The queries of those who see the run at hand: `[group][dim][query]`.
-    queries: Vec<f32>,
-    /// Their numbers.
-    takers: Vec<usize>,
-    /// Scores, and then what they become: `[query][block][lane]`.
-    scores: Vec<Lanes>,
-    /// Keys or values that are kept in another precision.
-    copy: Vec<Lanes>,
-    bytes: ByteBench,
+    scratch: &'a mut Scratch,
 }
 
-impl<'a> Bench<'a> {
-    fn new(
-        instructions: InstructionSet,
-        heads: Heads,
-        kv_head: usize,
-        rows: &'a [Row<'a>],
-        qkv: &'a [f32],
-    ) -> Self {
-        Self {
-            heads,
-            kv_head,
-            rows,
-            qkv,
-            first_block: 0,
-            queries: Vec::new(),
-            takers: Vec::new(),
-            scores: Vec::new(),
-            copy: Vec::new(),
-            bytes: ByteBench::new(instructions),
-        }
-    }
-
+impl Bench<'_> {
     fn clear(&self, partial: &mut Partial) {
         let n_queries = self.rows.len() * self.heads.group();
         partial.clear(n_queries, n_value_registers(self.heads.head_dim));
@@ -160,7 +175,7 @@ impl<'a> Bench<'a> {
         }
         self.first_block = segment * N_SEGMENT_BLOCKS;
         let n_scores = partial.sums.len() * N_SEGMENT_BLOCKS;
-        self.scores.resize(n_scores, Lanes::all(0.0));
+        self.scratch.scores.resize(n_scores, Lanes::all(0.0));
         self.hide(&positions);
         let in_bytes = found
             .iter()
@@ -181,31 +196,40 @@ impl<'a> Bench<'a> {
             }
             self.weigh_bytes(simd, &in_bytes, &positions, partial);
             for seen in &in_bytes {
-                self.bytes.add(seen, self.heads, self.first_block);
+                self.scratch.bytes.add(seen, self.heads, self.first_block);
             }
-            self.bytes.finish(&mut partial.mixed);
+            self.scratch.bytes.finish(&mut partial.mixed);
         }
     }
 
     #[inline(always)]
     fn write_byte_scores(&mut self, seen: &SeenBytes<'_>) {
         let (members, blocks) = (seen.members(), seen.blocks());
-        if !self.bytes.has_queries_of(members) {
-            self.queries.clear();
+        if !self.scratch.bytes.has_queries_of(members) {
+            self.scratch.queries.clear();
             for member in members {
                 let query = self.heads.query(self.qkv, self.kv_head, member.query);
                 let scale = self.heads.score_scale;
-                self.queries.extend(query.iter().map(|value| value * scale));
+                self.scratch
+                    .queries
+                    .extend(query.iter().map(|value| value * scale));
             }
             let head_dim = self.heads.head_dim;
-            self.bytes.take_queries(members, &self.queries, head_dim);
+            self.scratch
+                .bytes
+                .take_queries(members, &self.scratch.queries, head_dim);
         }
         for start in blocks.clone().step_by(N_BYTE_TILE_BLOCKS) {
             let tile = start..(start + N_BYTE_TILE_BLOCKS).min(blocks.end);
-            let found = self.bytes.products(seen, &tile, self.heads).as_chunks().0;
+            let found = self
+                .scratch
+                .bytes
+                .products(seen, &tile, self.heads)
+                .as_chunks()
+                .0;
             for (member, found) in members.iter().zip(found.chunks_exact(tile.len())) {
                 let start = member.query * N_SEGMENT_BLOCKS + tile.start - self.first_block;
-                let scores = self.scores.get_mut(start..start + tile.len());
+                let scores = self.scratch.scores.get_mut(start..start + tile.len());
                 let scores = scores.unwrap_or_default();
                 each_block(member, &tile, scores, found, |lanes, scores, found| {
                     put_scores(self.heads.score_cap, lanes, Lanes(*found), scores);
@@ -214,8 +238,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Turns the scores of all queries into e^(score − largest), and rounds what becomes of them with the scales
-    /// of their positions' values. One query after another, so that its scores stay near.
+    /// Turns the scores of all queries into e^(score − largest), times the scales of their positions' values, and
+    /// rounds what becomes of them. One query after another, so that its scores stay near.
     #[inline(always)]
     fn weigh_bytes<S: Simd>(
         &mut self,
@@ -224,24 +248,42 @@ impl<'a> Bench<'a> {
         positions: &Range<usize>,
         partial: &mut Partial,
     ) {
-        self.bytes.clear(partial.sums.len(), self.heads);
+        self.scratch.bytes.clear(partial.sums.len(), self.heads);
         let sums = partial.maxima.iter_mut().zip(&mut partial.sums);
         for (query, (max, sum)) in sums.enumerate() {
             let blocks = self.blocks(query, positions);
+            // The queries of a row see the same.
+            if query % self.heads.group() == 0 {
+                self.take_scales(query, found, &blocks);
+            }
             let start = query * N_SEGMENT_BLOCKS;
             let range = start + blocks.start..start + blocks.end;
-            let weights = self.scores.get_mut(range).unwrap_or_default();
-            (*max, *sum) = exponentials::<S>(weights);
-            for seen in found {
-                let Some(member) = seen.member(query) else {
-                    continue;
-                };
-                let (own, start) = (member.blocks(), self.first_block + blocks.start);
-                let weights = weights.get_mut(own.start - start..own.end - start);
-                let weights = weights.unwrap_or_default();
-                each_block(member, &own, weights, seen.scales(&own), scale);
-            }
-            self.bytes.round(simd, blocks.start, weights);
+            let weights = self.scratch.scores.get_mut(range).unwrap_or_default();
+            let weighed = weigh(simd, weights, &self.scratch.scales);
+            (*max, *sum) = (weighed.max, weighed.sum);
+            self.scratch
+                .bytes
+                .round(blocks.start, weights, weighed.largest);
+        }
+    }
+
+    /// Takes the scales of all positions that a query sees in these blocks of the segment.
+    #[inline(always)]
+    fn take_scales(&mut self, query: usize, found: &[SeenBytes<'_>], blocks: &Range<usize>) {
+        self.scratch.scales.clear();
+        self.scratch.scales.resize(blocks.len(), Lanes::all(0.0));
+        let start = self.first_block + blocks.start;
+        for seen in found {
+            let Some(member) = seen.member(query) else {
+                continue;
+            };
+            let own = member.blocks();
+            let places = self
+                .scratch
+                .scales
+                .get_mut(own.start - start..own.end - start);
+            let places = places.unwrap_or_default();
+            each_block(member, &own, places, seen.scales(&own), put_seen);
         }
     }
 
@@ -257,10 +299,11 @@ impl<'a> Bench<'a> {
 
     /// Hides the first and the last block of each query, of which it may see only a part.
     fn hide(&mut self, positions: &Range<usize>) {
-        for query in 0..self.scores.len() / N_SEGMENT_BLOCKS {
+        for query in 0..self.scratch.scores.len() / N_SEGMENT_BLOCKS {
             let blocks = self.blocks(query, positions);
             let start = query * N_SEGMENT_BLOCKS;
             let seen = self
+                .scratch
                 .scores
                 .get_mut(start + blocks.start..start + blocks.end);
             if let Some([first, .., last]) = seen {
@@ -277,13 +320,14 @@ impl<'a> Bench<'a> {
         let head_dim = self.heads.head_dim;
         self.take_all_queries(seen);
         let blocks = seen.blocks();
-        let mut copy = std::mem::take(&mut self.copy);
+        let mut copy = std::mem::take(&mut self.scratch.copy);
         for block in blocks.clone().step_by(N_TILE_BLOCKS) {
             let tile = block..(block + N_TILE_BLOCKS).min(blocks.end);
             let keys = seen.keys_values.keys(simd, self.kv_head, &tile, &mut copy);
             for group in seen.groups().filter(|group| group.sees_any_of(&tile)) {
                 let start = group.start * head_dim;
                 let queries = self
+                    .scratch
                     .queries
                     .get(start..start + group.members.len() * head_dim);
                 let queries = queries.unwrap_or_default();
@@ -292,24 +336,24 @@ impl<'a> Bench<'a> {
                     block,
                     cap: self.heads.score_cap,
                     first_block: self.first_block,
-                    found: &mut self.scores,
+                    found: &mut self.scratch.scores,
                 };
                 with_size!(group, write_group::<S>(simd, keys, queries, &mut scores));
             }
         }
-        self.copy = copy;
+        self.scratch.copy = copy;
     }
 
     /// Takes the queries of those who see a run, if they are others than those that are there.
     #[inline(always)]
     fn take_all_queries(&mut self, seen: &Seen<'_>) {
         let takers = seen.members().iter().map(|member| member.query);
-        if takers.clone().eq(self.takers.iter().copied()) {
+        if takers.clone().eq(self.scratch.takers.iter().copied()) {
             return;
         }
-        self.takers.clear();
-        self.takers.extend(takers);
-        self.queries.clear();
+        self.scratch.takers.clear();
+        self.scratch.takers.extend(takers);
+        self.scratch.queries.clear();
         for group in seen.groups() {
             self.take_queries(group);
         }
@@ -323,10 +367,12 @@ impl<'a> Bench<'a> {
             score_scale,
             ..
         } = self.heads;
-        let start = self.queries.len();
+        let start = self.scratch.queries.len();
         let n_members = group.members.len();
-        self.queries.resize(start + n_members * head_dim, 0.0);
-        let places = self.queries.get_mut(start..).unwrap_or_default();
+        self.scratch
+            .queries
+            .resize(start + n_members * head_dim, 0.0);
+        let places = self.scratch.queries.get_mut(start..).unwrap_or_default();
         for (index, member) in group.members.iter().enumerate() {
             let query = self.heads.query(self.qkv, self.kv_head, member.query);
             for (places, value) in places.chunks_exact_mut(n_members).zip(query) {
@@ -345,6 +391,7 @@ impl<'a> Bench<'a> {
             let blocks = self.blocks(query, positions);
             let start = query * N_SEGMENT_BLOCKS;
             let scores = self
+                .scratch
                 .scores
                 .get_mut(start + blocks.start..start + blocks.end);
             (*max, *sum) = exponentials::<S>(scores.unwrap_or_default());
@@ -353,7 +400,7 @@ impl<'a> Bench<'a> {
 
     #[inline(always)]
     fn add_values<S: Simd>(&mut self, simd: S, seen: &Seen<'_>, partial: &mut Partial) {
-        let mut copy = std::mem::take(&mut self.copy);
+        let mut copy = std::mem::take(&mut self.scratch.copy);
         let blocks = seen.blocks();
         for block in blocks.clone().step_by(N_VALUE_BLOCKS) {
             let tile = block..(block + N_VALUE_BLOCKS).min(blocks.end);
@@ -364,7 +411,7 @@ impl<'a> Bench<'a> {
                 values,
                 tile: tile.clone(),
                 first_block: self.first_block,
-                scores: &self.scores,
+                scores: &self.scratch.scores,
                 mixed: &mut partial.mixed,
             };
             for group in seen.groups() {
@@ -377,101 +424,6 @@ impl<'a> Bench<'a> {
                 mixing.add_singly(simd, group, whole.end..tile.end);
             }
         }
-        self.copy = copy;
+        self.scratch.copy = copy;
     }
-}
-
-/// Where the scores of a group with some blocks go.
-struct Scores<'a> {
-    group: Group<'a>,
-    block: usize,
-    cap: Option<f32>,
-    first_block: usize,
-    found: &'a mut [Lanes],
-}
-
-#[inline(always)]
-fn write_group<S: Simd, const R: usize>(
-    simd: S,
-    keys: &[Lanes],
-    queries: &[f32],
-    places: &mut Scores<'_>,
-) {
-    let (queries, _) = queries.as_chunks::<R>();
-    let n_blocks = keys.len() / queries.len().max(1);
-    let found = scores::<S, R>(simd, keys, queries);
-    for (block, found) in (places.block..).zip(found.iter().take(n_blocks)) {
-        for (member, found) in places.group.members.iter().zip(found) {
-            let place = member.query * N_SEGMENT_BLOCKS + block - places.first_block;
-            let Some(scores) = places.found.get_mut(place) else {
-                continue;
-            };
-            put_scores(places.cap, member.lanes(block), *found, scores);
-        }
-    }
-}
-
-/// The values of some neighbouring blocks, and what is added to.
-struct Mixing<'a> {
-    /// `[block][lane][dim]`.
-    values: &'a [Lanes],
-    tile: Range<usize>,
-    first_block: usize,
-    scores: &'a [Lanes],
-    mixed: &'a mut [Lanes],
-}
-
-impl Mixing<'_> {
-    /// Adds what each query of a group alone sees of some blocks.
-    #[inline(always)]
-    fn add_singly<S: Simd>(&mut self, simd: S, group: Group<'_>, blocks: Range<usize>) {
-        for block in blocks {
-            for single in group.singles() {
-                add_group::<S, 1>(simd, single, block..block + 1, self);
-            }
-        }
-    }
-}
-
-/// Adds what the queries of a group see of some blocks; where they are several, they see all.
-#[inline(always)]
-fn add_group<S: Simd, const R: usize>(
-    simd: S,
-    group: Group<'_>,
-    blocks: Range<usize>,
-    mixing: &mut Mixing<'_>,
-) {
-    let (Some(members), [first, ..]) = (group.members.first_chunk::<R>(), group.members) else {
-        return;
-    };
-    if blocks.is_empty() {
-        return;
-    }
-    let lanes = if blocks.len() == 1 {
-        first.lanes(blocks.start)
-    } else {
-        0..N_LANES
-    };
-    let n_block_registers = mixing.values.len() / mixing.tile.len();
-    let start = blocks.start - mixing.tile.start;
-    let values = mixing
-        .values
-        .get(start * n_block_registers..(start + blocks.len()) * n_block_registers);
-    let (mut probs, mut places): ([&[Lanes]; R], _) = ([&[]; R], [0; R]);
-    for ((probs, place), member) in probs.iter_mut().zip(&mut places).zip(members) {
-        let start = member.query * N_SEGMENT_BLOCKS + blocks.start - mixing.first_block;
-        *probs = mixing
-            .scores
-            .get(start..start + blocks.len())
-            .unwrap_or_default();
-        *place = member.query * n_block_registers / N_LANES;
-    }
-    let values = Weighted {
-        values: values.unwrap_or_default(),
-        n_registers: n_block_registers / N_LANES,
-        lanes,
-        probs,
-        places,
-    };
-    add_values(simd, &values, mixing.mixed);
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::job::{Job, Result};
+use super::job::{Job, Result, Scratch};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
 use super::tile::N_MOST_QUERIES;
@@ -43,7 +43,6 @@ pub fn mix(
     for ((rows, qkv), mixed) in parts.zip(mixes) {
         let first = tasks.len();
         tasks.extend((0..heads.n_kv_heads).map(|kv_head| Task {
-            instructions,
             heads,
             kv_head,
             rows,
@@ -59,15 +58,19 @@ pub fn mix(
     }
     // The last rows of a long text see the most, so they come first.
     tasks.reverse();
+    let scratch = || Scratch::new(instructions);
     let n_seen: usize = rows.iter().map(|row| row.visible.len()).sum();
     if 2 * n_seen * heads.q_width() < N_MIN_PARALLEL_PRODUCTS {
+        let mut scratch = scratch();
         for task in tasks {
-            arch.dispatch(task.whole());
+            arch.dispatch(task.whole(&mut scratch));
         }
     } else if team.n_threads() == 1 || tasks.len() >= N_THREAD_JOBS * team.n_threads() {
-        team.run(tasks, |task| arch.dispatch(task.whole()));
+        team.run_with(tasks, scratch, |scratch, task| {
+            arch.dispatch(task.whole(scratch));
+        });
     } else {
-        mix_by_segments(team, arch, tasks);
+        mix_by_segments((team, instructions), tasks);
     }
 }
 
@@ -85,16 +88,22 @@ fn n_part_rows(n_threads: usize, heads: Heads, rows: &[Row<'_>]) -> usize {
 }
 
 /// Few tasks, each divided by segments.
-fn mix_by_segments(team: &Team, arch: pulp::Arch, tasks: Vec<Task<'_>>) {
+fn mix_by_segments((team, instructions): (&Team, InstructionSet), tasks: Vec<Task<'_>>) {
+    let arch = instructions.arch();
     let mut found: Vec<Vec<Partial>> = tasks
         .iter()
         .map(|task| vec![Partial::default(); task.segments().len()])
         .collect();
-    let jobs = tasks.iter().zip(&mut found).flat_map(|(task, partials)| {
+    let parts = tasks.iter().zip(&mut found).flat_map(|(task, partials)| {
         let segments = task.segments().zip(partials);
-        segments.map(|(segment, partial)| task.part(segment, partial))
+        segments.map(move |(segment, partial)| (task, segment, partial))
     });
-    team.run(jobs.collect(), |job: Job<'_>| arch.dispatch(job));
+    let scratch = || Scratch::new(instructions);
+    team.run_with(
+        parts.collect(),
+        scratch,
+        |scratch, (task, segment, partial)| arch.dispatch(task.part(scratch, segment, partial)),
+    );
     for (task, partials) in tasks.into_iter().zip(found) {
         arch.dispatch(Joining { task, partials });
     }
@@ -102,7 +111,6 @@ fn mix_by_segments(team: &Team, arch: pulp::Arch, tasks: Vec<Task<'_>>) {
 
 /// The queries of some rows that share a key-value head.
 struct Task<'a> {
-    instructions: InstructionSet,
     heads: Heads,
     kv_head: usize,
     rows: &'a [Row<'a>],
@@ -120,9 +128,9 @@ impl<'a> Task<'a> {
     }
 
     /// All of it as one job.
-    fn whole(self) -> Job<'a> {
+    fn whole(self, scratch: &'a mut Scratch) -> Job<'a> {
         Job {
-            instructions: self.instructions,
+            scratch,
             heads: self.heads,
             kv_head: self.kv_head,
             rows: self.rows,
@@ -133,12 +141,17 @@ impl<'a> Task<'a> {
     }
 
     /// One segment of it.
-    fn part<'b>(&self, segment: usize, partial: &'b mut Partial) -> Job<'b>
+    fn part<'b>(
+        &self,
+        scratch: &'b mut Scratch,
+        segment: usize,
+        partial: &'b mut Partial,
+    ) -> Job<'b>
     where
         'a: 'b,
     {
         Job {
-            instructions: self.instructions,
+            scratch,
             heads: self.heads,
             kv_head: self.kv_head,
             rows: self.rows,

@@ -18,6 +18,7 @@ mod byte_bench;
 mod byte_blocks;
 mod byte_values;
 mod gather;
+mod groups;
 mod half;
 mod job;
 mod keys_values;

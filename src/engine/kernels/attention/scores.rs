@@ -43,43 +43,26 @@ pub fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, score
     if let Some(cap) = cap {
         soft_cap(cap, &mut found.0);
     }
-    if lanes == (0..N_LANES) {
-        *scores = found;
-    } else if let (Some(scores), Some(found)) =
-        (scores.0.get_mut(lanes.clone()), found.0.get(lanes))
-    {
-        scores.copy_from_slice(found);
-    }
+    put_seen(lanes, scores, &found);
 }
 
-/// Multiplies some numbers of a block with their positions' scales.
+/// Puts the numbers of a block where they are seen.
 #[inline(always)]
-pub fn scale(lanes: Range<usize>, probs: &mut Lanes, scales: &Lanes) {
+pub fn put_seen(lanes: Range<usize>, places: &mut Lanes, found: &Lanes) {
     if lanes == (0..N_LANES) {
-        for (prob, scale) in probs.0.iter_mut().zip(scales.0) {
-            *prob *= scale;
-        }
-    } else if let (Some(probs), Some(scales)) =
-        (probs.0.get_mut(lanes.clone()), scales.0.get(lanes))
+        *places = *found;
+    } else if let (Some(places), Some(found)) =
+        (places.0.get_mut(lanes.clone()), found.0.get(lanes))
     {
-        for (prob, scale) in probs.iter_mut().zip(scales) {
-            *prob *= scale;
-        }
+        places.copy_from_slice(found);
     }
 }
 
 /// Turns scores into e^(score − largest). Returns the largest score and the sum.
 #[inline(always)]
 pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
-    let mut maxima = [f32::NEG_INFINITY; N_LANES];
-    for scores in &*scores {
-        for (max, score) in maxima.iter_mut().zip(scores.0) {
-            *max = if score > *max { score } else { *max };
-        }
-    }
-    let max = maxima.into_iter().fold(f32::NEG_INFINITY, f32::max);
-    // Where nothing is seen, nothing less nothing would be no number.
-    let shift = if max == f32::NEG_INFINITY { 0.0 } else { max };
+    let max = largest(scores);
+    let shift = shift(max);
     let mut sums = [0.0_f32; N_LANES];
     for scores in scores {
         for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
@@ -88,4 +71,65 @@ pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
         }
     }
     (max, sums.iter().sum())
+}
+
+/// What became of the scores of a query.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed {
+    /// The largest score.
+    pub max: f32,
+    /// The sum of e^(score − largest).
+    pub sum: f32,
+    /// The largest of these, each times its scale; no number where one of them is none.
+    pub largest: f32,
+}
+
+/// Turns scores into e^(score − largest), each times the scale of its position.
+#[inline(always)]
+pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighed {
+    let max = largest(scores);
+    let shift = shift(max);
+    let mut sums = [0.0_f32; N_LANES];
+    let (mut most, mut total) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
+    for (scores, scales) in scores.iter_mut().zip(scales) {
+        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
+            *score = exp_below::<S>(*score - shift);
+            *sum += *score;
+        }
+        // In vectors by name: where this is left to the compiler, it finds none.
+        let registers = S::as_mut_simd_f32s(&mut scores.0).0.iter_mut();
+        for (score, scale) in registers.zip(S::as_simd_f32s(&scales.0).0) {
+            *score = simd.mul_f32s(*score, *scale);
+            most = simd.max_f32s(most, *score);
+            total = simd.add_f32s(total, *score);
+        }
+    }
+    let all_are_numbers = !simd.reduce_sum_f32s(total).is_nan();
+    Weighed {
+        max,
+        sum: sums.iter().sum(),
+        largest: if all_are_numbers {
+            simd.reduce_max_f32s(most)
+        } else {
+            f32::NAN
+        },
+    }
+}
+
+/// The largest score; minus infinity where nothing is seen.
+#[inline(always)]
+fn largest(scores: &[Lanes]) -> f32 {
+    let mut maxima = [f32::NEG_INFINITY; N_LANES];
+    for scores in scores {
+        for (max, score) in maxima.iter_mut().zip(scores.0) {
+            *max = if score > *max { score } else { *max };
+        }
+    }
+    maxima.into_iter().fold(f32::NEG_INFINITY, f32::max)
+}
+
+/// What is taken from all scores. Where nothing is seen, nothing less nothing would be no number.
+#[inline(always)]
+const fn shift(max: f32) -> f32 {
+    if max == f32::NEG_INFINITY { 0.0 } else { max }
 }
