@@ -117,8 +117,7 @@ impl Inputs {
         let n_blocks = if forms.rounded { n_blocks(width) } else { 0 };
         let n_columns = if forms.floats { n_columns(width) } else { 0 };
         let n_all = (self.n_rows * n_blocks, self.n_rows * n_columns);
-        self.blocks.clear();
-        self.floats.clear();
+        // Each is written when its group is filled.
         self.blocks.resize(n_all.0, InputBlock::default());
         self.floats.resize(n_all.1, 0.0);
         let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
@@ -226,12 +225,20 @@ impl NullaryFnOnce for Job<'_> {
             for (values, place) in whole.iter().zip(blocks.by_ref()) {
                 *place = InputBlock::round(values);
             }
-            if let Some(place) = blocks.next().filter(|_| !rest.is_empty()) {
+            if !rest.is_empty()
+                && let Some(place) = blocks.next()
+            {
                 *place = InputBlock::round_some(rest);
             }
-            let places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
-            for (place, value) in places.zip(values) {
+            for place in blocks {
+                *place = InputBlock::default();
+            }
+            let mut places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
+            for (value, place) in values.iter().zip(places.by_ref()) {
                 *place = *value;
+            }
+            for place in places {
+                *place = 0.0;
             }
         }
         if self.reads_pairs && self.n_rows.is_multiple_of(2) {

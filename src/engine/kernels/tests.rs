@@ -164,6 +164,28 @@ fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
 }
 
 #[test]
+fn nothing_stays_of_the_inputs_before() {
+    let team = Team::new(1).unwrap();
+    for &(format, dtype) in FORMATS {
+        let width = unit(format);
+        let (matrix, _) = matrix(format, dtype, 16, width);
+        let forms = Forms::of([format]);
+        for instructions in InstructionSet::available() {
+            for n_rows in [1, 4, 7] {
+                let values = wave(n_rows * width, 0.71);
+                let expected = product(instructions, 1, &[&matrix], &values);
+                let mut inputs = Inputs::new(instructions);
+                inputs.set(&team, &vec![f32::NAN; 13 * 3 * width], 3 * width, forms);
+                inputs.set(&team, &values, width, forms);
+                let mut found = vec![f32::NAN; n_rows * 16];
+                multiply(&team, &[&matrix], &inputs, &mut found);
+                assert_eq!(found, expected, "{format:?} {instructions:?} {n_rows}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_kernel_gives_the_same_bits() {
     for &(format, dtype) in FORMATS {
         let width = 6 * unit(format);

@@ -62,7 +62,7 @@ impl Projection {
         outputs: &mut Vec<f32>,
     ) {
         let n_inputs = values.len() / self.width.max(1);
-        outputs.clear();
+        // Each is written below.
         outputs.resize(n_inputs * self.n_rows, 0.0);
         inputs.set(team, values, self.width, self.forms);
         let parts: Vec<&Matrix> = self.parts.iter().collect();
