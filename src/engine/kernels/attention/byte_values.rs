@@ -82,13 +82,16 @@ impl Probs {
 
     /// Nothing of the positions outside of some.
     pub fn within(&self, lanes: &Range<usize>) -> Self {
-        let mut numbers = [0; N_LANES];
-        let quads = (0..N_QUADS).flat_map(|quad| self.quad(quad));
-        let kept = numbers.iter_mut().zip(quads).enumerate();
-        for (_, (place, number)) in kept.filter(|(lane, _)| lanes.contains(lane)) {
-            *place = number;
+        let mut seen = *self;
+        let words = seen.upper.iter_mut().zip(&mut seen.lower);
+        for (quad, (upper, lower)) in words.enumerate() {
+            let n_bits = |lane: usize| 8 * lane.saturating_sub(4 * quad).min(4);
+            let mask = (1_u64 << n_bits(lanes.end)) - (1 << n_bits(lanes.start));
+            let mask = (mask as u32).cast_signed();
+            *upper &= mask;
+            *lower &= mask;
         }
-        Self::new(&numbers)
+        seen
     }
 }
 
@@ -130,7 +133,7 @@ impl<'a, const N: usize> ByteValues<'a, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ByteValues, MOST_PROB, Probs, Whole};
+    use super::{ByteValues, MOST_PROB, N_QUADS, Probs, Whole};
     use crate::engine::kernels::line::Line;
     use crate::engine::kernels::{InstructionSet, N_LANES};
 
@@ -184,6 +187,24 @@ mod tests {
                     let added: i32 = if query % 2 == 1 { products.sum() } else { 0 };
                     assert_eq!(*sum, 5 + added, "{set:?} {N} {n_registers} {n_blocks}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn of_positions_that_are_not_seen_nothing_is_taken() {
+        let mut all = [0; N_LANES];
+        for (number, value) in all.iter_mut().zip((129..).step_by(1000)) {
+            *number = value;
+        }
+        let probs = Probs::new(&all);
+        for start in 0..=N_LANES {
+            for end in start..=N_LANES {
+                let probs = probs.within(&(start..end));
+                let seen: Vec<i32> = (0..N_QUADS).flat_map(|quad| probs.quad(quad)).collect();
+                let mut expected = [0; N_LANES];
+                expected[start..end].copy_from_slice(&all[start..end]);
+                assert_eq!(seen, expected, "{start}..{end}");
             }
         }
     }
