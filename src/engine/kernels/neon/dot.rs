@@ -63,7 +63,7 @@ pub fn sums<D: Dot, const FIRST: usize, const H: usize, const Q: usize, const N:
             unsafe { add_pairs(half, columns, inputs, pairs) };
         }
         for [first, second] in pairs {
-            part(first, second);
+            untwine(first, second);
         }
     } else {
         for (sums, start) in sums.iter_mut().zip(starts) {
@@ -149,7 +149,7 @@ unsafe fn add_pairs<const Q: usize, const N: usize>(
 /// Parts the sums of two rows of inputs, `[quarter / 2][row][quarter % 2]`, so that each row has its own.
 #[inline]
 #[target_feature(enable = "neon")]
-fn part<const Q: usize>(first: &mut [int32x4_t; Q], second: &mut [int32x4_t; Q]) {
+fn untwine<const Q: usize>(first: &mut [int32x4_t; Q], second: &mut [int32x4_t; Q]) {
     for (first, second) in first.iter_mut().zip(second) {
         let upper = vreinterpretq_s64_s32(*first);
         let lower = vreinterpretq_s64_s32(*second);

@@ -1,6 +1,6 @@
-//! Products with NEON and its 8-bit dot products, or with I8MM beside them: one file for each format, four registers for the same
-//! four columns of the 16 rows of a tile. The more rows of inputs, the fewer of the four go through a tile
-//! at a time.
+//! Products with NEON and its 8-bit dot products, or with I8MM beside them: one file for each format, four
+//! registers for the same four columns of the 16 rows of a tile. The more rows of inputs, the fewer of the four go
+//! through a tile at a time.
 //!
 //! The functions inside are safe: each names the instructions that it needs, and only [`Dotprod`] and [`I8mm`],
 //! whose values exist where they were detected, call in from outside.
@@ -83,7 +83,7 @@ pub struct Dotprod(());
 
 /// Exists only where the processor has I8MM, products of two rows with two rows, beside those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct I8mm(());
+pub struct I8mm(Dotprod);
 
 impl Dotprod {
     /// Asks the processor.
@@ -113,8 +113,8 @@ impl Dotprod {
 impl I8mm {
     /// Asks the processor.
     pub fn detect() -> Option<Self> {
-        let found = Dotprod::detect().is_some() && is_aarch64_feature_detected!("i8mm");
-        found.then_some(Self(()))
+        let dotprod = Dotprod::detect()?;
+        is_aarch64_feature_detected!("i8mm").then_some(Self(dotprod))
     }
 
     /// Multiplies some tiles with all inputs.
@@ -126,10 +126,8 @@ impl I8mm {
     }
 
     /// Adds values of a cache to the sums of some queries.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `values::add` enables.
-        unsafe { values::add(values, sums) }
+        self.0.add_values(values, sums);
     }
 }
 
