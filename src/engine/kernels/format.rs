@@ -91,3 +91,27 @@ impl Format {
         }
     }
 }
+
+/// Multiplies a part with what the vector instructions at hand have for its format: `floats::multiply`, or what a macro
+/// `multiply` makes of the format's own module, with whatever else is given.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! multiply_by_format {
+    ($part:ident, $multiply:ident $(, $dot:ident)?) => {{
+        use $crate::engine::kernels::Format;
+        match $part.tiles.format {
+            Format::F32 | Format::F16 | Format::BF16 => floats::multiply($part),
+            Format::Q2K => $multiply!($part, $($dot,)? q2_k),
+            Format::Q3K => $multiply!($part, $($dot,)? q3_k),
+            Format::Q4_0 => $multiply!($part, $($dot,)? q4_0),
+            Format::Q4_1 => $multiply!($part, $($dot,)? q4_1),
+            Format::Q4K => $multiply!($part, $($dot,)? q4_k),
+            Format::Q5_0 => $multiply!($part, $($dot,)? q5_0),
+            Format::Q5_1 => $multiply!($part, $($dot,)? q5_1),
+            Format::Q5K => $multiply!($part, $($dot,)? q5_k),
+            Format::Q6K => $multiply!($part, $($dot,)? q6_k),
+            Format::Q8_0 => $multiply!($part, $($dot,)? q8_0),
+        }
+    }};
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use multiply_by_format;

@@ -27,8 +27,6 @@ pub struct ByteBench {
     instructions: InstructionSet,
     /// The queries of those who see the run at hand.
     inputs: Inputs,
-    /// Their numbers.
-    takers: Vec<usize>,
     /// Their scores: `[member][block][lane]`.
     scores: Vec<f32>,
     /// `[query][block of the segment]`.
@@ -97,7 +95,6 @@ impl ByteBench {
         Self {
             instructions,
             inputs: Inputs::new(instructions),
-            takers: Vec::new(),
             scores: Vec::new(),
             probs: Vec::new(),
             units: Vec::new(),
@@ -105,22 +102,8 @@ impl ByteBench {
         }
     }
 
-    /// Whether the queries at hand are those of these members.
-    pub fn has_queries_of(&self, members: &[Member]) -> bool {
-        let takers = members.iter().map(|member| member.query);
-        takers.eq(self.takers.iter().copied())
-    }
-
-    /// The next queries are others, whatever their numbers.
-    pub fn forget_queries(&mut self) {
-        self.takers.clear();
-    }
-
-    /// Takes in the queries of these members, `[member][dim]`.
-    pub fn take_queries(&mut self, members: &[Member], queries: &[f32], head_dim: usize) {
-        self.takers.clear();
-        self.takers
-            .extend(members.iter().map(|member| member.query));
+    /// Takes in queries, `[member][dim]`.
+    pub fn take_queries(&mut self, queries: &[f32], head_dim: usize) {
         self.inputs.set_rounded(queries, head_dim);
     }
 
@@ -132,7 +115,7 @@ impl ByteBench {
         heads: Heads,
     ) -> &[f32] {
         let n_positions = blocks.len() * N_LANES;
-        self.scores.resize(self.takers.len() * n_positions, 0.0);
+        self.scores.resize(self.inputs.n_rows() * n_positions, 0.0);
         self.instructions.multiply(Part {
             tiles: seen.bytes.keys(&seen.numbers(blocks), heads),
             inputs: &self.inputs,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::byte_bench::{ByteBench, SeenBytes};
-use super::gather::{Group, Seen, gather};
+use super::gather::{Group, Member, Seen, gather};
 use super::groups::{Mixing, Scores, add_group, write_group};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
@@ -86,7 +86,8 @@ impl WithSimd for Job<'_> {
             segments,
             result,
         } = self;
-        scratch.forget();
+        // Its queries are others, whatever their numbers.
+        scratch.takers.clear();
         let mut bench = Bench {
             heads,
             kv_head,
@@ -116,7 +117,7 @@ impl WithSimd for Job<'_> {
 pub struct Scratch {
     /// The queries of those who see the run at hand: `[group][dim][query]`.
     queries: Vec<f32>,
-    /// Their numbers.
+    /// The numbers of those whose queries these are.
     takers: Vec<usize>,
     /// Scores, and then what they become: `[query][block][lane]`.
     scores: Vec<Lanes>,
@@ -140,10 +141,15 @@ impl Scratch {
         }
     }
 
-    /// The next job has other queries.
-    fn forget(&mut self) {
+    /// Puts down whose queries are taken next. Returns whether they are others than those that are there.
+    fn takes_others(&mut self, members: &[Member]) -> bool {
+        let takers = members.iter().map(|member| member.query);
+        if takers.clone().eq(self.takers.iter().copied()) {
+            return false;
+        }
         self.takers.clear();
-        self.bytes.forget_queries();
+        self.takers.extend(takers);
+        true
     }
 }
 
@@ -205,7 +211,7 @@ impl Bench<'_> {
     #[inline(always)]
     fn write_byte_scores(&mut self, seen: &SeenBytes<'_>) {
         let (members, blocks) = (seen.members(), seen.blocks());
-        if !self.scratch.bytes.has_queries_of(members) {
+        if self.scratch.takes_others(members) {
             self.scratch.queries.clear();
             for member in members {
                 let query = self.heads.query(self.qkv, self.kv_head, member.query);
@@ -217,7 +223,7 @@ impl Bench<'_> {
             let head_dim = self.heads.head_dim;
             self.scratch
                 .bytes
-                .take_queries(members, &self.scratch.queries, head_dim);
+                .take_queries(&self.scratch.queries, head_dim);
         }
         for start in blocks.clone().step_by(N_BYTE_TILE_BLOCKS) {
             let tile = start..(start + N_BYTE_TILE_BLOCKS).min(blocks.end);
@@ -347,12 +353,9 @@ impl Bench<'_> {
     /// Takes the queries of those who see a run, if they are others than those that are there.
     #[inline(always)]
     fn take_all_queries(&mut self, seen: &Seen<'_>) {
-        let takers = seen.members().iter().map(|member| member.query);
-        if takers.clone().eq(self.scratch.takers.iter().copied()) {
+        if !self.scratch.takes_others(seen.members()) {
             return;
         }
-        self.scratch.takers.clear();
-        self.scratch.takers.extend(takers);
         self.scratch.queries.clear();
         for group in seen.groups() {
             self.take_queries(group);

@@ -29,8 +29,8 @@ mod values;
 
 use dot::Dot;
 
-use super::Format;
 use super::attention::{ByteValues, Whole};
+use super::format::multiply_by_format;
 use super::formats;
 use super::product::Part;
 
@@ -138,19 +138,7 @@ impl AvxVnni {
 /// The processor has the instructions that `D` needs.
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn multiply<D: Dot>(part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
-        Format::Q2K => multiply_part!(part, D, q2_k),
-        Format::Q3K => multiply_part!(part, D, q3_k),
-        Format::Q4_0 => multiply_part!(part, D, q4_0),
-        Format::Q4_1 => multiply_part!(part, D, q4_1),
-        Format::Q4K => multiply_part!(part, D, q4_k),
-        Format::Q5_0 => multiply_part!(part, D, q5_0),
-        Format::Q5_1 => multiply_part!(part, D, q5_1),
-        Format::Q5K => multiply_part!(part, D, q5_k),
-        Format::Q6K => multiply_part!(part, D, q6_k),
-        Format::Q8_0 => multiply_part!(part, D, q8_0),
-    }
+    multiply_by_format!(part, multiply_part, D);
 }
 
 /// Adds values of a cache to the sums of some queries.

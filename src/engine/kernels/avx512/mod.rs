@@ -26,8 +26,8 @@ mod q8_0;
 mod sub_scales;
 mod values;
 
-use super::Format;
 use super::attention::{ByteValues, Whole};
+use super::format::multiply_by_format;
 use super::product::Part;
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
@@ -94,17 +94,5 @@ impl Avx512 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn multiply(part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
-        Format::Q2K => multiply_part!(part, q2_k),
-        Format::Q3K => multiply_part!(part, q3_k),
-        Format::Q4_0 => multiply_part!(part, q4_0),
-        Format::Q4_1 => multiply_part!(part, q4_1),
-        Format::Q4K => multiply_part!(part, q4_k),
-        Format::Q5_0 => multiply_part!(part, q5_0),
-        Format::Q5_1 => multiply_part!(part, q5_1),
-        Format::Q5K => multiply_part!(part, q5_k),
-        Format::Q6K => multiply_part!(part, q6_k),
-        Format::Q8_0 => multiply_part!(part, q8_0),
-    }
+    multiply_by_format!(part, multiply_part);
 }

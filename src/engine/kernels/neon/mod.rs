@@ -32,9 +32,10 @@ use std::arch::is_aarch64_feature_detected;
 
 use dot::Dot;
 
+use super::N_LANES;
 use super::attention::{ByteValues, Whole};
+use super::format::multiply_by_format;
 use super::product::Part;
-use super::{Format, N_LANES};
 
 /// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, Q, N>` takes the lines
 /// of a tile, which of its quarters, and a group of N rows, and returns N × Q registers of sums.
@@ -137,17 +138,5 @@ impl I8mm {
 /// The processor has the instructions that `D` needs.
 #[target_feature(enable = "neon,dotprod")]
 unsafe fn multiply<D: Dot>(part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 | Format::F16 | Format::BF16 => floats::multiply(part),
-        Format::Q2K => multiply_part!(part, D, q2_k),
-        Format::Q3K => multiply_part!(part, D, q3_k),
-        Format::Q4_0 => multiply_part!(part, D, q4_0),
-        Format::Q4_1 => multiply_part!(part, D, q4_1),
-        Format::Q4K => multiply_part!(part, D, q4_k),
-        Format::Q5_0 => multiply_part!(part, D, q5_0),
-        Format::Q5_1 => multiply_part!(part, D, q5_1),
-        Format::Q5K => multiply_part!(part, D, q5_k),
-        Format::Q6K => multiply_part!(part, D, q6_k),
-        Format::Q8_0 => multiply_part!(part, D, q8_0),
-    }
+    multiply_by_format!(part, multiply_part, D);
 }
