@@ -42,7 +42,7 @@ pub(super) struct DownloadArguments {
     #[arg(value_name = "OWNER/NAME")]
     repository: String,
 
-    /// Which of its models: a file's name, or its quantisation
+    /// Which of its models: a file's name, its quantisation, or `safetensors` for the whole folder
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
@@ -84,13 +84,13 @@ pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     match outcome {
         Ok(Outcome::Done { path }) => console::print(format!("{}\n", path.display()).as_bytes()),
         Ok(Outcome::Paused { .. } | Outcome::Cancelled) => Ok(()),
-        Err(failure) => Err(match failure.n_bytes_kept {
-            0 => fail(failure.error),
-            kept => Failure::run(format!(
-                "{failure}\n{} are kept; the same command goes on from there",
-                size_words(kept)
-            )),
-        }),
+        Err(failure) if failure.n_bytes_kept == 0 || is_of_arguments(&failure.error) => {
+            Err(fail(failure.error))
+        }
+        Err(failure) => Err(Failure::run(format!(
+            "{failure}\n{} are kept; the same command goes on from there",
+            size_words(failure.n_bytes_kept)
+        ))),
     }
 }
 
@@ -116,11 +116,17 @@ fn open() -> Result<Hub, Failure> {
 
 fn fail(error: HubError) -> Failure {
     match error {
-        HubError::NameMalformed { .. } | HubError::ChoiceNeeded { .. } => {
-            Failure::usage(error.to_string())
-        }
+        error if is_of_arguments(&error) => Failure::usage(error.to_string()),
         error => Failure::run(error.to_string()),
     }
+}
+
+/// Whether only other arguments can help.
+const fn is_of_arguments(error: &HubError) -> bool {
+    matches!(
+        error,
+        HubError::NameMalformed { .. } | HubError::ChoiceNeeded { .. }
+    )
 }
 
 fn recommendations() -> String {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::checksum::Checksum;
 use super::model_files::{ModelFiles, ModelFormat};
+use super::repository::RemoteFile;
 use super::{Hub, HubError};
 
 /// The folder of a repository with models begins so.
@@ -42,7 +43,7 @@ impl Hub {
             let name = entry.file_name();
             // An owner's name has no two hyphens in a row.
             let repository = name.to_str()?.strip_prefix(SHELF)?.replacen("--", "/", 1);
-            let n_bytes = self.n_bytes_kept(&repository);
+            let n_bytes = self.shelf(&repository).n_bytes_of_parts();
             (n_bytes > 0).then_some(KeptDownload {
                 repository,
                 n_bytes,
@@ -131,6 +132,29 @@ impl Shelf {
     pub fn incomplete(&self, checksum: &Checksum) -> PathBuf {
         let name = format!("{}.incomplete", checksum.etag());
         self.folder.join("blobs").join(name)
+    }
+
+    /// Whether a file's content is here. One that has its name is right: it got it after its checksum.
+    pub fn has(&self, file: &RemoteFile) -> bool {
+        let blob = self.blob(&file.checksum);
+        fs::metadata(blob).is_ok_and(|blob| blob.len() == file.n_bytes)
+    }
+
+    /// How many bytes of a file's content are here.
+    pub fn n_bytes_here_of(&self, file: &RemoteFile) -> u64 {
+        if self.has(file) {
+            return file.n_bytes;
+        }
+        let incomplete = self.incomplete(&file.checksum);
+        fs::metadata(incomplete).map_or(0, |part| part.len().min(file.n_bytes))
+    }
+
+    /// How many bytes the parts of contents have.
+    pub fn n_bytes_of_parts(&self) -> u64 {
+        let parts = self.parts().into_iter();
+        parts
+            .filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
+            .sum()
     }
 
     /// The parts of contents that are not whole, in no order.

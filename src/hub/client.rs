@@ -9,6 +9,7 @@ use hf_hub::{HFClient, HFClientSync, HFRepositorySync, RepoTypeModel};
 use super::HubError;
 use super::attempt::Limits;
 use super::error::Subject;
+use super::kept::Begun;
 use super::patience::{Persistence, Question};
 use super::space::free_bytes;
 
@@ -55,6 +56,7 @@ impl Default for HubConfig {
 pub struct Hub {
     pub(super) client: HFClientSync,
     pub(super) config: HubConfig,
+    pub(super) begun: Begun,
     endpoint: String,
     cache_folder: PathBuf,
 }
@@ -85,6 +87,7 @@ impl Hub {
         Ok(Self {
             client,
             config,
+            begun: Begun::default(),
             endpoint,
             cache_folder,
         })

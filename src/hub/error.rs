@@ -25,10 +25,10 @@ pub enum HubError {
     #[error("Quartet can't open {file}")]
     FileUnopenable { file: String },
 
-    #[error("{repository} has several models; choose one of these files: {}", .files.join(", "))]
+    #[error("{repository} has several models; choose one of these: {}", .names.join(", "))]
     ChoiceNeeded {
         repository: String,
-        files: Vec<String>,
+        names: Vec<String>,
     },
 
     #[error("{repository} is gated: accept its licence at {page} and set HF_TOKEN")]

@@ -6,6 +6,7 @@
 //! break, can't be left, check nothing and see no disk, so we ask it for one range of bytes after
 //! another (`carry`), each on a thread that can be left (`attempt`), again after a break (`patience`),
 //! and put them into the cache as other tools lay it out (`cache`), after the checksum (`checksum`).
+//! What a download that was left keeps, and what goes with it, `kept` knows.
 //!
 //! It knows neither the engine nor the window: it ends with a path.
 
@@ -17,6 +18,7 @@ mod client;
 mod download;
 mod error;
 mod journey;
+mod kept;
 mod model_files;
 mod patience;
 mod recommended;

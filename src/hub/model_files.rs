@@ -28,6 +28,9 @@ pub struct ModelFiles {
 /// What claims to be larger is not believed, so that no sum of sizes overflows.
 pub(super) const LARGEST_FILE: u64 = 1 << 50;
 
+/// What the folder is called: a repository has no more than one that can be opened.
+const FOLDER: &str = "safetensors";
+
 /// What a folder with safetensors can't be opened without.
 const NEEDED: &[&str] = &["config.json", "tokenizer.json"];
 
@@ -74,8 +77,13 @@ impl ModelFiles {
         models
     }
 
-    /// The path by which it is told from the others: the file, or the first part of several; nothing
-    /// for a folder.
+    /// What it is called among the others: the path of its file, or of the first part of several, or
+    /// `safetensors` for the folder.
+    pub fn name(&self) -> &str {
+        self.file().unwrap_or(FOLDER)
+    }
+
+    /// The path of its file, or of the first part of several; nothing for a folder.
     pub fn file(&self) -> Option<&str> {
         match self.format {
             ModelFormat::Gguf => self.paths.first().map(String::as_str),
@@ -87,21 +95,28 @@ impl ModelFiles {
     pub fn kind(&self) -> &str {
         let format = match self.format {
             ModelFormat::Gguf => "GGUF",
-            ModelFormat::Safetensors => "safetensors",
+            ModelFormat::Safetensors => FOLDER,
         };
         self.quantization.as_deref().unwrap_or(format)
     }
 
-    /// Whether this is meant by a path, the last part of one, or a quantisation.
-    pub fn is_meant_by(&self, name: &str) -> bool {
-        let is_quantization = self
-            .quantization
-            .as_ref()
-            .is_some_and(|quantization| quantization.eq_ignore_ascii_case(name));
-        let is_file = self.file().is_some_and(|file| {
-            file == name || file.rsplit('/').next().is_some_and(|last| last == name)
-        });
-        is_file || is_quantization
+    /// Those of these models that are called so: the one with this name, or else all whose path ends
+    /// in it or that have this quantisation.
+    pub(super) fn called<'a>(models: &'a [Self], name: &str) -> Vec<&'a Self> {
+        match models.iter().find(|model| model.name() == name) {
+            Some(model) => vec![model],
+            None => models
+                .iter()
+                .filter(|model| model.is_almost_called(name))
+                .collect(),
+        }
+    }
+
+    fn is_almost_called(&self, name: &str) -> bool {
+        let quantization = self.quantization.as_deref();
+        let file_name = self.file().and_then(|file| file.rsplit('/').next());
+        file_name == Some(name)
+            || quantization.is_some_and(|quantization| quantization.eq_ignore_ascii_case(name))
     }
 }
 
@@ -265,9 +280,31 @@ mod tests {
         assert_eq!(models[0].n_bytes, Some(20));
         assert_eq!(models[0].file(), Some("Q8_0/big-Q8_0-00001-of-00002.gguf"));
         for name in ["q8_0", "big-Q8_0-00001-of-00002.gguf"] {
-            assert!(models[0].is_meant_by(name), "{name}");
+            assert_eq!(ModelFiles::called(&models, name), [&models[0]], "{name}");
         }
-        assert!(!models[0].is_meant_by("Q4_0"));
+        assert!(ModelFiles::called(&models, "Q4_0").is_empty());
+    }
+
+    #[test]
+    fn a_whole_path_is_told_from_the_end_of_another_and_a_folder_has_a_name() {
+        let models = among(&[
+            "a/model-Q8_0.gguf",
+            "b/model-Q8_0.gguf",
+            "config.json",
+            "model-Q8_0.gguf",
+            "model.safetensors",
+            "tokenizer.json",
+        ]);
+        let called = |name| -> Vec<&str> {
+            let called = ModelFiles::called(&models, name).into_iter();
+            called.map(ModelFiles::name).collect()
+        };
+        let ggufs = ["a/model-Q8_0.gguf", "b/model-Q8_0.gguf", "model-Q8_0.gguf"];
+        for name in ggufs {
+            assert_eq!(called(name), [name]);
+        }
+        assert_eq!(called("Q8_0"), ggufs);
+        assert_eq!(called("safetensors"), ["safetensors"]);
     }
 
     #[test]

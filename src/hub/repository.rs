@@ -1,6 +1,7 @@
 //! What there is on the Hub: repositories that match a search, and the files of one.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use hf_hub::repository::{ModelInfo, RepoTreeEntry};
@@ -53,13 +54,14 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Whether one of these parts of contents belongs to a model.
-    pub fn is_begun(&self, model: &ModelFiles, parts: &[(PathBuf, Checksum)]) -> bool {
-        let etags = || parts.iter().map(|(_, checksum)| checksum.etag());
-        let sha256 = model.paths.iter().filter_map(|path| self.sha256.get(path));
-        sha256
-            .into_iter()
-            .any(|sha256| etags().any(|etag| etag == sha256))
+    /// How many bytes the parts of contents have that belong to a model; nothing where none does.
+    pub fn n_bytes_begun(&self, model: &ModelFiles, parts: &[(PathBuf, Checksum)]) -> Option<u64> {
+        let paths = model.paths.iter();
+        let sha256: Vec<&String> = paths.filter_map(|path| self.sha256.get(path)).collect();
+        let is_own = |checksum: &Checksum| sha256.iter().any(|known| *known == checksum.etag());
+        let own = parts.iter().filter(|(_, checksum)| is_own(checksum));
+        own.filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
+            .reduce(u64::saturating_add)
     }
 
     /// Whether there is a large file with this path.

@@ -258,13 +258,13 @@ impl AppState {
 
     fn on_downloads_lost(&mut self, message: &str) {
         for download in &mut self.hub.downloads {
-            if matches!(
-                download.stage,
-                DownloadStage::Waiting | DownloadStage::Going(_)
-            ) {
-                let reason = "The download stopped unexpectedly".to_owned();
-                download.stage = DownloadStage::Failed(reason, 0);
-            }
+            let n_bytes_kept = match &download.stage {
+                DownloadStage::Waiting => 0,
+                DownloadStage::Going(progress) => progress.n_bytes,
+                _ => continue,
+            };
+            let reason = "The download stopped unexpectedly".to_owned();
+            download.stage = DownloadStage::Failed(reason, n_bytes_kept);
         }
         self.hub.search = Search::Idle;
         self.hub.unfolded = None;

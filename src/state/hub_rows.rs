@@ -114,7 +114,7 @@ impl AppState {
             .collect();
         for download in &self.hub.downloads {
             let wanted = &download.wanted;
-            if wanted.file.is_none() && !self.is_unfolded(&wanted.repository) {
+            if wanted.file.is_none() {
                 rows.push(unfinished_row(
                     wanted,
                     self.hub_status(wanted, String::new()),
@@ -122,11 +122,6 @@ impl AppState {
             }
         }
         rows
-    }
-
-    fn is_unfolded(&self, repository: &str) -> bool {
-        let unfolded = self.hub.unfolded.as_ref();
-        unfolded.is_some_and(|(name, _)| name == repository)
     }
 
     /// What a search has found, with the files of the repository that is unfolded.
@@ -200,7 +195,7 @@ impl AppState {
         let rows = found.models.iter().map(|model| {
             let wanted = Wanted {
                 repository: repository.to_owned(),
-                file: model.file().map(str::to_owned),
+                file: Some(model.name().to_owned()),
             };
             let size = model.n_bytes.map(|n_bytes| ByteSize(n_bytes).to_string());
             let size = size.unwrap_or_default();
@@ -260,8 +255,8 @@ impl AppState {
     fn cached(&self, wanted: &Wanted) -> Option<Command> {
         let mut cached = self.hub.cached.iter();
         let model = cached.find(|cached| {
-            let file = cached.model.file();
-            cached.repository == wanted.repository && file == wanted.file.as_deref()
+            let name = cached.model.name();
+            cached.repository == wanted.repository && wanted.file.as_deref() == Some(name)
         })?;
         Some(Command::Models(ModelsCommand::Open(model.path.clone())))
     }

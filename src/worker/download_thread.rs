@@ -233,9 +233,8 @@ impl Desk {
 
     /// Does and tells what was called off. Where no Hub could be opened, nothing has come.
     fn settle(&mut self, hub: Option<&Hub>, mailbox: &Mailbox) -> Result<(), Gone> {
-        let n_bytes_kept =
-            |wanted: &Wanted| hub.map_or(0, |hub| hub.n_bytes_kept(&wanted.repository));
-        let discard = |wanted: &Wanted| hub.map_or(Ok(()), |hub| hub.discard(&wanted.repository));
+        let n_bytes_kept = |wanted: &Wanted| hub.map_or(0, |hub| hub.n_bytes_kept(wanted));
+        let discard = |wanted: &Wanted| hub.map_or(Ok(()), |hub| hub.discard(wanted));
         for called_off in self.called_off.drain(..) {
             mailbox.send(match called_off {
                 CalledOff::Paused(wanted) => DownloadEvent::Paused {

@@ -98,9 +98,14 @@ fn a_choice_that_is_missing_is_a_matter_of_the_arguments() {
     let bench = Bench::new();
     let output = quartet(&bench, &["download", GGUF]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        text(&output.stderr).contains("choose one of these files: tiny-Q4_0.gguf, tiny-Q8_0.gguf")
-    );
+    assert!(text(&output.stderr).contains("choose one of these: tiny-Q4_0.gguf, tiny-Q8_0.gguf"));
+    // So it is where a part of another commit lies beside them.
+    let blobs = bench.cache.path().join("hub/models--fox--tiny-GGUF/blobs");
+    fs::create_dir_all(&blobs).unwrap();
+    fs::write(blobs.join(format!("{}.incomplete", "0".repeat(64))), "part").unwrap();
+    let output = quartet(&bench, &["download", GGUF]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!text(&output.stderr).contains("the same command"));
     let output = quartet(&bench, &["download", "fox/missing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).ends_with(

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quartet::hub::{HubError, KeptDownload, ModelFormat, Order, Outcome, Stage, Wanted};
+use quartet::hub::{HubError, KeptDownload, ModelFormat, Order, Outcome, Stage};
 
 use crate::bench::{Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted};
 use crate::server::{COMMIT, Fault};
@@ -100,7 +100,7 @@ fn of_several_models_one_must_be_chosen_and_it_must_be_there() {
         .unwrap_err();
     assert_eq!(
         failure.to_string(),
-        format!("{GGUF} has several models; choose one of these files: tiny-Q4_0.gguf, {LARGE}")
+        format!("{GGUF} has several models; choose one of these: tiny-Q4_0.gguf, {LARGE}")
     );
     let missing = wanted(GGUF, Some("tiny-Q6_K.gguf"));
     let failure = bench
@@ -157,7 +157,8 @@ fn a_paused_download_goes_on_after_the_program_has_ended() {
         bench.blobs(GGUF),
         [format!("{}.incomplete", bench.checksum)]
     );
-    assert_eq!(bench.hub().n_bytes_kept(GGUF), 2 * PIECE as u64);
+    let any_file = wanted(GGUF, None);
+    assert_eq!(bench.hub().n_bytes_kept(&any_file), 2 * PIECE as u64);
     assert_eq!(bench.offered(), [] as [PathBuf; 0]);
 
     let n_before = bench.server.ranges().len();
@@ -181,11 +182,9 @@ fn a_download_that_was_not_finished_is_found_again_and_goes_on_by_its_repository
     assert_eq!(bench.server.asked().len(), n_before);
 
     let n_before = bench.server.ranges().len();
-    let any_file = Wanted {
-        file: None,
-        ..large()
-    };
-    let outcome = bench.hub().download(&any_file, &mut |_| Order::GoOn);
+    let outcome = bench
+        .hub()
+        .download(&wanted(GGUF, None), &mut |_| Order::GoOn);
     path_of(outcome.unwrap());
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
     assert_eq!(bench.hub().kept_downloads(), []);
@@ -216,9 +215,100 @@ fn what_is_kept_can_be_thrown_away_without_the_hub() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
     let n_asked = bench.server.asked().len();
-    bench.hub().discard(GGUF).unwrap();
-    assert_eq!(bench.hub().n_bytes_kept(GGUF), 0);
+    let any_file = wanted(GGUF, None);
+    bench.hub().discard(&any_file).unwrap();
+    assert_eq!(bench.hub().n_bytes_kept(&any_file), 0);
     assert_eq!(bench.server.asked().len(), n_asked);
+}
+
+#[test]
+fn what_is_thrown_away_is_of_one_download_and_not_of_its_neighbours() {
+    let bench = Bench::new();
+    pause_after_two_pieces(&bench);
+    let hub = bench.hub();
+    let small = wanted(GGUF, Some("tiny-Q4_0.gguf"));
+    // Called off before the Hub has said of what it consists, it has nothing to lose.
+    let cancelled = hub.download(&small, &mut |_| Order::Cancel).unwrap();
+    assert_eq!(cancelled, Outcome::Cancelled);
+    hub.discard(&small).unwrap();
+    assert_eq!(hub.n_bytes_kept(&wanted(GGUF, None)), 2 * PIECE as u64);
+
+    let n_bytes_kept = PIECE as u64;
+    let paused = hub.download(&small, &mut |progress| {
+        if progress.n_bytes < n_bytes_kept {
+            Order::GoOn
+        } else {
+            Order::Pause
+        }
+    });
+    assert_eq!(paused.unwrap(), Outcome::Paused { n_bytes_kept });
+    assert_eq!(hub.n_bytes_kept(&small), n_bytes_kept);
+    // What was paused is remembered where the Hub is not asked again.
+    let asking = hub.download(&small, &mut |_| Order::Pause).unwrap();
+    assert_eq!(asking, Outcome::Paused { n_bytes_kept });
+    hub.discard(&small).unwrap();
+    assert_eq!(
+        bench.blobs(GGUF),
+        [format!("{}.incomplete", bench.checksum)]
+    );
+}
+
+#[test]
+fn of_several_downloads_that_were_begun_the_furthest_goes_on_first() {
+    let bench = Bench::new();
+    pause_after_two_pieces(&bench);
+    let (small, content) = ("tiny-Q4_1.gguf", bytes(9_000, 5));
+    let checksum = bench.server.put_large(GGUF, small, content.clone());
+    let blobs = bench.repository_folder(GGUF).join("blobs");
+    let part = blobs.join(format!("{checksum}.incomplete"));
+    fs::write(part, &content[..10]).unwrap();
+    for file in [LARGE, small] {
+        let outcome = bench
+            .hub()
+            .download(&wanted(GGUF, None), &mut |_| Order::GoOn);
+        assert!(path_of(outcome.unwrap()).ends_with(file));
+    }
+}
+
+#[test]
+fn a_folder_beside_a_file_is_chosen_by_its_name() {
+    let bench = Bench::new();
+    bench
+        .server
+        .put_large(FOLDER, "tiny-Q8_0.gguf", vec![7; 99]);
+    let choice = bench
+        .hub()
+        .download(&wanted(FOLDER, None), &mut |_| Order::GoOn)
+        .unwrap_err();
+    assert_eq!(
+        choice.to_string(),
+        format!("{FOLDER} has several models; choose one of these: tiny-Q8_0.gguf, safetensors")
+    );
+    let outcome = bench
+        .hub()
+        .download(&wanted(FOLDER, Some("safetensors")), &mut |_| Order::GoOn);
+    let folder = path_of(outcome.unwrap());
+    assert_eq!(
+        fs::read(folder.join("model.safetensors")).unwrap(),
+        bytes(5_000, 3)
+    );
+    assert!(!folder.join("tiny-Q8_0.gguf").exists());
+}
+
+#[test]
+fn a_path_is_chosen_before_the_end_of_another_and_what_fits_twice_is_asked_about() {
+    let bench = Bench::new();
+    let small = format!("small/{LARGE}");
+    bench.server.put_large(GGUF, &small, vec![7; 99]);
+    assert!(path_of(bench.download().unwrap()).ends_with(format!("{COMMIT}/{LARGE}")));
+    let choice = bench
+        .hub()
+        .download(&wanted(GGUF, Some("Q8_0")), &mut |_| Order::GoOn)
+        .unwrap_err();
+    assert_eq!(
+        choice.to_string(),
+        format!("{GGUF} has several models; choose one of these: {small}, {LARGE}")
+    );
 }
 
 #[test]

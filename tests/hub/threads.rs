@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quartet::worker::{DownloadEvent, DownloadRequest, Downloads, HubConfig};
 
-use crate::bench::{Bench, GGUF, N_LARGE, PIECE, large};
+use crate::bench::{Bench, GGUF, N_LARGE, PIECE, large, wanted};
 use crate::server::Fault;
 
 fn start(bench: &Bench) -> Downloads {
@@ -121,7 +121,8 @@ fn a_search_is_answered_while_a_download_hangs_and_the_end_of_the_window_keeps_i
     downloads.send(DownloadRequest::Search { query, n_max: 5 });
     assert!(matches!(next(&mut downloads), DownloadEvent::Found { .. }));
     drop(downloads);
-    assert_eq!(bench.hub().n_bytes_kept(GGUF), PIECE as u64);
+    let n_bytes_kept = bench.hub().n_bytes_kept(&wanted(GGUF, None));
+    assert_eq!(n_bytes_kept, PIECE as u64);
 }
 
 #[test]
@@ -143,7 +144,33 @@ fn a_paused_download_can_be_cancelled_and_a_failed_one_says_what_is_kept() {
         next(&mut downloads),
         DownloadEvent::Cancelled { wanted: large() }
     );
-    assert_eq!(bench.hub().n_bytes_kept(GGUF), 0);
+    assert_eq!(bench.hub().n_bytes_kept(&wanted(GGUF, None)), 0);
+}
+
+#[test]
+fn a_download_that_is_called_off_takes_nothing_of_the_one_beside_it() {
+    let bench = Bench::new();
+    let mut downloads = hanging(&bench);
+    downloads.send(DownloadRequest::Pause(large()));
+    let n_bytes_kept = PIECE as u64;
+    let paused = DownloadEvent::Paused {
+        wanted: large(),
+        n_bytes_kept,
+    };
+    assert_eq!(next(&mut downloads), paused);
+    bench.server.heal();
+
+    let small = wanted(GGUF, Some("tiny-Q4_0.gguf"));
+    downloads.send(DownloadRequest::Cancel(small.clone()));
+    let cancelled = DownloadEvent::Cancelled { wanted: small };
+    assert_eq!(next(&mut downloads), cancelled);
+    let any_file = wanted(GGUF, None);
+    assert_eq!(bench.hub().n_bytes_kept(&any_file), n_bytes_kept);
+
+    downloads.send(DownloadRequest::Cancel(large()));
+    let cancelled = DownloadEvent::Cancelled { wanted: large() };
+    assert_eq!(next(&mut downloads), cancelled);
+    assert_eq!(bench.hub().n_bytes_kept(&any_file), 0);
 }
 
 #[test]

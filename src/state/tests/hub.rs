@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::ready;
+use crate::state::hub::DownloadStage;
 use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
 };
@@ -286,12 +287,76 @@ fn a_download_of_an_earlier_session_is_listed_goes_on_or_is_thrown_away() {
 }
 
 #[test]
+fn a_folder_beside_files_is_brought_by_its_name() {
+    let folder = ModelFiles {
+        format: ModelFormat::Safetensors,
+        quantization: None,
+        n_bytes: Some(900_000_000),
+        paths: vec!["config.json".to_owned(), "model.safetensors".to_owned()],
+    };
+    let mut state = unfolded();
+    let mut found = repository(Some(484_000_000));
+    found.models.push(folder.clone());
+    let listed = DownloadEvent::FilesListed {
+        repository: NAME.to_owned(),
+        found: Ok(found),
+    };
+    event(&mut state, listed);
+    let status = |state: &AppState| state.found_rows()[3].status.clone();
+    let wanted = Wanted {
+        repository: NAME.to_owned(),
+        file: Some("safetensors".to_owned()),
+    };
+    let size = "900 MB".to_owned();
+    let get = Command::Hub(HubCommand::Download(wanted));
+    assert_eq!(status(&state), HubRowStatus::Offered { size, get });
+
+    let cached = CachedModel {
+        repository: NAME.to_owned(),
+        model: folder,
+        path: PathBuf::from("/cache/tiny"),
+    };
+    let (models, kept) = (Ok(vec![cached]), Vec::new());
+    event(&mut state, DownloadEvent::CachedListed { models, kept });
+    assert!(matches!(status(&state), HubRowStatus::Here { .. }));
+}
+
+#[test]
+fn a_download_that_goes_on_is_listed_while_the_files_of_its_repository_are_shown() {
+    let mut state = unfolded();
+    let any_file = Wanted {
+        file: None,
+        ..wanted()
+    };
+    hub(&mut state, HubCommand::Download(any_file));
+    let [row] = state.kept_rows().try_into().unwrap();
+    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+}
+
+#[test]
 fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
     let mut state = unfolded();
     hub(&mut state, HubCommand::Download(wanted()));
+    let progress = DownloadProgress {
+        stage: Stage::Receiving,
+        file: "tiny-Q8_0.gguf".to_owned(),
+        n_bytes: 291_000_000,
+        n_bytes_total: 484_000_000,
+        bytes_per_second: None,
+        seconds_left: None,
+    };
+    let going = DownloadEvent::Progress {
+        wanted: wanted(),
+        progress,
+    };
+    event(&mut state, going);
     let message = "a fault".to_owned();
     event(&mut state, DownloadEvent::Panicked { message });
     assert!(state.notices[0].body.contains("a fault"));
+    assert_eq!(
+        state.hub.downloads[0].stage,
+        DownloadStage::Failed("The download stopped unexpectedly".to_owned(), 291_000_000)
+    );
     let downloads = hub(&mut state, HubCommand::Download(wanted()));
     assert_eq!(downloads.len(), 1);
 }
