@@ -170,7 +170,8 @@ pub enum EngineError {
     #[error("sequence {0} is not open")]
     SequenceUnknown(u64),
 
-    /// A token that the model's table does not have; a fault of ours.
+    /// A token that the model's table does not have: one that only the tokenizer knows, or a fault of
+    /// ours.
     #[error("token {token} is not in the model's vocabulary of {n_vocab}")]
     TokenUnknown {
         /// The token.

@@ -33,7 +33,7 @@ pub(super) enum Splitter {
 impl Tokenizer {
     /// From the content of a `tokenizer.json`. `path` is named where it can't be understood.
     pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        match HfTokenizer::from_bytes(json) {
+        match HfTokenizer::from_bytes(json).and_then(without_lengths) {
             Ok(inner) => Ok(inner.into()),
             Err(error) => Err(EngineError::FileMalformed {
                 what: "The tokenizer",
@@ -180,6 +180,13 @@ impl Splitter {
     }
 }
 
+/// A file may keep the lengths to which texts were once cut and filled, to train on them. What is
+/// written here has its own length; transformers leaves them aside too.
+fn without_lengths(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
+    inner.with_truncation(None)?.with_padding(None);
+    Ok(inner)
+}
+
 fn ids(encoding: &Encoding) -> Vec<TokenId> {
     encoding.get_ids().iter().copied().map(TokenId).collect()
 }
@@ -246,7 +253,36 @@ fn bytes_of_sentence_piece(written: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes_of_byte_level, bytes_of_sentence_piece};
+    use serde_json::{Value, json};
+
+    use super::{Tokenizer, bytes_of_byte_level, bytes_of_sentence_piece};
+    use crate::decoding::TokenId;
+
+    #[test]
+    fn a_text_keeps_its_length_whatever_lengths_the_file_keeps() {
+        let cut = |stride: usize| {
+            json!({"direction": "Right", "max_length": 2, "strategy": "LongestFirst",
+                   "stride": stride})
+        };
+        let filled = json!({"strategy": {"Fixed": 8}, "direction": "Right", "pad_id": 0,
+                            "pad_to_multiple_of": null, "pad_type_id": 0, "pad_token": "<pad>"});
+        for (truncation, padding) in [
+            (cut(0), Value::Null),
+            (cut(2), Value::Null),
+            (Value::Null, filled),
+        ] {
+            let json = json!({
+                "version": "1.0", "truncation": truncation, "padding": padding,
+                "added_tokens": [], "normalizer": null, "pre_tokenizer": {"type": "Whitespace"},
+                "post_processor": null, "decoder": null,
+                "model": {"type": "WordLevel", "vocab": {"<pad>": 0, "a": 1, "b": 2, "c": 3},
+                          "unk_token": "<pad>"}
+            });
+            let tokenizer = Tokenizer::from_json(json.to_string().as_bytes(), "").unwrap();
+            let tokens = tokenizer.encode("a b c").unwrap();
+            assert_eq!(tokens, [1, 2, 3].map(TokenId), "{json}");
+        }
+    }
 
     #[test]
     fn byte_level_characters_stand_for_the_bytes_that_gpt_2_gives_them() {

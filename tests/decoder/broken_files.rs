@@ -7,10 +7,12 @@ use std::path::Path;
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
+use quartet::decoding::TokenId;
 use quartet::engine::inspect;
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{config, open, tokenizer, write_folder, write_gguf};
+use crate::fixture::{N_VOCAB, config, open, tokenizer, write_folder, write_gguf};
+use crate::row;
 
 fn message(path: &Path) -> String {
     let Err(error) = open(path) else {
@@ -175,8 +177,8 @@ fn each_fault_of_a_folder_is_named() {
         ),
         (
             "tokenizer.json",
-            tokenizer(60),
-            "the tokenizer has 60 tokens, the model 50",
+            tokenizer(57),
+            "the tokenizer has 57 tokens, the model 50",
         ),
         (
             "model.safetensors",
@@ -189,6 +191,42 @@ fn each_fault_of_a_folder_is_named() {
         write(folder.path(), file, &content);
         let message = message(folder.path());
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// As the image token in the Gemma 3 that reads only text, and tokens of fine-tunes.
+#[test]
+fn tokens_without_a_row_hinder_only_the_texts_that_hold_them() {
+    let folder = tempfile::tempdir().unwrap();
+    write_folder(folder.path(), true, DType::F32);
+    let mut tokenizer = tokenizer(N_VOCAB + 5);
+    let mut added = tokenizer["added_tokens"][0].clone();
+    added["id"] = json!(N_VOCAB + 5);
+    added["content"] = json!("<|im_end|>");
+    tokenizer["added_tokens"]
+        .as_array_mut()
+        .unwrap()
+        .push(added);
+    std::fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+
+    let mut model = open(folder.path()).unwrap();
+    assert_eq!(model.tokenizer.n_tokens(), N_VOCAB + 6);
+    assert_eq!(model.vocabulary.n_tokens(), N_VOCAB);
+    assert_eq!(model.end_tokens, [2, 3, 4, 5].map(TokenId));
+    let sequence = model.lm.open();
+    for (text, ids, expected) in [
+        ("w7 w8", [7, 8], None),
+        (
+            "w7 <|im_end|>",
+            [7, 55],
+            Some("token 55 is not in the model's vocabulary of 50"),
+        ),
+    ] {
+        let tokens = model.tokenizer.encode(text).unwrap();
+        assert_eq!(tokens, ids.map(TokenId));
+        let rows = ids.map(|id| row(sequence, id));
+        let error = model.lm.forward(&rows).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), expected);
     }
 }
 

@@ -7,7 +7,7 @@ use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
 use quartet::decoding::TokenId;
 use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{ChatSupport, PromptText};
+use quartet::generation::{ChatSupport, PieceKind, PromptText};
 use serde_json::json;
 
 use crate::fixture::{N_VOCAB, open, write_folder, write_gguf};
@@ -49,6 +49,7 @@ fn gguf_with(entries: &[(&str, Value)]) -> LoadedModel {
         ("tokenizer.ggml.token_type", Value::Array(kinds.collect())),
         ("tokenizer.ggml.bos_token_id", Value::U32(1)),
     ];
+    metadata.retain(|(key, _)| entries.iter().all(|(other, _)| other != key));
     metadata.extend(entries.iter().cloned());
     let path = write_gguf(folder.path(), true, GgmlDType::F32, &metadata);
     fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
@@ -181,4 +182,29 @@ fn a_gguf_file_brings_its_template_and_its_ends() {
     }
 
     assert_eq!(gguf_with(&[]).chat_support(), ChatSupport::Missing);
+}
+
+#[test]
+fn a_tag_that_is_spelled_like_an_end_ends_a_text_only_where_the_file_says_so() {
+    let (control, typed) = (3, 4);
+    for (kind, end, expected, piece) in [
+        // As in Gemma, whose texts end with another token.
+        (typed, 5, vec![3, 5], PieceKind::Text),
+        (typed, 2, vec![2, 3], PieceKind::Special),
+        (control, 5, vec![2, 3, 5], PieceKind::Special),
+    ] {
+        let mut kinds = [1; N_VOCAB];
+        kinds[..4].copy_from_slice(&[2, 3, kind, 3]);
+        let model = gguf_with(&[
+            (
+                "tokenizer.ggml.token_type",
+                Value::Array(kinds.map(Value::I32).to_vec()),
+            ),
+            ("tokenizer.ggml.eos_token_id", Value::U32(end)),
+        ]);
+        let ends: Vec<u32> = model.end_tokens.iter().map(|token| token.0).collect();
+        assert_eq!(ends, expected, "kind {kind}, end {end}");
+        let found = model.vocabulary.piece(TokenId(2));
+        assert_eq!((found.bytes.as_slice(), found.kind), (&b"</s>"[..], piece));
+    }
 }

@@ -11,6 +11,7 @@ const N_DIMS: Key = Key::gguf("rope.dimension_count");
 const KIND: Key = Key::new("rope_type", "rope.scaling.type");
 const OLDER_KIND: Key = Key::config("type");
 const FACTOR: Key = Key::new("factor", "rope.scaling.factor");
+const OLDER_FACTOR: Key = Key::gguf("rope.scale_linear");
 const N_ORIGINAL: Key = Key::new(
     "original_max_position_embeddings",
     "rope.scaling.original_context_length",
@@ -96,6 +97,7 @@ fn scaling_of(
         None => (OLDER_KIND, scaling.text(OLDER_KIND)?),
     };
     match kind.as_deref() {
+        None | Some("linear") if scaling.are_gguf() => linear_of_gguf(scaling),
         None | Some("default" | "none") => Ok(RopeScaling::None),
         Some("linear") => Ok(RopeScaling::Linear {
             factor: scaling.required_number(FACTOR)?,
@@ -109,6 +111,19 @@ fn scaling_of(
             Err(facts.unsupported(feature))
         }
     }
+}
+
+/// As llama.cpp reads it: scaling without a kind is linear, the oldest files call the factor otherwise,
+/// and 0 stands for none.
+fn linear_of_gguf(scaling: &Facts<'_>) -> Result<RopeScaling, EngineError> {
+    let factor = match scaling.number(FACTOR)? {
+        Some(factor) => Some(factor),
+        None => scaling.number(OLDER_FACTOR)?,
+    };
+    Ok(match factor {
+        Some(factor) if factor != 0.0 => RopeScaling::Linear { factor },
+        _ => RopeScaling::None,
+    })
 }
 
 /// The first context: some families write it beside the other sizes, most inside.

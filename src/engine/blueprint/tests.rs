@@ -1,9 +1,13 @@
 //! What configurations say, in their different forms, and which of them are refused.
 
+use std::collections::HashMap;
+
+use candle_core::quantized::gguf_file::{Content, Value as GgufValue, VersionedMagic};
 use serde_json::{Value, json};
 
 use super::{Blueprint, LayerPlan, RopeScaling};
 use crate::decoding::TokenId;
+use crate::engine::EngineError;
 
 fn config(changes: &Value) -> Vec<u8> {
     let mut config = json!({
@@ -21,6 +25,32 @@ fn config(changes: &Value) -> Vec<u8> {
 #[track_caller]
 fn blueprint(changes: &Value) -> Blueprint {
     Blueprint::from_config(&config(changes), "config.json").unwrap()
+}
+
+/// The blueprint from the metadata of a GGUF file, whose keys are given without the architecture.
+fn of_gguf(architecture: &str, more: &[(&str, GgufValue)]) -> Result<Blueprint, EngineError> {
+    let sizes = [
+        ("embedding_length", 64),
+        ("feed_forward_length", 96),
+        ("block_count", 4),
+        ("attention.head_count", 4),
+        ("context_length", 128),
+    ];
+    let sizes = sizes.map(|(key, size)| (key, GgufValue::U32(size)));
+    let mut metadata: HashMap<String, GgufValue> = sizes
+        .iter()
+        .chain(more)
+        .map(|(key, value)| (format!("{architecture}.{key}"), value.clone()))
+        .collect();
+    let name = GgufValue::String(architecture.to_owned());
+    metadata.insert("general.architecture".to_owned(), name);
+    let content = Content {
+        magic: VersionedMagic::GgufV3,
+        metadata,
+        tensor_infos: HashMap::new(),
+        tensor_data_offset: 0,
+    };
+    Blueprint::from_gguf(&content, "model.gguf")
 }
 
 fn message(changes: &Value) -> String {
@@ -118,6 +148,40 @@ fn a_stretched_rotation_reaches_as_far_as_it_says() {
         panic!("{:?}", found.ropes);
     };
     assert!((yarn.amplitude - 1.138_629_4).abs() < 1e-6);
+}
+
+#[test]
+fn a_gguf_file_that_names_a_factor_and_no_kind_is_scaled_linearly() {
+    let kind = |kind: &str| ("rope.scaling.type", GgufValue::String(kind.to_owned()));
+    let factor = |factor: f32| ("rope.scaling.factor", GgufValue::F32(factor));
+    let older = |factor: f32| ("rope.scale_linear", GgufValue::F32(factor));
+    let linear = |factor: f32| RopeScaling::Linear { factor };
+    for (entries, expected) in [
+        (vec![], RopeScaling::None),
+        (vec![factor(4.0)], linear(4.0)),
+        (vec![older(2.0)], linear(2.0)),
+        (vec![factor(4.0), older(2.0)], linear(4.0)),
+        (vec![factor(0.0)], RopeScaling::None),
+        (vec![kind("linear"), older(2.0)], linear(2.0)),
+        (vec![kind("linear")], RopeScaling::None),
+        (vec![kind("none"), factor(4.0)], RopeScaling::None),
+    ] {
+        let found = of_gguf("llama", &entries).unwrap();
+        assert_eq!(found.ropes[0].scaling, expected, "{entries:?}");
+    }
+}
+
+#[test]
+fn olmo_3_is_refused_where_it_has_the_name_of_olmo_2() {
+    let window = |window: u32| [("attention.sliding_window", GgufValue::U32(window))];
+    let message = of_gguf("olmo2", &window(4096)).unwrap_err().to_string();
+    let expected =
+        "this model needs the windowed layers of OLMo 3, which Quartet does not have yet";
+    assert!(message.starts_with(expected), "{message}");
+    // 0 stands for no window.
+    for entries in [&window(0)[..], &[]] {
+        assert_eq!(of_gguf("olmo2", entries).unwrap().layers[0].window, None);
+    }
 }
 
 /// Each change is refused, in words that hold these.

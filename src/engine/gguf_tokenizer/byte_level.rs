@@ -40,9 +40,9 @@ pub(super) fn tokenizer(
             .with_normalizer(Some(NFC))
             .map_err(|error| error.to_string())?;
     }
-    let added = added_tokens(entries, |entry| entry.text.clone().into_owned(), |_| false);
+    let written = |entry: &Entry<'_>| entry.text.clone().into_owned();
     tokenizer
-        .add_tokens(added)
+        .add_tokens(added_tokens(entries, metadata, written, |_| false))
         .map_err(|error| error.to_string())?;
     Ok(tokenizer)
 }

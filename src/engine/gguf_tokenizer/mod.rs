@@ -96,13 +96,16 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
 }
 
 /// The entries that are looked for in a text before it is split, as the tokenizers crate takes them.
-/// The sign of an end is a sign, also where the file lists it as text.
+/// The sign of an end is a sign, also where the file lists it as text. Only `</s>` is not a sign just by
+/// its name: Gemma ends its texts otherwise, and has it for the HTML that it writes.
 fn added_tokens(
     entries: &[Entry<'_>],
+    metadata: &Metadata<'_>,
     written: impl Fn(&Entry<'_>) -> String,
     swallows_spaces: impl Fn(&Entry<'_>) -> bool,
 ) -> Vec<tokenizers::AddedToken> {
-    let added = |entry: &&Entry<'_>| {
+    let end = metadata.number("tokenizer.ggml.eos_token_id");
+    let added = |(entry, _): &(&Entry<'_>, u64)| {
         matches!(
             entry.kind,
             Kind::Control | Kind::Unknown | Kind::UserDefined
@@ -110,9 +113,14 @@ fn added_tokens(
     };
     entries
         .iter()
+        .zip(0..)
         .filter(added)
-        .map(|entry| {
-            let sign = entry.kind != Kind::UserDefined || END_TOKENS.contains(&&*entry.text);
+        .map(|(entry, id)| {
+            let ends = match &*entry.text {
+                "</s>" => end == Some(id),
+                name => END_TOKENS.contains(&name),
+            };
+            let sign = entry.kind != Kind::UserDefined || ends;
             tokenizers::AddedToken::from(written(entry), sign)
                 .normalized(false)
                 .rstrip(swallows_spaces(entry))

@@ -54,7 +54,7 @@ pub(super) fn tokenizer(
     let swallows =
         |entry: &Entry<'_>| phi && !matches!(&*entry.text, "<unk>" | "<s>" | "<|endoftext|>");
     tokenizer
-        .add_tokens(added_tokens(entries, as_typed, swallows))
+        .add_tokens(added_tokens(entries, metadata, as_typed, swallows))
         .map_err(|error| error.to_string())?;
     Ok(tokenizer)
 }

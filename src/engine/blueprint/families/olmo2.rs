@@ -15,6 +15,11 @@ pub const OLMO2: Family = Family {
 };
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    // In GGUF it shares its name with OLMo 3, which has windows and turns the layers within them by a
+    // second rotation. Without both, that model would run and be wrong.
+    if facts.are_gguf() && facts.window()?.is_some() {
+        return Err(facts.unsupported("the windowed layers of OLMo 3".to_owned()));
+    }
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
     Ok(Blueprint {
         naming: Naming::TransformersWithNormsAfter.or_gguf(facts),
