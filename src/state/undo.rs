@@ -53,6 +53,9 @@ impl Undo {
             Some(last) if self.growing && change.continues(&last.change) => {
                 if last.snapshot == self.present {
                     self.back.pop_back();
+                    // Dragged on from there, it must not run into the step before.
+                    self.growing = false;
+                    return;
                 }
             }
             _ => self.back.push_back(UndoStep {
@@ -179,6 +182,19 @@ mod tests {
         for p in [0.8, 0.9] {
             undo.observe(set_to(0.7, p));
         }
+        assert_eq!(undo.go_back(), None);
+    }
+
+    #[test]
+    fn a_drag_through_where_it_began_is_still_a_step_of_its_own() {
+        let mut undo = Undo::new(set_to(0.7, 0.9));
+        undo.observe(set_to(1.0, 0.9));
+        undo.settle();
+        for temperature in [1.2, 1.0, 1.3] {
+            undo.observe(set_to(temperature, 0.9));
+        }
+        assert_eq!(undo.go_back(), Some(set_to(1.0, 0.9)));
+        assert_eq!(undo.go_back(), Some(set_to(0.7, 0.9)));
         assert_eq!(undo.go_back(), None);
     }
 
