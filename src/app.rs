@@ -26,6 +26,9 @@ const APP_ID: &str = "quartet";
 /// The key of the settings in the store.
 const SETTINGS: &str = "settings";
 
+/// The key of settings that were not understood, as they were.
+const UNREAD_SETTINGS: &str = "unread settings";
+
 /// New events are drawn this much later, so that they are drawn 30 times a second at most.
 const FRAME: Duration = Duration::from_millis(33);
 
@@ -58,9 +61,16 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
         options,
         Box::new(|cc| {
             let json = cc.storage.and_then(|storage| storage.get_string(SETTINGS));
-            let settings = json.map_or_else(Settings::default, |json| Settings::from_json(&json));
+            let restored = json.as_deref().map(Settings::from_json);
+            let (settings, lost) = restored
+                .map(|restored| (restored.settings, restored.lost))
+                .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);
-            let app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
+            let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
+            if !lost.is_empty() {
+                app.state.tell_lost_settings(&lost);
+                app.unread_settings = json;
+            }
             Ok(Box::new(app))
         }),
     )
@@ -79,6 +89,8 @@ pub struct App {
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     answers: (SyncSender<Command>, Receiver<Command>),
+    /// Settings that were not understood as a whole, until they are saved as they were.
+    unread_settings: Option<String>,
 }
 
 impl App {
@@ -104,6 +116,7 @@ impl App {
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_ANSWERS),
+            unread_settings: None,
         };
         for effect in effects {
             app.run_effect(ctx, None, effect);
@@ -203,6 +216,9 @@ impl eframe::App for App {
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        if let Some(unread) = self.unread_settings.take() {
+            storage.set_string(UNREAD_SETTINGS, unread);
+        }
         storage.set_string(SETTINGS, self.state.settings().to_json());
     }
 

@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::ChainConfig;
 use crate::generation::preset::OwnPreset;
 
 /// The newest format; the one that is written.
@@ -66,13 +67,22 @@ fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
             "a preset in this file has no name of 1 to {MOST_NAME_CHARS} characters"
         ));
     }
-    match preset.chain.complaint() {
+    let chain = &preset.chain;
+    let too_large = || (!can_be_kept(chain)).then(|| "A number in it is too large".to_owned());
+    match chain.complaint().or_else(too_large) {
         Some(complaint) => Err(format!("the preset ‘{name}’ can't be used: {complaint}")),
         None => Ok(OwnPreset {
             name: name.to_owned(),
             ..preset
         }),
     }
+}
+
+/// Whether it can be read again once it is written. A number that is too large for us comes to
+/// infinity, for which JSON has no word; a stage that is muted may hold one and not complain.
+fn can_be_kept(chain: &ChainConfig) -> bool {
+    let written = serde_json::to_vec(chain);
+    written.is_ok_and(|json| serde_json::from_slice::<ChainConfig>(&json).is_ok())
 }
 
 #[cfg(test)]
@@ -123,6 +133,13 @@ mod tests {
             (
                 one("\"p\": 0.95", "\"p\": 95"),
                 "the preset ‘My llama.cpp’ can't be used: Top-p lies between 0 and 1",
+            ),
+            (
+                r#"{"format_version": 1, "presets": [{"name": "Hot", "chain": {
+                    "stages": [{"filter": "temperature", "temperature": 1e39, "enabled": false}],
+                    "selector": {"selector": "greedy"}}}]}"#
+                    .to_owned(),
+                "the preset ‘Hot’ can't be used: A number in it is too large",
             ),
         ] {
             let error = parse(text.as_bytes()).unwrap_err();

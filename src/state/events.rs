@@ -31,7 +31,7 @@ impl AppState {
                     chat,
                 });
             }
-            Event::ModelFailed { error } => self.on_load_failed(error),
+            Event::ModelFailed { error } => return self.on_load_failed(error),
             Event::Inspected {
                 path,
                 found,
@@ -39,7 +39,7 @@ impl AppState {
             } => return self.on_inspected(path, found, n_free_bytes),
             Event::DevicesListed(devices) => self.models.devices = Some(devices),
             Event::DeviceMissing { name, reason } => self.on_device_missing(&name, &reason),
-            Event::LoadingCancelled => self.on_loading_cancelled(),
+            Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
             Event::Reading {

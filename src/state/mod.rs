@@ -53,6 +53,6 @@ pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
 pub use presets::PresetCommand;
 pub use prompt::{PromptLength, PromptMode, PromptReading};
-pub use settings::{MAX_PANES, Settings};
+pub use settings::{MAX_PANES, Restored, Settings};
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
 pub use what_if::{Fate, Imagined, WhatIfWords, WhatIfs};

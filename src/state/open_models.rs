@@ -235,10 +235,10 @@ impl AppState {
         self.read_prompt()
     }
 
-    pub(super) fn on_load_failed(&mut self, error: String) {
+    pub(super) fn on_load_failed(&mut self, error: String) -> Vec<Effect> {
         let source = self.asked_sources.pop_front();
         self.refuse_model(source, error.clone());
-        self.go_back_to_model(ModelStatus::Failed { error });
+        self.go_back_to_model(ModelStatus::Failed { error })
     }
 
     /// Says why a model was not loaded: in its row, if that is on the screen.
@@ -252,15 +252,16 @@ impl AppState {
         }
     }
 
-    pub(super) fn on_loading_cancelled(&mut self) {
+    pub(super) fn on_loading_cancelled(&mut self) -> Vec<Effect> {
         self.asked_sources.pop_front();
-        self.go_back_to_model(ModelStatus::Absent);
+        self.go_back_to_model(ModelStatus::Absent)
     }
 
-    /// The model before the one that did not come is there again, unless yet another is on its way.
-    fn go_back_to_model(&mut self, otherwise: ModelStatus) {
+    /// The model before the one that did not come is there again, unless yet another is on its way. It
+    /// was not asked about the prompt meanwhile.
+    fn go_back_to_model(&mut self, otherwise: ModelStatus) -> Vec<Effect> {
         if !self.asked_sources.is_empty() {
-            return;
+            return Vec::new();
         }
         self.model = match std::mem::replace(&mut self.model, ModelStatus::Lost) {
             ModelStatus::Loading {
@@ -270,6 +271,7 @@ impl AppState {
             | ModelStatus::Ready(model) => ModelStatus::Ready(model),
             _ => otherwise,
         };
+        self.read_prompt()
     }
 
     pub(super) fn on_unloaded(&mut self) {

@@ -193,13 +193,15 @@ impl AppState {
     }
 
     /// Puts the prompt on the clipboard as the model reads it, with its special tokens as they are
-    /// written.
+    /// written; nothing where that is not known yet of the prompt that stands here now.
     pub(super) fn copy_prompt(&self) -> Vec<Effect> {
+        let reading = self.prompt_reading.as_ref();
+        let reading = reading.filter(|reading| self.writes(&reading.prompt));
         let text = |tokens: &Arc<[PromptToken]>| {
             let pieces = tokens.iter().map(|token| token.piece.bytes.as_slice());
             String::from_utf8_lossy(&pieces.collect::<Vec<_>>().concat()).into_owned()
         };
-        let text = self.prompt_tokens().map(text);
+        let text = reading.and_then(|reading| reading.tokens.as_ref().ok().map(text));
         text.map(Effect::CopyText).into_iter().collect()
     }
 }

@@ -1,8 +1,9 @@
 //! What is kept between two starts of the program.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{ByHand, PromptMode, RecentModel, ViewChoices};
+use super::{AppState, ByHand, Notice, PromptMode, RecentModel, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
 use crate::worker::ComputeChoice;
@@ -10,8 +11,7 @@ use crate::worker::ComputeChoice;
 /// The most panes that fit, and have a letter and a colour of their own.
 pub const MAX_PANES: usize = 8;
 
-/// What is kept between two starts. A part that is missing, or that an older program wrote in
-/// another form, takes its usual value.
+/// What is kept between two starts. A part that is missing takes its usual value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -58,15 +58,28 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads what [`Settings::to_json`] wrote. A text that can't be understood gives the defaults.
-    pub fn from_json(json: &str) -> Self {
-        let mut settings: Self = serde_json::from_str(json).unwrap_or_default();
+    /// Reads what [`Settings::to_json`] wrote, here or in another version of the program.
+    pub fn from_json(json: &str) -> Restored {
+        let mut kept = Map::new();
+        let mut lost = Vec::new();
+        if let Ok(Value::Object(parts)) = serde_json::from_str(json) {
+            for (name, part) in parts {
+                let found = understood(&name, part.clone());
+                if found.as_ref() != Some(&part) {
+                    lost.push(name.clone());
+                }
+                kept.extend(found.map(|part| (name, part)));
+            }
+        } else {
+            lost.push("all".to_owned());
+        }
+        let mut settings: Self = serde_json::from_value(Value::Object(kept)).unwrap_or_default();
         settings.panes.truncate(MAX_PANES);
         settings.by_hand = settings.by_hand.repaired();
         if settings.panes.is_empty() {
             settings.panes = PaneSettings::classics().to_vec();
         }
-        settings
+        Restored { settings, lost }
     }
 
     /// The settings as text.
@@ -75,6 +88,45 @@ impl Settings {
         // reads as the defaults.
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+impl AppState {
+    /// Says which parts of the settings were not understood.
+    pub fn tell_lost_settings(&mut self, lost: &[String]) {
+        let parts: Vec<String> = lost.iter().map(|part| part.replace('_', " ")).collect();
+        let body = format!(
+            "Another version of Quartet wrote them, or they are damaged: {}. What was not \
+             understood has its usual value now; the settings as they were stay in their file \
+             under ‘unread settings’.",
+            parts.join(", ")
+        );
+        self.notify(Notice::error("Some settings could not be read", body));
+    }
+}
+
+/// Settings that were read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restored {
+    /// What was understood. Any other part has its usual value, and an entry of a list is left out.
+    pub settings: Settings,
+    /// The parts that were not understood as a whole.
+    pub lost: Vec<String>,
+}
+
+/// What can be understood of a part: all of it, or those entries of a list that can.
+fn understood(name: &str, part: Value) -> Option<Value> {
+    let is_understood = |part: &Value| {
+        let alone = Map::from_iter([(name.to_owned(), part.clone())]);
+        serde_json::from_value::<Settings>(Value::Object(alone)).is_ok()
+    };
+    if is_understood(&part) {
+        return Some(part);
+    }
+    let Value::Array(mut entries) = part else {
+        return None;
+    };
+    entries.retain(|entry| is_understood(&Value::Array(vec![entry.clone()])));
+    Some(Value::Array(entries))
 }
 
 #[cfg(test)]
@@ -98,19 +150,53 @@ mod tests {
             name: "Poems".to_owned(),
             chain: Dialect::LlamaCpp.chain(),
         });
-        assert_eq!(Settings::from_json(&settings.to_json()), settings);
+        let restored = Settings::from_json(&settings.to_json());
+        assert_eq!(restored.settings, settings);
+        assert_eq!(restored.lost, [""; 0]);
     }
 
     #[test]
     fn what_cannot_be_read_gives_the_defaults() {
-        for broken in ["", "{", "[]", r#"{"seed": "many"}"#, r#"{"panes": []}"#] {
-            assert_eq!(Settings::from_json(broken), Settings::default(), "{broken}");
+        for (broken, lost) in [
+            ("", &["all"][..]),
+            ("{", &["all"]),
+            ("[]", &["all"]),
+            (r#"{"seed": "many"}"#, &["seed"]),
+            (r#"{"panes": []}"#, &[]),
+        ] {
+            let restored = Settings::from_json(broken);
+            assert_eq!(restored.settings, Settings::default(), "{broken}");
+            assert_eq!(restored.lost, lost, "{broken}");
         }
     }
 
     #[test]
+    fn what_cannot_be_read_takes_nothing_else_with_it() {
+        let mut settings = Settings {
+            prompt: "Kept".to_owned(),
+            ..Settings::default()
+        };
+        for name in ["Poems", "Letters"] {
+            settings.presets.push(OwnPreset {
+                name: name.to_owned(),
+                chain: Dialect::LlamaCpp.chain(),
+            });
+        }
+        let mut json: serde_json::Value = serde_json::from_str(&settings.to_json()).unwrap();
+        json["panes"][1]["chain"] = "of a later version".into();
+        json["presets"][0] = serde_json::Value::Null;
+        json["limits"] = 3.into();
+        json["later"] = "passed over".into();
+        let restored = Settings::from_json(&json.to_string());
+        assert_eq!(restored.lost, ["limits", "panes", "presets"]);
+        settings.panes.remove(1);
+        settings.presets.remove(0);
+        assert_eq!(restored.settings, settings);
+    }
+
+    #[test]
     fn a_missing_part_takes_its_usual_value() {
-        let settings = Settings::from_json(r#"{"seed": 5}"#);
+        let settings = Settings::from_json(r#"{"seed": 5}"#).settings;
         assert_eq!(settings.seed, 5);
         assert_eq!(settings.prompt, Settings::default().prompt);
         assert_eq!(settings.prompt_mode, PromptMode::Raw);
@@ -121,7 +207,10 @@ mod tests {
         let mut settings = Settings::default();
         settings.panes = vec![settings.panes[0].clone(); MAX_PANES + 3];
         assert_eq!(
-            Settings::from_json(&settings.to_json()).panes.len(),
+            Settings::from_json(&settings.to_json())
+                .settings
+                .panes
+                .len(),
             MAX_PANES
         );
     }

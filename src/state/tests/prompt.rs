@@ -55,7 +55,7 @@ fn a_chat_is_read_and_answered_with_its_system_text() {
 fn mode_and_system_text_are_there_again_at_the_next_start() {
     let state = chatting(ChatSupport::Ready);
     let json = state.settings().to_json();
-    let settings = Settings::from_json(&json);
+    let settings = Settings::from_json(&json).settings;
     assert_eq!(settings.prompt_mode, PromptMode::Chat);
     assert_eq!(settings.system, "Be kind");
 }
@@ -190,4 +190,21 @@ fn the_prompt_is_copied_as_the_model_reads_it() {
     });
     let copied = state.apply(Command::CopyPrompt);
     assert_eq!(copied, [Effect::CopyText("<s>5 €".to_owned())]);
+    state.prompt.push('!');
+    assert_eq!(state.apply(Command::CopyPrompt), [], "that was another one");
+}
+
+#[test]
+fn a_model_that_is_there_again_is_asked_about_what_was_written_meanwhile() {
+    let error = "there is not enough memory".to_owned();
+    for end in [Event::LoadingCancelled, Event::ModelFailed { error }] {
+        let mut state = ready();
+        state.on_event(tokenized(state.prompt.as_str(), 10));
+        state.apply(Command::LoadEmbeddedModel);
+        state.prompt = "Then".to_owned();
+        assert_eq!(state.apply(Command::PromptEdited), []);
+        let prompt = PromptText::raw("Then");
+        let read = Effect::Send(Request::Tokenize { prompt });
+        assert_eq!(state.on_event(end), [read]);
+    }
 }

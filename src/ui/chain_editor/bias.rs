@@ -144,9 +144,11 @@ fn biased_ui(ui: &mut Ui, token: TokenId, bias: &mut f32) -> bool {
     let mut value = f64::from(*bias);
     let number = Number::new(&name, -10.0..=10.0, 2);
     let response = number.field_ui(ui, &mut value).on_hover_text(BIAS_TIP);
+    let value = value as f32;
+    // What is too large for the number would be infinite there.
     let changed = response.changed() && value.is_finite();
     if changed {
-        *bias = value as f32;
+        *bias = value;
     }
     changed
 }

@@ -95,7 +95,8 @@ impl<'a> Setting<'a> {
     )]
     pub(super) const fn set(&mut self, value: f64) {
         match &mut self.number {
-            _ if !value.is_finite() => {}
+            // What is too large for the number would be infinite there.
+            _ if !(value as f32).is_finite() => {}
             Number::Real(number) => **number = value as f32,
             Number::Count(number) => {
                 **number = value.round().clamp(0.0, u32::MAX as f64) as u32;
