@@ -84,3 +84,19 @@ pub(super) fn text(
 ) -> Rect {
     ui.painter().text(at, align, words, face.font(), color)
 }
+
+/// The same, shortened by "…" where it is wider than `width`.
+pub(super) fn text_within(
+    ui: &Ui,
+    (at, align): (egui::Pos2, Align2),
+    words: &str,
+    (face, color): (Face, Color32),
+    width: f32,
+) -> Rect {
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), face.font(), color);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width);
+    let galley = ui.painter().layout_job(job);
+    let rect = align.anchor_size(at, galley.size());
+    ui.painter().galley(rect.min, galley, color);
+    rect
+}

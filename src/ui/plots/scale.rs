@@ -2,6 +2,9 @@
 
 pub(super) use crate::ui::words::grouped;
 
+/// What is finer is not shown beside an axis.
+const MOST_DECIMALS: u8 = 9;
+
 /// The smallest number of the form 1, 1.5, 2, 3, 4, 5, 7 times a power of ten that is not below
 /// `value`; 1 where there is nothing above zero to show.
 pub(super) fn round_up(value: f64) -> f64 {
@@ -32,6 +35,16 @@ pub(super) fn axis_steps(value: f64) -> (f64, u32) {
         * power;
     let n_steps = (value / step * (1.0 - 1e-9)).ceil().max(1.0);
     (step, count(n_steps) as u32)
+}
+
+/// How many digits after the point the marks of an axis need, so that each shows its value.
+pub(super) fn step_decimals(step: f64) -> usize {
+    let is_whole = |decimals: &u8| {
+        let shifted = step * 10_f64.powi((*decimals).into());
+        (shifted - shifted.round()).abs() <= 1e-6 * shifted.abs()
+    };
+    let decimals = (0..MOST_DECIMALS).find(is_whole);
+    decimals.unwrap_or(MOST_DECIMALS).into()
 }
 
 /// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
@@ -101,6 +114,23 @@ mod tests {
             let (found, n_found) = axis_steps(value);
             assert!((found - step).abs() < 1e-9, "{value}: {found}");
             assert_eq!(n_found, n_steps, "{value}");
+        }
+    }
+
+    #[test]
+    fn marks_have_the_digits_that_tell_them_apart() {
+        let cases = [
+            (1.0, 0),
+            (2.5, 1),
+            (0.25, 2),
+            (0.5, 1),
+            (25.0, 0),
+            (0.05, 2),
+            (0.0005, 4),
+            (1e-12, 9),
+        ];
+        for (step, decimals) in cases {
+            assert_eq!(step_decimals(step), decimals, "{step}");
         }
     }
 

@@ -9,7 +9,7 @@ pub use self::data::{CandidateRow, NextTokenData};
 pub(in crate::ui) use self::words::word_galley;
 use super::Place;
 use super::frame::{empty_ui, row_rect, text, title_ui};
-use super::scale::{axis_steps, count, grouped};
+use super::scale::{axis_steps, count, grouped, step_decimals};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::words::{percent, token_word};
@@ -240,6 +240,7 @@ fn paint_axis(ui: &Ui, bars: &Bars, rows: std::ops::RangeInclusive<f32>) {
     let theme = Theme::of(ui);
     let bottom = *rows.end();
     let (step, n_steps) = axis_steps(bars.top);
+    let digits = step_decimals(step * 100.0);
     for index in 0..=n_steps {
         let value = f64::from(index) * step;
         let x = bars.left + bars.length(value);
@@ -250,7 +251,6 @@ fn paint_axis(ui: &Ui, bars: &Bars, rows: std::ops::RangeInclusive<f32>) {
         };
         ui.painter().vline(x, rows.clone(), Stroke::new(1.0, color));
         let percents = value * 100.0;
-        let digits = usize::from((percents - percents.round()).abs() > 1e-6);
         let at = (pos2(x, bottom + 10.0), Align2::CENTER_CENTER);
         text(
             ui,

@@ -9,7 +9,11 @@ mod shapes;
 mod tests;
 mod text;
 
+use std::sync::{Arc, LazyLock};
+
+use egui::epaint::text::{FallbackRequest, FontProvider as _};
 use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
+use egui_system_font_provider::SystemFontProvider;
 
 pub use self::caption::caption;
 pub use self::of_run::{View, drawing, encode};
@@ -63,6 +67,9 @@ const MARGIN: f32 = 20.0;
 /// Plots learn in one frame how much room their axes take, and use it in the next.
 const N_FRAMES: usize = 3;
 
+/// Fonts for scripts that our faces lack, looked for once and only where there is such a script.
+static SYSTEM_FONTS: LazyLock<SystemFontProvider> = LazyLock::new(SystemFontProvider::new);
+
 /// Fine enough that the places of letters are not rounded to whole points.
 const PIXELS_PER_POINT: f32 = 4.0;
 
@@ -71,6 +78,9 @@ pub fn svg(picture: &Picture<'_>) -> String {
     let size = Vec2::from(picture.size).max(vec2(160.0, 120.0));
     let ctx = egui::Context::default();
     style::install(&ctx);
+    ctx.add_font_provider(Arc::new(|request: &FallbackRequest<'_>| {
+        SYSTEM_FONTS.font_for(request)
+    }));
     ctx.set_theme(if picture.dark {
         egui::Theme::Dark
     } else {

@@ -1,9 +1,11 @@
-//! SVG to PNG, in the bundled faces, so that it looks the same on every machine.
+//! SVG to PNG, in the bundled faces, so that it looks the same on every machine; scripts that they lack are set in
+//! fonts of the machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{self, fontdb};
+use resvg::usvg::{self, FallbackSelectionFn, FontResolver, fontdb};
 
 use crate::ui::fonts;
 use crate::ui::plots::scale::count;
@@ -42,6 +44,10 @@ const MOST_PIXELS: u32 = 16_384;
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let options = usvg::Options {
         fontdb: Arc::new(faces()),
+        font_resolver: FontResolver {
+            select_font: FontResolver::default_font_selector(),
+            select_fallback: fallback(),
+        },
         ..usvg::Options::default()
     };
     let tree = usvg::Tree::from_str(svg, &options).map_err(|error| PictureError::Unreadable {
@@ -64,6 +70,21 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
         .map_err(|error| PictureError::Unpackable {
             message: error.to_string(),
         })
+}
+
+/// Where our faces lack a letter, one of this machine's fonts has it; they are looked for only then.
+fn fallback() -> FallbackSelectionFn<'static> {
+    let select = FontResolver::default_fallback_selector();
+    let looked = AtomicBool::new(false);
+    Box::new(move |letter, tried, database| {
+        select(letter, tried, database).or_else(|| {
+            if looked.swap(true, Ordering::Relaxed) {
+                return None;
+            }
+            Arc::make_mut(database).load_system_fonts();
+            select(letter, tried, database)
+        })
+    })
 }
 
 /// The faces of the window, each once; their weights are asked for by the text itself.

@@ -153,6 +153,56 @@ fn words_are_painted_in_the_bundled_faces() {
 }
 
 #[test]
+fn long_names_leave_room_for_the_plot_and_none_is_left_out() {
+    let mut panes = vec![generation(&[(" lived", 0.9), (" in", 0.5)]); 8];
+    for (number, pane) in panes.iter_mut().enumerate() {
+        pane.name = format!("{number} top-k and top-p, min-p");
+    }
+    panes[0].name = "a name without an end ".repeat(20);
+    let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
+    let speed = SpeedData::of(&panes);
+    let score = ScoreData::of(&panes, ScoreMeasure::Probability);
+    for plot in [PicturePlot::Speed(&speed), PicturePlot::Score(&score)] {
+        let size = plot.usual_size();
+        let svg = svg(&Picture {
+            plot,
+            caption: "",
+            size,
+            dark: false,
+        });
+        assert!(svg.contains("…</text>"), "{svg}");
+        let names: Vec<&str> = svg.lines().filter(|line| line.contains("min-p<")).collect();
+        assert_eq!(names.len(), 7, "{svg}");
+        for name in names {
+            let number = |key: &str| -> f32 {
+                let after = name.split(&format!(" {key}=\"")).nth(1).unwrap();
+                after.split('"').next().unwrap().parse().unwrap()
+            };
+            assert!(number("x") + number("textLength") <= size[0], "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_script_that_our_faces_lack_is_a_picture_too() {
+    let mut pane = generation(&[(" lived", 0.9)]);
+    "狐 ثعلب 🦊".clone_into(&mut pane.name);
+    let panes = [Some(&pane)];
+    let score = ScoreData::of(&panes, ScoreMeasure::Probability);
+    let svg = svg(&Picture {
+        plot: PicturePlot::Score(&score),
+        caption: "",
+        size: SIZE,
+        dark: false,
+    });
+    for word in ["狐", "ثعلب"] {
+        assert!(svg.contains(word), "{svg}");
+    }
+    let pixmap = Pixmap::decode_png(&png(&svg, 1.0).unwrap()).unwrap();
+    assert_eq!((pixmap.width(), pixmap.height()), (480, 300));
+}
+
+#[test]
 fn an_empty_plot_is_a_picture_too() {
     let none: [Option<&Generation>; 4] = [None; 4];
     let score = ScoreData::of(&none, ScoreMeasure::Surprise);

@@ -7,28 +7,28 @@ use super::data::{ScoreData, ScoreLane};
 use super::{BASE, REACH, base};
 use crate::ui::fonts::Face;
 use crate::ui::plots::Place;
-use crate::ui::plots::frame::text;
+use crate::ui::plots::frame::{text, text_within};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
+
+/// The widest that names and settings may be beside a picture's staffs.
+const MOST_NAME: f32 = 260.0;
 
 /// How wide the space beside the staffs is: the badge, and in a picture the name and the scale.
 pub(super) fn gutter_width(ui: &Ui, data: &ScoreData<'_>, place: Place) -> f32 {
     if place == Place::Screen {
         return SMALL_BADGE + 12.0;
     }
-    let width = |words: &str, face: Face| {
-        let color = egui::Color32::PLACEHOLDER;
-        ui.painter()
-            .layout_no_wrap(words.to_owned(), face.font(), color)
-            .size()
-            .x
-    };
-    let names = data
-        .lanes
-        .iter()
-        .map(|lane| width(lane.name, Face::SmallMedium).max(width(&lane.settings, Face::Micro)));
-    let scale = width(&data.top_label(), Face::Micro);
-    SMALL_BADGE + 8.0 + names.fold(0.0, f32::max) + 16.0 + scale + 8.0
+    let scale = Face::Micro.width(ui, &data.top_label());
+    SMALL_BADGE + 8.0 + name_width(ui, data) + 16.0 + scale + 8.0
+}
+
+fn name_width(ui: &Ui, data: &ScoreData<'_>) -> f32 {
+    let names = data.lanes.iter().map(|lane| {
+        let settings = Face::Micro.width(ui, &lane.settings);
+        Face::SmallMedium.width(ui, lane.name).max(settings)
+    });
+    names.fold(0.0, f32::max).min(MOST_NAME)
 }
 
 /// The badge of a staff; in a picture its pane's name, its settings and its scale too.
@@ -56,10 +56,14 @@ pub(super) fn paint_lane_head(
     paint_badge(ui.painter(), theme, badge, lane.pane);
     let x = badge.right() + 8.0;
     let at = (pos2(x, name_y), Align2::LEFT_CENTER);
-    text(ui, at, lane.name, Face::SmallMedium, theme.text_1);
+    // A hair more, so that rounding shortens nothing that has room.
+    let width = name_width(ui, data) + 1.0;
+    let style = (Face::SmallMedium, theme.text_1);
+    text_within(ui, at, lane.name, style, width);
     if tall {
         let at = (pos2(x, middle + 8.0), Align2::LEFT_CENTER);
-        text(ui, at, &lane.settings, Face::Micro, theme.text_3);
+        let style = (Face::Micro, theme.text_3);
+        text_within(ui, at, &lane.settings, style, width);
     }
     let base = rect.bottom() - rect.height() * BASE as f32;
     let top = base - rect.height() * REACH as f32;

@@ -7,9 +7,9 @@ use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
 
 pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
-use super::frame::{axis, axis_title, empty_ui, row_rect, text, title_ui};
+use super::frame::{axis, axis_title, empty_ui, row_rect, text_within, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
-use super::scale::{count, grouped, label_step};
+use super::scale::{count, grouped, label_step, step_decimals};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
@@ -18,6 +18,9 @@ use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 const STRIPE: f64 = 2.5;
 
 const LEGEND_ROW: f32 = 24.0;
+
+/// Badge and sample of a line, with the space before its name.
+const SAMPLE: f32 = SMALL_BADGE + 32.0;
 
 /// Shows tokens a second of all panes.
 pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData) {
@@ -69,11 +72,12 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
                 number(mark)
             }
         });
+    let decimals = step_decimals(data.mark_step);
     let mut y_axis = axis(AxisHints::new_y(), theme)
         .min_thickness(30.0)
         .formatter(move |mark, _| {
-            if mark.step_size < 1.0 {
-                format!("{:.1}", mark.value)
+            if decimals > 0 {
+                format!("{:.decimals$}", mark.value)
             } else {
                 number(mark)
             }
@@ -162,11 +166,17 @@ fn stripe_height(points_per_unit: f64) -> f64 {
 
 fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
     let theme = Theme::of(ui);
-    let (rect, _) = row_rect(ui, LEGEND_ROW);
-    let middle = rect.top() + SMALL_BADGE / 2.0;
+    let (mut rect, _) = row_rect(ui, LEGEND_ROW);
     let room = rect.width() / data.lines.len().max(1) as f32;
     let mut x = rect.left() + if place == Place::Screen { 30.0 } else { 0.0 };
     for line in &data.lines {
+        let width = SAMPLE + Face::Small.width(ui, &line.name);
+        let begun = x > rect.left();
+        if place == Place::Picture && begun && x + width > rect.right() {
+            (rect, _) = row_rect(ui, LEGEND_ROW);
+            x = rect.left();
+        }
+        let middle = rect.top() + SMALL_BADGE / 2.0;
         let color = theme.pane(line.pane);
         let side = SMALL_BADGE;
         let badge = Rect::from_min_size(pos2(x, middle - side / 2.0), vec2(side, side));
@@ -180,7 +190,8 @@ fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
         }
         if place == Place::Picture {
             let at = (pos2(x + 6.0, middle), Align2::LEFT_CENTER);
-            x = text(ui, at, &line.name, Face::Small, theme.text_2).right() + 8.0;
+            let width = rect.right() - at.0.x;
+            x = text_within(ui, at, &line.name, (Face::Small, theme.text_2), width).right() + 8.0;
         }
         x += 10.0;
     }
