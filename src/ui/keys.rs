@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use crate::state::{AppState, Command, PinMove};
+use crate::state::{AppState, Command, PasteCommand, PinMove};
 
 /// Starts the panes; Cmd on a Mac.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
@@ -24,13 +24,30 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
+/// What the key that starts the panes means here. Runs before any part is drawn, so that a text field does not take it;
+/// the command follows what is edited in this frame.
+pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
+    if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
+        return None;
+    }
+    if state.path_field.is_some() || state.models.dialog_open {
+        return None;
+    }
+    if state.paste.is_some() {
+        return Some(Command::Paste(PasteCommand::Apply));
+    }
+    // A number in an editor counts once its box has lost the keyboard.
+    let focused = ui.memory(egui::Memory::focused);
+    if let Some(focused) = focused.filter(|_| Popup::is_any_open(ui)) {
+        ui.memory_mut(|memory| memory.surrender_focus(focused));
+    }
+    Some(Command::GenerateAll)
+}
+
 /// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.
 ///
 /// The arrows are for the tokens where a text has the keyboard, or nothing has it.
 pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &mut Vec<Command>) {
-    if ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
-        commands.push(Command::GenerateAll);
-    }
     undo_keys_ui(ui, commands);
     // A popup takes Escape for itself, and a field the arrows.
     let dialog_open =
@@ -95,5 +112,45 @@ pub(super) fn shortcut_words(ui: &Ui) -> &'static str {
         "Cmd ↵"
     } else {
         "Ctrl ↵"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{Key, Modifiers, vec2};
+
+    use crate::state::tests::ready;
+    use crate::state::{AppState, Command, PasteCommand};
+    use crate::ui::testing::{key, window_of};
+
+    /// The state after the key that starts the panes was pressed in it.
+    fn pressed(state: AppState) -> AppState {
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        key(&mut window, Modifiers::COMMAND, Key::Enter);
+        window.state().clone()
+    }
+
+    #[test]
+    fn panes_are_started_unless_a_dialog_is_open() {
+        assert!(pressed(ready()).is_running());
+        let mut state = ready();
+        state.models.dialog_open = true;
+        assert!(!pressed(state).is_running());
+    }
+
+    #[test]
+    fn pasted_settings_are_applied() {
+        let mut state = ready();
+        let pane = state.panes[0].id;
+        state.apply(Command::Paste(PasteCommand::Open(pane)));
+        state.paste.as_mut().unwrap().text = "--temp 0.5 --top-k 7".to_owned();
+        state.apply(Command::Paste(PasteCommand::Edited));
+        let state = pressed(state);
+        assert!(state.paste.is_none() && !state.is_running());
+        let chain = state.panes[0].settings.chain.to_string();
+        assert!(
+            chain.contains("top-k 7") && chain.contains("T 0.5"),
+            "{chain}"
+        );
     }
 }

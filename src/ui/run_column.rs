@@ -126,23 +126,33 @@ fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
 /// One stop string a line. "\n" in a line means a line break.
 fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
     let label = ui.label("At one of these texts, one a line");
-    let mut lines: String = stop_strings
-        .iter()
-        .map(|stop| escape(stop))
-        .collect::<Vec<_>>()
-        .join("\n");
+    // A sign that is half typed stands for something else, so what was typed stays as it is while it means the same.
+    let typed: Option<String> = ui.data(|data| data.get_temp(label.id));
+    let mut lines = typed
+        .filter(|lines| stops_of(lines) == *stop_strings)
+        .unwrap_or_else(|| lines_of(stop_strings));
     let edit = TextEdit::multiline(&mut lines)
         .font(Face::Code.font())
         .frame(field_frame(ui))
         .desired_rows(3)
         .desired_width(f32::INFINITY);
     if ui.add(edit).labelled_by(label.id).changed() {
-        *stop_strings = match lines.as_str() {
-            "" => Vec::new(),
-            lines => lines.split('\n').map(unescape).collect(),
-        };
+        *stop_strings = stops_of(&lines);
+        ui.data_mut(|data| data.insert_temp(label.id, lines));
     }
     hint_ui(ui, "Write \\n for a line break.");
+}
+
+fn stops_of(lines: &str) -> Vec<String> {
+    match lines {
+        "" => Vec::new(),
+        lines => lines.split('\n').map(unescape).collect(),
+    }
+}
+
+fn lines_of(stop_strings: &[String]) -> String {
+    let lines: Vec<String> = stop_strings.iter().map(|stop| escape(stop)).collect();
+    lines.join("\n")
 }
 
 fn stops_words(room: Room, limits: &Limits) -> String {
@@ -163,5 +173,38 @@ fn stops_words(room: Room, limits: &Limits) -> String {
         (_, false, 0) => "Stops: none".to_owned(),
         (_, false, 1) => "Stops: 1 text".to_owned(),
         (_, false, n) => format!("Stops: {n} texts"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::accesskit::Role;
+    use egui::{Event, Key, Modifiers, vec2};
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::tests::ready;
+    use crate::ui::testing::{key, press, window_of};
+
+    #[test]
+    fn a_sign_of_a_stop_is_typed_letter_by_letter() {
+        let mut window = window_of(vec2(1280.0, 800.0), ready());
+        press(&mut window, "Stops: end of text");
+        let label = "At one of these texts, one a line";
+        window
+            .get_by_role_and_label(Role::MultilineTextInput, label)
+            .focus();
+        window.run_steps(2);
+        for letter in ["\\", "n", "e", "n", "d", "", "a", "\\", "\\"] {
+            match letter {
+                "" => key(&mut window, Modifiers::NONE, Key::Enter),
+                letter => window.event(Event::Text(letter.to_owned())),
+            }
+            window.run_steps(2);
+        }
+        assert_eq!(window.state().limits.stop_strings, ["\nend", "a\\"]);
+        window.state_mut().limits.stop_strings = vec!["\t".to_owned()];
+        window.run_steps(2);
+        let field = window.get_by_role_and_label(Role::MultilineTextInput, label);
+        assert_eq!(field.value().as_deref(), Some("\\t"));
     }
 }

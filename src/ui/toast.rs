@@ -14,6 +14,8 @@ const SECS: f64 = 6.0;
 /// Draws the oldest notice.
 pub(super) fn toast_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
+        // The same words may come again, and then for as long.
+        ui.data_mut(|data| data.remove::<Shown>(shown_id()));
         return;
     };
     Area::new(Id::unique("notice"))
@@ -74,28 +76,82 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
         for action in &notice.actions {
             if ui.add(Button::new(action.label)).clicked() {
                 commands.push(Command::CloseNotice);
-                commands.push(action.command.clone());
+                // That is all that some ask for, and there may be another notice behind this one.
+                if action.command != Command::CloseNotice {
+                    commands.push(action.command.clone());
+                }
             }
         }
     });
 }
 
+/// Since when a notice is on the screen.
+#[derive(Debug, Clone)]
+struct Shown {
+    notice: Notice,
+    since: f64,
+}
+
+fn shown_id() -> Id {
+    Id::unique("notice since")
+}
+
 /// Whether the notice has been on the screen long enough.
 fn expired(ui: &Ui, notice: &Notice) -> bool {
     let now = ui.input(|input| input.time);
-    let id = Id::unique("notice since");
     let since = ui.data_mut(|data| {
-        let shown = data.get_temp_mut_or_insert_with(id, || (notice.title.clone(), now));
-        if shown.0 != notice.title {
-            *shown = (notice.title.clone(), now);
+        let new = || Shown {
+            notice: notice.clone(),
+            since: now,
+        };
+        let shown = data.get_temp_mut_or_insert_with(shown_id(), new);
+        if shown.notice != *notice {
+            *shown = new();
         }
-        shown.1
+        shown.since
     });
     let left = since + SECS - now;
     if left > 0.0 {
         ui.request_repaint_after(std::time::Duration::from_secs_f64(left));
-        return false;
     }
-    ui.data_mut(|data| data.remove::<(String, f64)>(id));
-    true
+    left <= 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::tests::ready;
+    use crate::state::{Command, Notice};
+    use crate::ui::testing::{Window, press, window_of};
+
+    fn window_with(notices: Vec<Notice>) -> Window {
+        let mut state = ready();
+        state.notices = notices;
+        window_of(vec2(1280.0, 800.0), state)
+    }
+
+    #[test]
+    fn closing_a_notice_leaves_the_next_one() {
+        let first = Notice::done("First").with_action("Close", Command::CloseNotice);
+        let mut window = window_with(vec![first, Notice::done("Second")]);
+        window.run_steps(2);
+        press(&mut window, "Close");
+        window.get_by_label("Second");
+    }
+
+    #[test]
+    fn the_same_words_are_shown_as_long_the_second_time() {
+        let mut window = window_with(vec![Notice::done("Saved")]);
+        window.run_steps(2);
+        press(&mut window, "Close the notice");
+        assert!(window.query_by_label("Saved").is_none());
+        window.run_steps(200);
+        window.state_mut().notices.push(Notice::done("Saved"));
+        window.run_steps(20);
+        window.get_by_label("Saved");
+        window.run_steps(200);
+        assert!(window.query_by_label("Saved").is_none());
+    }
 }

@@ -7,7 +7,7 @@ use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
 
 use super::dock::{DockFrame, dock_ui};
-use super::keys::keys_ui;
+use super::keys::{generate_key_ui, keys_ui};
 use super::layout::{EDGE, Layout, Room, Wishes};
 use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
@@ -43,6 +43,7 @@ impl WindowUi {
     /// Draws the window. Settings are edited in place; all else that the user does comes back.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
+        let generates = generate_key_ui(ui, state);
         keys_ui(ui, state, self.text_focused, &mut commands);
         let began = Instant::now();
         if !state.review(|| began.elapsed() < REVIEW) {
@@ -83,6 +84,7 @@ impl WindowUi {
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, state, &mut commands);
         drop_ui(ui, &mut commands);
+        commands.extend(generates);
         commands
     }
 

@@ -15,6 +15,9 @@ use crate::ui::widgets::{Button, Chip, field_frame};
 /// What llama.cpp takes unless told otherwise.
 const USUAL: [&str; 4] = ["\n", ":", "\"", "*"];
 
+/// As many are shown one by one. Settings of llama.cpp may mean thousands.
+const MOST_SHOWN: usize = 24;
+
 const TIP: &str = "No repetition reaches over one of these texts, and a text of one token is never \
                    held back itself. No text does nothing; the line break, colon, quote and star \
                    are usual.";
@@ -40,7 +43,19 @@ pub(super) fn breakers_ui(
         ui.add_space(INDENT);
         let title = Face::Small.text("Breakers").color(Theme::of(ui).text_2);
         ui.label(title).on_hover_text(TIP);
-        breakers.retain(|breaker| !breaker_ui(ui, breaker, vocabulary));
+        let mut n_shown = 0;
+        breakers.retain(|breaker| {
+            n_shown += 1;
+            n_shown > MOST_SHOWN || !breaker_ui(ui, breaker, vocabulary)
+        });
+        let n_more = breakers.len().saturating_sub(MOST_SHOWN);
+        if n_more > 0 {
+            let words = format!("and {n_more} more");
+            ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+            if ui.add(Chip::new("Remove all").quiet()).clicked() {
+                breakers.clear();
+            }
+        }
         if breakers.is_empty()
             && let Some(vocabulary) = vocabulary
             && ui

@@ -6,10 +6,10 @@ use egui_kittest::kittest::Queryable as _;
 
 use super::draw::SELECTORS;
 use super::words::draw_words;
-use crate::decoding::filters::LogitBias;
+use crate::decoding::filters::{Dry, LogitBias, TopP};
 use crate::decoding::{Filter, Selector, TokenId};
-use crate::state::Command;
 use crate::state::tests::written;
+use crate::state::{Command, PaneStatus};
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// A window with four texts and the editor of pane D open: temperature 0.7, then top-p 0.9.
@@ -156,6 +156,51 @@ fn a_text_field_keeps_undo_for_itself() {
 }
 
 #[test]
+fn a_number_is_as_it_was_when_its_box_is_left_untouched() {
+    let mut window = editor();
+    let pane = window.state().panes[3].id;
+    let mut chain_before = window.state().panes[3].settings.chain.clone();
+    chain_before.stages[1].filter = Filter::TopP(TopP { p: 0.995 });
+    let command = Command::SetChain(pane, chain_before.clone());
+    window.state_mut().apply(command);
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::SpinButton, "Top-p")
+        .focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Tab);
+    assert_eq!(window.state().panes[3].settings.chain, chain_before);
+}
+
+#[test]
+fn a_number_that_is_typed_counts_when_the_panes_are_started() {
+    let mut window = editor();
+    window
+        .get_by_role_and_label(Role::SpinButton, "Temperature")
+        .focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::COMMAND, Key::A);
+    window.event(Event::Text("1.5".to_owned()));
+    window.run_steps(2);
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+    key(&mut window, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(chain(&window), "T 1.5 › top-p 0.9");
+    let PaneStatus::Waiting { asked } = &window.state().panes[3].status else {
+        panic!("nothing was asked of the pane");
+    };
+    assert_eq!(asked.config.chain.to_string(), "T 1.5 › top-p 0.9");
+}
+
+#[test]
+fn a_number_too_large_to_be_kept_is_not_taken() {
+    let mut window = editor();
+    let number = window.get_by_role_and_label(Role::SpinButton, "Temperature");
+    number.set_value_accesskit(1e39);
+    window.run_steps(4);
+    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+}
+
+#[test]
 fn every_way_to_draw_is_chosen_with_its_numbers() {
     let mut window = editor();
     let mut before = Selector::Multinomial;
@@ -260,6 +305,27 @@ fn a_breaker_is_typed_as_text_and_becomes_tokens() {
     window.get_by_label("This model has no tokens for ‘zebra’");
     press(&mut window, "Remove breaker .↵↵");
     assert!(breakers(&window).is_empty());
+}
+
+#[test]
+fn of_very_many_breakers_some_are_shown_and_all_can_go() {
+    let mut window = editor();
+    let pane = window.state().panes[3].id;
+    let mut chain = window.state().panes[3].settings.chain.clone();
+    let breakers = (0..1000).map(|id| vec![TokenId(id)]).collect();
+    let dry = Dry {
+        multiplier: 0.8,
+        breakers,
+        ..Dry::default()
+    };
+    chain.stages.insert(0, Filter::Dry(dry).into());
+    window.state_mut().apply(Command::SetChain(pane, chain));
+    window.run_steps(3);
+    press(&mut window, "More settings of DRY");
+    window.get_by_label("and 976 more");
+    press(&mut window, "Remove all");
+    assert!(window.query_by_label("and 976 more").is_none());
+    press(&mut window, "The usual four");
 }
 
 #[track_caller]

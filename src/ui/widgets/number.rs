@@ -9,6 +9,9 @@ use super::slider::{Scale, slider_ui};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
+/// As many digits after the point as a number of 32 bits near 1 has.
+const MOST_DECIMALS: usize = 7;
+
 /// A number and how it is edited. What is typed may lie outside the range, so that it can be
 /// complained about and not be changed behind the user's back.
 #[derive(Debug, Clone)]
@@ -75,7 +78,9 @@ impl<'a> Number<'a> {
                 let speed = (range.end() - range.start()) / 300.0;
                 let drag = DragValue::new(value)
                     .speed(speed.max(0.1_f64.powi((*decimals).into())))
-                    .fixed_decimals((*decimals).into())
+                    // The box reads its own text when it is left, so all digits must be in it.
+                    .min_decimals((*decimals).into())
+                    .max_decimals(MOST_DECIMALS)
                     .update_while_editing(false);
                 ui.add_sized(vec2(56.0, 28.0), drag)
             })
