@@ -1,19 +1,47 @@
 //! Puts bytes where people keep them, whole or not at all.
 
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file. Whoever reads it meanwhile finds the old one or the new one, never a part, because
-/// the bytes go to a temporary file in the same folder that takes the name when it is whole.
+/// the bytes go to a temporary file in the same folder that takes the name when it is whole. A link
+/// stays one, and the file that it points to is written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(before) if before.is_file() => {
+            let permissions = Some(before.permissions());
+            if path.is_symlink() {
+                replace(&fs::canonicalize(path)?, bytes, permissions)
+            } else {
+                replace(path, bytes, permissions)
+            }
+        }
+        // A device or a pipe has no content to lose, and a file in its place would be its end.
+        Ok(_) => OpenOptions::new().write(true).open(path)?.write_all(bytes),
+        // The file comes to where the link points, where there is none before it.
+        Err(_) if path.is_symlink() => {
+            let mut file = File::create(path)?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        }
+        Err(_) => replace(path, bytes, None),
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     // Without this a missing folder is reported with the temporary file's name.
-    std::fs::metadata(folder)?;
+    fs::metadata(folder)?;
     let mut file = temporary_in(folder)?;
     file.write_all(bytes)?;
+    if let Some(permissions) = permissions {
+        // A file system that knows none is no reason to lose the content.
+        file.as_file().set_permissions(permissions).ok();
+    }
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
@@ -24,7 +52,7 @@ fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        builder.permissions(Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
 }
@@ -49,5 +77,47 @@ mod tests {
         let missing = folder.path().join("missing");
         assert!(write_whole(&missing.join("run.json"), b"{}").is_err());
         assert!(!missing.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_a_file_keeps_who_may_read_it() {
+        use std::fs::{self, Permissions};
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("7.json"), folder.path().join("latest"));
+        symlink("7.json", &link).unwrap();
+        write_whole(&link, b"the first").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        write_whole(&link, b"the second").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"the second");
+        assert!(link.is_symlink());
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_or_a_pipe_takes_the_bytes_and_stays_what_it_is() {
+        use std::io::Read as _;
+        use std::os::fd::AsRawFd as _;
+        use std::path::PathBuf;
+
+        let folder = tempfile::tempdir().unwrap();
+        let nowhere = folder.path().join("nowhere");
+        // Not /dev/null itself, which a fault would take away from the whole machine.
+        std::os::unix::fs::symlink("/dev/null", &nowhere).unwrap();
+        write_whole(&nowhere, b"{}").unwrap();
+        assert!(nowhere.is_symlink());
+
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", writer.as_raw_fd()));
+        write_whole(&path, b"{}").unwrap();
+        drop(writer);
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, b"{}");
     }
 }

@@ -7,12 +7,14 @@ use egui::{Id, Modal, TextEdit, Ui};
 use super::fonts::Face;
 use super::keys::entered;
 use super::theme::Theme;
-use super::widgets::{Button, field_frame};
+use super::widgets::{Button, Notice, NoticeKind, field_frame};
 use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the dialog, if a path is to be typed.
 pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let Some((purpose, path)) = &mut state.path_field else {
+        // What was told holds for one dialog: the file may be gone by the next.
+        ui.data_mut(|data| data.remove::<PathBuf>(told_id()));
         return;
     };
     let purpose = *purpose;
@@ -36,22 +38,51 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         }
         let is_entered = entered(ui, &field);
         ui.add_space(12.0);
-        ui.horizontal(|ui| {
-            let possible = !path.trim().is_empty();
-            let button = Button::new(verb(purpose)).primary();
-            let pressed = ui.add_enabled(possible, button).clicked();
-            if (pressed || is_entered) && possible {
-                let path = PathBuf::from(path.trim());
-                commands.push(Command::PathGiven(purpose, path));
-            }
-            if ui.add(Button::new("Cancel")).clicked() {
-                commands.push(Command::ClosePathField);
-            }
-        });
+        let path = PathBuf::from(path.trim());
+        buttons_ui(ui, purpose, path, is_entered, commands);
     });
     if response.should_close() {
         commands.push(Command::ClosePathField);
     }
+}
+
+/// Takes the path, and asks first where a file would be replaced, as the system's own dialogs do.
+fn buttons_ui(
+    ui: &mut Ui,
+    purpose: PathPurpose,
+    path: PathBuf,
+    is_entered: bool,
+    commands: &mut Vec<Command>,
+) {
+    let told: Option<PathBuf> = ui.data(|data| data.get_temp(told_id()));
+    let replaces = told.as_ref() == Some(&path);
+    if replaces {
+        let words = "There is a file of this name already. What is in it would be lost.";
+        Notice::new(NoticeKind::Warning, words).show(ui);
+        ui.add_space(12.0);
+    }
+    ui.horizontal(|ui| {
+        let possible = !path.as_os_str().is_empty();
+        let name = if replaces { "Replace" } else { verb(purpose) };
+        let button = Button::new(name).primary();
+        let pressed = ui.add_enabled(possible, button).clicked();
+        if (pressed || is_entered) && possible {
+            let saves = matches!(purpose, PathPurpose::Save(_));
+            if saves && !replaces && path.is_file() {
+                ui.data_mut(|data| data.insert_temp(told_id(), path));
+            } else {
+                commands.push(Command::PathGiven(purpose, path));
+            }
+        }
+        if ui.add(Button::new("Cancel")).clicked() {
+            commands.push(Command::ClosePathField);
+        }
+    });
+}
+
+/// Where it is kept at which path the user was told that there is a file.
+fn told_id() -> Id {
+    Id::unique("file that would be replaced")
 }
 
 const fn verb(purpose: PathPurpose) -> &'static str {

@@ -267,6 +267,22 @@ fn a_run_and_a_picture_are_saved_to_the_path_that_is_typed() {
     }
 }
 
+#[test]
+fn a_file_that_is_there_is_replaced_only_by_a_second_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    std::fs::write(&path, "the first run").unwrap();
+    let content = || std::fs::read_to_string(&path).unwrap();
+    let mut window = written();
+    save_as(&mut window, "The run as JSON…", &path);
+    window.get_by_label("There is a file of this name already. What is in it would be lost.");
+    assert!(window.state().state().path_field.is_some());
+    assert_eq!(content(), "the first run");
+    press(&mut window, "Replace");
+    wait(&mut window, "the file", |_| content().starts_with('{'));
+    assert!(window.state().state().path_field.is_none());
+}
+
 /// Chooses an entry of the export menu, and types a path.
 fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, "Export");

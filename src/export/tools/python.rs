@@ -70,11 +70,16 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// Brackets in brackets beyond which nothing is read: no settings have so many, and the stack ends somewhere.
+const MOST_DEPTH: usize = 64;
+
 /// A text that is read from the left.
 struct Python<'a> {
     rest: &'a str,
     /// Whether a line break is only a space, as it is between brackets.
     in_brackets: bool,
+    /// In how many brackets the literal stands that is read.
+    depth: usize,
 }
 
 impl<'a> Python<'a> {
@@ -82,6 +87,7 @@ impl<'a> Python<'a> {
         Self {
             rest: text,
             in_brackets,
+            depth: 0,
         }
     }
 
@@ -148,6 +154,13 @@ impl<'a> Python<'a> {
 
     fn literal(&mut self) -> Option<Value> {
         self.skip_spaces();
+        self.depth += 1;
+        let literal = (self.depth <= MOST_DEPTH).then(|| self.any_literal());
+        self.depth -= 1;
+        literal.flatten()
+    }
+
+    fn any_literal(&mut self) -> Option<Value> {
         match self.rest.chars().next()? {
             '"' | '\'' => self.string().map(Value::Text),
             '[' => self.sequence(']').map(Value::List),
@@ -338,6 +351,14 @@ mod tests {
             assert_eq!(shown(&calls(text).unwrap()), expected, "{text}");
         }
         assert_eq!(calls("regenerate(top_k=5)"), None);
+    }
+
+    #[test]
+    fn brackets_without_end_are_no_settings_and_cost_no_stack() {
+        let deep = |opened: &str| opened.repeat(200_000);
+        let read = calls(&format!("generate(a={}", deep("["))).unwrap();
+        assert!(matches!(&read[..], [(name, Value::Code(_))] if name == "a"));
+        assert_eq!(dict(&format!("{{'a': {}", deep("{"))), None);
     }
 
     #[test]
