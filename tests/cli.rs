@@ -434,7 +434,7 @@ fn settings_go_into_the_words_of_other_tools_and_come_back() {
     );
     assert_eq!(
         stderr(&output),
-        "-m is not about choosing tokens\nFor the whole run: --max-tokens 64 --stop \"User:\"\n"
+        "-m is not about choosing tokens\nFor the whole run: --max-tokens 64 --stop='User:'\n"
     );
 }
 

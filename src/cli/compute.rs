@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::cache::CacheArgument;
 use super::device::DeviceArgument;
+use super::failure::Failure;
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, CpuThreads};
@@ -44,9 +45,21 @@ impl ComputeArguments {
         CpuThreads::of_machine().granted(self.threads).get()
     }
 
+    /// Fails where a graphics processor was asked for by its name and the processor computes: figures
+    /// and texts must not come from another device than was asked for.
+    pub(super) fn check(&self, info: &ModelInfo) -> Result<(), Failure> {
+        let refusal = self.device.refusal(info);
+        refusal.map_or(Ok(()), |sentence| Err(Failure::run(sentence)))
+    }
+
     /// What is to be said where the model does not compute as was asked for.
     pub(super) fn remarks(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
         let remarks = [self.precision.remark(info), self.cache.remark(info)];
         remarks.into_iter().flatten()
     }
+}
+
+/// What is to be said where a graphics processor was wanted and is not to be had.
+pub(super) fn on_the_processor(reason: &str) -> String {
+    format!("No graphics processor is to be had, so the processor computes: {reason}")
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::generation::ModelInfo;
 use crate::worker::DeviceChoice;
 
 /// The argument, for the commands that load a model.
@@ -11,6 +12,19 @@ pub(super) struct DeviceArgument {
     /// cpu, cuda or metal; cuda:1 is the second of several
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = present)]
     pub device: DeviceChoice,
+}
+
+impl DeviceArgument {
+    /// Why a model is of no use that computes elsewhere than it was told to. Only the kind of device
+    /// is compared, since Apple's graphics processors have other numbers in their names.
+    pub fn refusal(self, info: &ModelInfo) -> Option<String> {
+        let is_named = !matches!(self.device, DeviceChoice::Best | DeviceChoice::Cpu);
+        let is_on_cpu = info.device.starts_with(&DeviceChoice::Cpu.name());
+        (is_named && is_on_cpu).then(|| {
+            let (model, wanted) = (&info.name, self.device.name());
+            format!("{model} computes on the processor, not on {wanted}")
+        })
+    }
 }
 
 /// The device of this name, if it can be used: figures must not come from another than was asked for.
@@ -51,7 +65,29 @@ fn named(name: &str) -> Option<DeviceChoice> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DeviceChoice, named, present};
+    use super::{DeviceArgument, DeviceChoice, ModelInfo, named, present};
+
+    #[test]
+    fn a_model_that_computes_elsewhere_than_it_was_told_to_is_refused() {
+        let refusal = |device, computes_on: &str| {
+            let info = ModelInfo {
+                name: "Tiny".to_owned(),
+                device: computes_on.to_owned(),
+                ..ModelInfo::default()
+            };
+            DeviceArgument { device }.refusal(&info)
+        };
+        let sentence = "Tiny computes on the processor, not on CUDA 1".to_owned();
+        assert_eq!(refusal(DeviceChoice::Cuda(1), "CPU"), Some(sentence));
+        for (device, computes_on) in [
+            (DeviceChoice::Best, "CPU"),
+            (DeviceChoice::Cpu, "CPU with an f16 cache"),
+            (DeviceChoice::Cuda(1), "CUDA 1 in bf16"),
+            (DeviceChoice::Metal(0), "Metal 4294968342"),
+        ] {
+            assert_eq!(refusal(device, computes_on), None);
+        }
+    }
 
     #[test]
     fn devices_have_names_and_numbers() {

@@ -25,7 +25,7 @@ use crate::state::Settings;
 #[command(after_help = GRAMMAR)]
 pub(super) struct Arguments {
     /// The text to continue; with `-` it is read from standard input, without its last line break
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: String,
 
     /// Let the model answer the prompt: it is put into the model's chat template
@@ -33,7 +33,12 @@ pub(super) struct Arguments {
     chat: bool,
 
     /// How the model is to behave in a chat
-    #[arg(long, value_name = "TEXT", requires = "chat")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "chat"
+    )]
     system: Option<String>,
 
     /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; the model inside
@@ -58,7 +63,7 @@ pub(super) struct Arguments {
     seed: u64,
 
     /// A text that ends the writing; can be given several times
-    #[arg(long = "stop", value_name = "TEXT")]
+    #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     stop_strings: Vec<String>,
 
     /// Write on after the tokens with which the model ends a text

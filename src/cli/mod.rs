@@ -115,6 +115,17 @@ mod tests {
     }
 
     #[test]
+    fn a_text_may_begin_with_a_hyphen() {
+        let texts = ["--prompt", "- one", "--stop", "---", "--stop=--"];
+        let chat = ["--chat", "--system", "-- Be kind"];
+        let words = [&["quartet", "generate"], &texts[..], &chat].concat();
+        assert!(Arguments::try_parse_from(words).is_ok());
+        let settings = ["quartet", "settings", "--pane", "greedy", "--to", "ollama"];
+        let words = [&settings[..], &["--stop", "---"]].concat();
+        assert!(Arguments::try_parse_from(words).is_ok());
+    }
+
+    #[test]
     fn a_word_is_a_command_and_a_path_is_a_model() {
         let parse = |words: &[&str]| Arguments::try_parse_from(words).unwrap();
         assert!(parse(&["quartet"]).command.is_none());

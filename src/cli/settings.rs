@@ -1,5 +1,6 @@
 //! `quartet settings`: a pane's settings in the words of another tool, and back.
 
+use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -43,7 +44,12 @@ pub(super) struct Arguments {
     max_tokens: usize,
 
     /// A text that ends the writing; can be given several times
-    #[arg(long = "stop", value_name = "TEXT", conflicts_with = "from")]
+    #[arg(
+        long = "stop",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with = "from"
+    )]
     stop_strings: Vec<String>,
 }
 
@@ -139,7 +145,54 @@ fn text_of(file: &Path) -> Result<String, Failure> {
 fn limits(read: &ReadSettings) -> Option<String> {
     let most = read.max_new_tokens.map(|n| format!("--max-tokens {n}"));
     let stops = read.stop_strings.iter().flatten();
-    let stops = stops.map(|text| format!("--stop {text:?}"));
+    // With an equals sign, since a text may begin with a hyphen.
+    let stops = stops.map(|text| format!("--stop={}", quoted(text)));
     let arguments: Vec<String> = most.into_iter().chain(stops).collect();
     (!arguments.is_empty()).then(|| arguments.join(" "))
+}
+
+/// The text as a shell reads it back, and nothing in it as a command.
+fn quoted(text: &str) -> String {
+    if !text.contains(char::is_control) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    // A line break between usual quotes would be one in the line that is printed, too.
+    let mut quoted = "$'".to_owned();
+    for c in text.chars() {
+        match c {
+            '\n' => quoted.push_str(r"\n"),
+            '\r' => quoted.push_str(r"\r"),
+            '\t' => quoted.push_str(r"\t"),
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    // Writing to a string does not fail.
+                    write!(quoted, r"\{byte:03o}").ok();
+                }
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_reads_a_text_back_as_it_is() {
+        for (text, words) in [
+            ("User:", "'User:'"),
+            ("---", "'---'"),
+            ("$(rm x) `y`", "'$(rm x) `y`'"),
+            ("it's", r"'it'\''s'"),
+            (r"\n", r"'\n'"),
+            ("\n\n", r"$'\n\n'"),
+            ("'\t\\", r"$'\'\t\\'"),
+            ("\u{1b}\u{85}", r"$'\033\302\205'"),
+        ] {
+            assert_eq!(quoted(text), words);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compute::ComputeArguments;
+use super::compute::{ComputeArguments, on_the_processor};
 use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
@@ -51,6 +51,10 @@ pub(super) fn write(
             .collect(),
     });
     let (info, vocabulary) = loaded(&mut worker, progress)?;
+    if let Err(refusal) = compute.check(&info) {
+        progress.done();
+        return Err(refusal);
+    }
     for remark in compute.remarks(&info) {
         progress.done();
         console::note(&remark);
@@ -93,6 +97,10 @@ fn loaded(
             Some(Event::ModelLoaded {
                 info, vocabulary, ..
             }) => return Ok((info, vocabulary)),
+            Some(Event::DeviceMissing { reason, .. }) => {
+                progress.done();
+                console::note(&on_the_processor(&reason));
+            }
             Some(Event::ModelFailed { error }) => {
                 progress.done();
                 return Err(Failure::run(error));

@@ -30,18 +30,9 @@ use crate::engine::{
     Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,
 };
 
-/// Opens a model, to compute as it was asked for; nothing comes back where `progress` wants no more of
-/// it.
-pub(crate) fn open(
-    source: &ModelSource,
-    choice: ComputeChoice,
-    progress: LoadProgress<'_>,
-) -> Result<Option<LoadedModel>, EngineError> {
-    open_on(source, &Compute::choose(choice), progress)
-}
-
-/// The same where the device is open already. The model inside the program is always for the processor.
-fn open_on(
+/// Opens a model, to compute on a device that is open; nothing comes back where `progress` wants no
+/// more of it. The model inside the program is always for the processor.
+pub(crate) fn open_on(
     source: &ModelSource,
     compute: &Compute,
     progress: LoadProgress<'_>,

@@ -27,13 +27,13 @@ use self::plan::{Lengths, Part, Plan};
 use self::report::Report;
 use self::rounds::Bench;
 use self::subject::Subject;
-use super::compute::ComputeArguments;
+use super::compute::{ComputeArguments, on_the_processor};
 use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
 use super::progress::Progress;
 use super::write::source;
-use crate::engine::{Session, Synthetic, memory_with_cache, resident_memory};
+use crate::engine::{Compute, Session, Synthetic, memory_with_cache, resident_memory};
 
 /// What `quartet bench` is given.
 #[derive(Debug, Args)]
@@ -124,12 +124,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.happened("Loading the model");
     let before = resident_memory();
     let loading_since = Instant::now();
-    let model = subject.open(arguments.compute.choice(), &mut progress)?;
+    let compute = Compute::choose(arguments.compute.choice());
+    let model = subject.open(&compute, &mut progress)?;
+    let load_secs = loading_since.elapsed().as_secs_f64();
+    progress.done();
+    arguments.compute.check(&model.info)?;
+    if let Some(reason) = compute.device.fallback_reason() {
+        console::note(&on_the_processor(reason));
+    }
     for remark in arguments.compute.remarks(&model.info) {
-        progress.done();
         console::note(&remark);
     }
-    let load_secs = loading_since.elapsed().as_secs_f64();
     let info = model.info.clone();
     let mut bench = Bench::new(Session::new(model), plan, outline, before);
     let figures = bench.run(&mut progress);

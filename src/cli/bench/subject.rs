@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
 use crate::engine::{self, Compute, LoadedModel, Synthetic, inspect_embedded};
 use crate::generation::ModelOutline;
-use crate::worker::{self, ComputeChoice, ModelSource};
+use crate::worker::{self, ModelSource};
 
 /// Which model is measured.
 #[derive(Debug)]
@@ -30,18 +30,14 @@ impl Subject {
     }
 
     /// Loads it.
-    pub fn open(
-        &self,
-        compute: ComputeChoice,
-        progress: &mut Progress,
-    ) -> Result<LoadedModel, Failure> {
+    pub fn open(&self, compute: &Compute, progress: &mut Progress) -> Result<LoadedModel, Failure> {
         let told = &mut |fraction: f32| {
             progress.going_on(|| format!("Loading the model, {:.0} %", 100.0 * fraction));
             ControlFlow::Continue(())
         };
         let model = match self {
-            Self::Real(source) => worker::open(source, compute, told),
-            Self::Synthetic(synthetic) => synthetic.open(&Compute::choose(compute), told),
+            Self::Real(source) => worker::open_on(source, compute, told),
+            Self::Synthetic(synthetic) => synthetic.open(compute, told),
         };
         model
             .map_err(|error| failure(&error))?
