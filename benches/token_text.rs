@@ -132,11 +132,13 @@ fn step(index: usize, word: usize, text: &str) -> Step {
             },
             stages: Vec::new(),
             survivors: vec![candidate],
+            head_final_probs: vec![Some(prob)],
             draw: Draw {
                 token,
                 prob,
                 coin: None,
                 below: 0.0,
+                n_kept: 1,
             },
             raw_prob: prob,
             raw_rank: 1,

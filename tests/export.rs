@@ -69,6 +69,21 @@ fn a_logit_of_minus_infinity_survives_json() {
 }
 
 #[test]
+fn a_file_from_before_the_draw_s_count_was_kept_is_counted_by_its_stages() {
+    let written = [greedy(), top_p()];
+    let bytes = render(ExportFormat::Json, &[&written[0], &written[1]]);
+    let mut file: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    for pane in file["panes"].as_array_mut().unwrap() {
+        for step in pane["steps"].as_array_mut().unwrap() {
+            step.as_object_mut().unwrap().remove("n_kept").unwrap();
+        }
+    }
+    let read = json::parse(&serde_json::to_vec(&file).unwrap()).unwrap();
+    assert_eq!(read, written);
+    assert_eq!(read[1].steps[2].trace.draw.n_kept, 4);
+}
+
+#[test]
 fn a_chat_survives_json_with_what_its_template_made_of_it() {
     let first = greedy();
     let mut chat = greedy();

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::rules::Ties;
 use super::{
     Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
     SelectorState, StageContext, StageReport, TokenId, Trace,
@@ -77,11 +76,7 @@ impl ChainConfig {
 
     /// Whether it can only ever pick the most likely candidate.
     pub fn is_greedy(&self) -> bool {
-        let leaves_one = |filter: &Filter| match filter {
-            Filter::Temperature(filter) => filter.temperature <= 0.0,
-            Filter::TopK(filter) => filter.k == 1 && self.rules.top_k_ties == Ties::LowestIds,
-            _ => false,
-        };
+        let leaves_one = |filter: &Filter| filter.leaves_one(self.rules);
         self.selector == Selector::Greedy || self.active().any(leaves_one)
     }
 
@@ -175,6 +170,7 @@ impl SamplerChain {
         let selector = self.config.selector;
         let draw = selector.pick(coins, &mut self.state, &mut candidates);
         let survivors = ranked_head(&mut candidates, N_RECORDED);
+        let head_final_probs = probs_of(&raw.head, &mut candidates);
 
         let raw_logit = logits.get(draw.token.index()).copied().unwrap_or(f32::NAN);
         self.scratch = Some(candidates);
@@ -184,6 +180,7 @@ impl SamplerChain {
             raw,
             stages,
             survivors,
+            head_final_probs,
             draw,
         };
         Ok(Sampled {
@@ -235,18 +232,28 @@ fn run_stage(
 ) -> StageReport {
     filter.apply(context, candidates);
     let softmax = candidates.softmax();
+    let head_probs = probs_of(head, candidates);
     StageReport {
         filter: filter.clone(),
         n_kept: softmax.n_possible as u32,
         mass_removed: candidates.take_mass_removed(),
         entropy_nats: softmax.entropy_nats,
-        head_probs: head
-            .iter()
-            .map(|tracked| candidates.logit(tracked.token))
-            .map(|logit| logit.filter(|logit| *logit > f32::NEG_INFINITY))
-            .map(|logit| logit.map(|logit| softmax.prob(logit) as f32))
+        head_probs: head_probs
+            .into_iter()
+            .map(|prob| prob.map(|prob| prob as f32))
             .collect(),
     }
+}
+
+/// The probabilities of these tokens as the candidates stand; nothing for one that is cut.
+fn probs_of(tracked: &[RankedCandidate], candidates: &mut Candidates) -> Vec<Option<f64>> {
+    let softmax = candidates.softmax();
+    tracked
+        .iter()
+        .map(|tracked| candidates.logit(tracked.token))
+        .map(|logit| logit.filter(|logit| *logit > f32::NEG_INFINITY))
+        .map(|logit| logit.map(|logit| softmax.prob(logit)))
+        .collect()
 }
 
 fn evidence_of(candidates: &mut Candidates) -> Evidence {
@@ -285,8 +292,10 @@ fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChainConfig, SamplerChain, Stage, Ties};
-    use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
+    use super::{ChainConfig, SamplerChain, Stage};
+    use crate::decoding::dialect::Dialect;
+    use crate::decoding::filters::{DynamicTemperature, MinP, Temperature, TopK, TopP};
+    use crate::decoding::rules::{Ties, TopPZero};
     use crate::decoding::testing::logits_of;
     use crate::decoding::{Coins, DecodingError, Filter, History, Selector, TokenId, Trace};
 
@@ -421,5 +430,29 @@ mod tests {
         assert!(chain.is_greedy());
         chain.rules.top_k_ties = Ties::All;
         assert!(!chain.is_greedy());
+    }
+
+    #[test]
+    fn one_candidate_is_left_by_a_top_p_of_0_and_by_the_temperature_stage_of_llama_cpp() {
+        let mut chain = ChainConfig::sampled([Filter::TopP(TopP { p: 0.0 })]);
+        assert!(chain.is_greedy());
+        chain.rules.min_keep = 2;
+        assert!(!chain.is_greedy());
+        chain.rules.min_keep = 0;
+        chain.rules.top_p_zero = TopPZero::Off;
+        assert!(!chain.is_greedy());
+
+        let mut chain = Dialect::LlamaCpp.chain();
+        assert!(!chain.is_greedy());
+        for (range, greedy) in [(0.0, true), (0.5, false)] {
+            let heat = DynamicTemperature {
+                temperature: 0.0,
+                range,
+                exponent: 1.0,
+            };
+            let stage = chain.stages.last_mut().unwrap();
+            stage.filter = Filter::DynamicTemperature(heat);
+            assert_eq!(chain.is_greedy(), greedy, "range {range}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::filters::{
     NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
     TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
+use super::rules::{Ties, TopPZero};
 use super::{Candidates, Coins, History, Rules};
 
 /// What a rule may look at beside the candidates.
@@ -186,6 +187,19 @@ impl Filter {
                 | Self::NoRepeatNgram(_)
                 | Self::Dry(_)
         )
+    }
+
+    /// Whether one candidate is left after it, whatever the model says.
+    pub fn leaves_one(&self, rules: Rules) -> bool {
+        match self {
+            Self::Temperature(heat) => heat.temperature <= 0.0,
+            Self::DynamicTemperature(heat) => heat.temperature <= 0.0 && heat.range <= 0.0,
+            Self::TopK(top_k) => top_k.k == 1 && rules.top_k_ties == Ties::LowestIds,
+            Self::TopP(top_p) => {
+                top_p.p <= 0.0 && rules.top_p_zero == TopPZero::KeepsBest && rules.min_keep <= 1
+            }
+            _ => false,
+        }
     }
 
     /// Whether the most likely candidate is the same after it as before it, whatever the settings.

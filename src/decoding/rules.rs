@@ -75,9 +75,9 @@ pub enum TypicalRule {
     /// At the candidate with which the sum reaches the share.
     #[default]
     Reached,
-    /// At the candidate with which the sum is above the share; and where an impossible candidate is
-    /// in play the most likely stay instead of the most typical. That is a fault which llama.cpp
-    /// has, kept because its texts come from it.
+    /// At the candidate with which the sum is above the share; and where a candidate is in play whose
+    /// probability is 0, be it that 32 bits hold none so small, the most likely stay instead of the
+    /// most typical. That is a fault which llama.cpp has, kept because its texts come from it.
     Passed,
     /// At the candidate with which the sum reaches the share, and all that are as typical as it stay.
     ReachedWithTies,

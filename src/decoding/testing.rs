@@ -28,7 +28,13 @@ pub(crate) fn apply(filter: &Filter, history: &[TokenId], candidates: &mut Candi
     apply_with(Rules::default(), filter, history, candidates);
 }
 
-fn apply_with(rules: Rules, filter: &Filter, history: &[TokenId], candidates: &mut Candidates) {
+/// The same under the rules of another engine.
+pub(crate) fn apply_with(
+    rules: Rules,
+    filter: &Filter,
+    history: &[TokenId],
+    candidates: &mut Candidates,
+) {
     let context = StageContext {
         history: History::new(history, 0),
         coins: Coins {

@@ -11,8 +11,11 @@ pub struct Trace {
     pub raw: Evidence,
     /// What each stage that was switched on did, in order.
     pub stages: Vec<StageReport>,
-    /// The most likely candidates after the chain, best first.
+    /// The most likely candidates after the chain and what its selector made of them, best first.
     pub survivors: Vec<RankedCandidate>,
+    /// The probabilities of `raw.head` from which the token was picked, in that order; nothing where
+    /// one was cut. What a selector cuts or weighs before it picks is in them.
+    pub head_final_probs: Vec<Option<f64>>,
     /// What was picked, and by which coin.
     pub draw: Draw,
     /// The chosen token's probability before the chain.
@@ -25,21 +28,7 @@ impl Trace {
     /// The probability after the chain of the candidate at `index` of `raw.head`; nothing where it
     /// was cut.
     pub fn head_final_prob(&self, index: usize) -> Option<f64> {
-        let candidate = self.raw.head.get(index)?;
-        let survivor = self
-            .survivors
-            .iter()
-            .find(|survivor| survivor.token == candidate.token);
-        match (survivor, self.stages.last()) {
-            (Some(survivor), _) => Some(survivor.prob),
-            (None, Some(stage)) => stage
-                .head_probs
-                .get(index)
-                .copied()
-                .flatten()
-                .map(f64::from),
-            (None, None) => Some(candidate.prob),
-        }
+        self.head_final_probs.get(index).copied().flatten()
     }
 }
 
@@ -94,4 +83,90 @@ pub struct Draw {
     /// The probability of all that lie before it on the bar from 0 to 1, most likely first, so that
     /// the coin fell between `below` and `below + prob`.
     pub below: f64,
+    /// How many tokens it could have fallen on: those that the chain and its selector left, or one
+    /// where the most likely is always taken.
+    pub n_kept: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trace;
+    use crate::decoding::filters::TopK;
+    use crate::decoding::selector::{AdaptiveP, MirostatV2};
+    use crate::decoding::testing::logits_of;
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
+
+    fn trace(config: ChainConfig, probs: &[f32]) -> Trace {
+        let coins = Coins {
+            seed: 1,
+            position: 0,
+        };
+        let mut chain = SamplerChain::new(config);
+        let sampled = chain.sample(&logits_of(probs), History::empty(), coins);
+        sampled.unwrap().trace
+    }
+
+    fn picked_by(selector: Selector) -> ChainConfig {
+        ChainConfig {
+            selector,
+            ..ChainConfig::sampled([])
+        }
+    }
+
+    #[test]
+    fn what_a_selector_cuts_has_no_final_probability() {
+        // μ is 2 · 1 bit: only those from 0.25 on stay.
+        let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
+        let trace = trace(picked_by(mirostat), &[0.5, 0.3, 0.15, 0.05]);
+        let near = |index: usize, expected: f64| {
+            let prob = trace.head_final_prob(index).unwrap();
+            assert!((prob - expected).abs() < 1e-6, "{index}: {prob}");
+        };
+        near(0, 0.625);
+        near(1, 0.375);
+        assert_eq!(trace.head_final_prob(2), None);
+        assert_eq!(trace.head_final_prob(3), None);
+        assert_eq!(trace.head_final_prob(4), None);
+    }
+
+    #[test]
+    fn what_a_selector_weighs_down_has_its_own_final_probability() {
+        // 0.9 lies far above the target, and the 63 others lie at it, so that the best is none of
+        // the 48 survivors that are recorded.
+        let mut probs = [0.1 / 63.0; 64];
+        probs[0] = 0.9;
+        let adaptive = Selector::AdaptiveP(AdaptiveP {
+            target: 0.0,
+            decay: 0.9,
+        });
+        let trace = trace(picked_by(adaptive), &probs);
+        let best = trace.raw.head[0];
+        assert_eq!(best.token, TokenId(0));
+        assert!(trace.survivors.iter().all(|left| left.token != best.token));
+        // exp(5 - 10 · 9 / 4) = exp(-17.5), beside 63 with nearly exp(5).
+        let prob = trace.head_final_prob(0).unwrap();
+        let expected = (-22.5_f64).exp() / 63.0;
+        assert!((prob / expected - 1.0).abs() < 1e-2, "{prob}");
+    }
+
+    #[test]
+    fn a_draw_knows_how_many_it_could_have_fallen_on() {
+        let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
+        let cut = ChainConfig::sampled([Filter::TopK(TopK { k: 3 })]);
+        let cut_for_gumbel = ChainConfig {
+            selector: Selector::GumbelMax,
+            ..cut.clone()
+        };
+        for (chain, n_kept) in [
+            (ChainConfig::greedy(), 1),
+            (ChainConfig::sampled([]), 4),
+            (picked_by(Selector::GumbelMax), 4),
+            (picked_by(mirostat), 2),
+            (cut, 3),
+            (cut_for_gumbel, 3),
+        ] {
+            let draw = trace(chain.clone(), &[0.5, 0.3, 0.15, 0.05, 0.0]).draw;
+            assert_eq!(draw.n_kept, n_kept, "{chain}");
+        }
+    }
 }

@@ -271,10 +271,10 @@ impl Recorded {
         if below.is_empty() {
             return;
         }
-        let sunk: f64 = below.iter().map(|next| f64::from(next.logit).exp()).sum();
+        let sunk = || below.iter().map(|next| f64::from(next.logit));
         tail.n += below.len() as f64;
-        tail.ln_least = (tail.ln_least.exp() + sunk).ln();
-        tail.ln_most = (tail.ln_most.exp() + sunk).ln();
+        tail.ln_least = sunk().fold(tail.ln_least, ln_sum);
+        tail.ln_most = sunk().fold(tail.ln_most, ln_sum);
         tail.mixed = true;
         if let Some(above) = Candidates::from_entries(above) {
             self.head = above;
@@ -340,6 +340,16 @@ const fn only_lowers(filter: &Filter) -> bool {
         Filter::NoRepeatNgram(_) => true,
         Filter::Dry(rule) => rule.multiplier >= 0.0,
         _ => false,
+    }
+}
+
+/// `ln(exp(a) + exp(b))`, also where these exponentials are too large for a number.
+fn ln_sum(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY {
+        high
+    } else {
+        high + (low - high).exp().ln_1p()
     }
 }
 

@@ -71,7 +71,7 @@ fn row(place: [usize; 3], generation: &Generation, step: &Step) -> [String; 19] 
             .coin
             .map(|coin| coin.to_string())
             .unwrap_or_default(),
-        step.n_kept().to_string(),
+        trace.draw.n_kept.to_string(),
         step.time.at_secs.to_string(),
         step.time.n_batch.to_string(),
     ]

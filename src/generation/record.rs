@@ -35,19 +35,6 @@ pub struct Step {
     pub time: StepTime,
 }
 
-impl Step {
-    /// How many tokens the choice could have fallen on: those that the chain left, or one where no
-    /// coin is tossed, because then the most likely is always taken.
-    pub fn n_kept(&self) -> u32 {
-        let trace = &self.trace;
-        match (trace.draw.coin, trace.stages.last()) {
-            (None, _) => 1,
-            (Some(_), Some(stage)) => stage.n_kept,
-            (Some(_), None) => trace.raw.n_candidates,
-        }
-    }
-}
-
 /// When a step was made, and with whom.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StepTime {

@@ -52,23 +52,26 @@ fn agree_words(state: &AppState) -> String {
         .into_iter()
         .flatten()
         .map(|generation| generation.steps.len())
+        .filter(|length| *length > 0)
         .collect();
     let shortest = lengths.iter().min().copied().unwrap_or(0);
-    if lengths.iter().all(|length| *length == shortest) {
-        let n = number(lengths.len());
-        format!("All {n} are the same, token for token.")
-    } else {
-        format!(
-            "All agree for {}, then one goes on alone.",
-            tokens(shortest)
-        )
+    let n_longer = lengths.iter().filter(|length| **length > shortest).count();
+    let agreed = format!("All agree for {}", tokens(shortest));
+    match n_longer {
+        0 => format!(
+            "All {} are the same, token for token.",
+            number(lengths.len())
+        ),
+        1 => format!("{agreed}, then one goes on alone."),
+        n => format!("{agreed}, then {} go on alike.", number(n)),
     }
 }
 
 fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> ForkWords {
+    let texts = state.generations();
     let agreed = match step {
         0 => String::new(),
-        n => format!("All agree for {}. ", tokens(n)),
+        n => format!("{} agree for {}. ", who_agrees(&texts, groups), tokens(n)),
     };
     let at = step + 1;
     let leavers = leavers(groups);
@@ -80,7 +83,7 @@ fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> ForkWords
     } else {
         let clauses: Vec<String> = groups
             .iter()
-            .filter_map(|group| clause(&state.generations(), group, step))
+            .map(|group| clause(&texts, group, step))
             .collect();
         format!("{agreed}At token {at}, {}.", clauses.join("; "))
     };
@@ -89,6 +92,17 @@ fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> ForkWords
         short,
         step: Some(step),
     }
+}
+
+/// The panes that come as far as to the fork: "All", or "B and C" where others were stopped before.
+fn who_agrees(texts: &[Option<&Generation>], groups: &[Vec<usize>]) -> String {
+    let written = texts.iter().flatten().filter(|text| !text.steps.is_empty());
+    let mut there = groups.concat();
+    if there.len() == written.count() {
+        return "All".to_owned();
+    }
+    there.sort_unstable();
+    letters(&there)
 }
 
 /// All panes but those of the largest group; of equals the later group stays.
@@ -108,22 +122,26 @@ fn leavers(groups: &[Vec<usize>]) -> Vec<usize> {
     leavers
 }
 
-/// "A takes ‘house’", or "the coin 0.987 gives B and C ‘cottage’" where one coin decided for all.
-fn clause(texts: &[Option<&Generation>], group: &[usize], index: usize) -> Option<String> {
+/// "A takes ‘house’", or "the coin 0.987 gives B and C ‘cottage’" where one coin decided for all;
+/// "A has ended" where there is no token.
+fn clause(texts: &[Option<&Generation>], group: &[usize], index: usize) -> String {
     let steps: Vec<&Step> = group
         .iter()
         .filter_map(|place| texts.get(*place).copied().flatten()?.steps.get(index))
         .collect();
-    let first = steps.first()?;
-    let word = quoted(first);
     let who = letters(group);
+    let Some(first) = steps.first() else {
+        let have = if group.len() == 1 { "has" } else { "have" };
+        return format!("{who} {have} ended");
+    };
+    let word = quoted(first);
     let coin = first.trace.draw.coin;
     let one_coin = steps.iter().all(|step| step.trace.draw.coin == coin);
-    Some(match coin {
+    match coin {
         Some(coin) if one_coin => format!("the coin {coin:.3} gives {who} {word}"),
         _ if group.len() == 1 => format!("{who} takes {word}"),
         _ => format!("{who} take {word}"),
-    })
+    }
 }
 
 /// A token as it stands in a sentence: without its space, in single quotes.
@@ -154,4 +172,19 @@ fn number(n: usize) -> String {
     words
         .get(n)
         .map_or_else(|| n.to_string(), |word| (*word).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clause;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn a_text_without_a_token_at_the_fork_has_ended() {
+        let text = generation(&[(" a", 0.5)]);
+        let texts = [Some(&text), None, Some(&text)];
+        assert_eq!(clause(&texts, &[0], 1), "A has ended");
+        assert_eq!(clause(&texts, &[0, 2], 1), "A and C have ended");
+        assert!(clause(&texts, &[0], 0).ends_with(" gives A ‘a’"));
+    }
 }

@@ -51,7 +51,7 @@ impl ScoreMeasure {
             Self::Probability => trace.raw_prob,
             Self::Entropy => trace.raw.entropy_nats / std::f64::consts::LN_2,
             Self::Rank => f64::from(trace.raw_rank),
-            Self::Kept => f64::from(step.n_kept()),
+            Self::Kept => f64::from(trace.draw.n_kept),
         }
     }
 }

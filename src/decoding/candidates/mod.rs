@@ -20,6 +20,13 @@ pub struct Candidate {
     pub logit: f32,
 }
 
+impl Candidate {
+    /// Whether it stands after the other in the order of all candidates.
+    pub fn comes_after(self, other: Self) -> bool {
+        self.logit < other.logit || (self.logit <= other.logit && self.token > other.token)
+    }
+}
+
 /// All tokens still in play.
 ///
 /// Their order is by logit, largest first, then by token id, smallest first. Only a head of that
@@ -140,12 +147,8 @@ impl Candidates {
     /// Keeps the most likely down to this one, which is in play.
     pub fn keep_through(&mut self, last: Candidate) {
         let mut head = std::mem::take(&mut self.head);
-        let stays = |candidate: &Candidate| {
-            candidate.logit > last.logit
-                || (candidate.logit >= last.logit && candidate.token <= last.token)
-        };
-        head.retain(stays);
-        let kept = self.gather(last.logit, |candidate| stays(&candidate));
+        head.retain(|candidate| !candidate.comes_after(last));
+        let kept = self.gather(last.logit, |candidate| !candidate.comes_after(last));
         self.replace_by(&kept);
         self.head = head;
     }
@@ -160,10 +163,7 @@ impl Candidates {
             return;
         };
         let head = self.head.get(n..).unwrap_or_default().to_vec();
-        let kept = self.gather(f32::NEG_INFINITY, |candidate| {
-            candidate.logit < last.logit
-                || (candidate.logit <= last.logit && candidate.token > last.token)
-        });
+        let kept = self.gather(f32::NEG_INFINITY, |candidate| candidate.comes_after(last));
         self.replace_by(&kept);
         self.head = head;
     }

@@ -26,16 +26,16 @@ impl Rule for MinP {
         if self.p >= 1.0 && context.rules.min_p_equal == Equal::Cut {
             return;
         }
-        let bar = candidates.best().logit + self.p.ln();
+        let best = candidates.best().logit;
+        let bar = match context.rules.min_p_equal {
+            Equal::Kept => best + self.p.ln(),
+            Equal::Cut => (best + self.p.ln()).next_up().min(best),
+        };
         let n_least = context.rules.min_keep.max(1) as usize;
         let safe = candidates.head(n_least).last().copied();
-        if let Some(safe) = safe.filter(|safe| safe.logit < bar || self.p > 1.0) {
-            candidates.keep_through(safe);
-            return;
-        }
-        match context.rules.min_p_equal {
-            Equal::Kept => candidates.keep_from(bar),
-            Equal::Cut => candidates.keep_from(bar.next_up()),
+        match safe.filter(|safe| safe.logit < bar || self.p > 1.0) {
+            Some(safe) => candidates.keep_through(safe),
+            None => candidates.keep_from(bar),
         }
     }
 
@@ -61,8 +61,9 @@ impl std::fmt::Display for MinP {
 #[cfg(test)]
 mod tests {
     use super::MinP;
-    use crate::decoding::Filter;
-    use crate::decoding::testing::check_filter;
+    use crate::decoding::rules::Equal;
+    use crate::decoding::testing::{check_filter, check_filter_with};
+    use crate::decoding::{Filter, Rules};
 
     fn min_p(p: f32) -> Filter {
         Filter::MinP(MinP { p })
@@ -93,6 +94,26 @@ mod tests {
     fn ties_with_the_best_stay_unless_the_bar_is_above_it() {
         check_filter(&min_p(1.0), &[0.4, 0.2, 0.4], &[0.5, 0.0, 0.5]);
         check_filter(&min_p(1.05), &[0.4, 0.2, 0.4], &[1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_least_number_stays_also_where_one_of_them_is_exactly_at_the_bar() {
+        // Half of a half is a quarter to the last bit.
+        let p = [0.5, 0.25, 0.25];
+        let two = [2.0 / 3.0, 1.0 / 3.0, 0.0];
+        for (min_keep, equal, expected) in [
+            (0, Equal::Kept, p),
+            (2, Equal::Kept, p),
+            (0, Equal::Cut, [1.0, 0.0, 0.0]),
+            (2, Equal::Cut, two),
+        ] {
+            let rules = Rules {
+                min_keep,
+                min_p_equal: equal,
+                ..Rules::default()
+            };
+            check_filter_with(rules, &min_p(0.5), &p, &expected);
+        }
     }
 
     #[test]

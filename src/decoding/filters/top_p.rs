@@ -34,7 +34,7 @@ impl Rule for TopP {
             let n_least = rules.min_keep.max(1) as usize;
             let safe = candidates.head(n_least).last().copied();
             let last = safe
-                .filter(|safe| safe.logit < crossing.candidate.logit)
+                .filter(|safe| safe.comes_after(crossing.candidate))
                 .unwrap_or(crossing.candidate);
             candidates.keep_through(last);
         }
@@ -62,8 +62,8 @@ impl std::fmt::Display for TopP {
 #[cfg(test)]
 mod tests {
     use super::TopP;
-    use crate::decoding::Filter;
-    use crate::decoding::testing::check_filter;
+    use crate::decoding::testing::{check_filter, check_filter_with};
+    use crate::decoding::{Filter, Rules};
 
     fn top_p(p: f32) -> Filter {
         Filter::TopP(TopP { p })
@@ -93,6 +93,23 @@ mod tests {
         let mut expected = vec![0.0; 1000];
         expected[..900].fill(1.0 / 900.0);
         check_filter(&top_p(0.8995), &probs, &expected);
+    }
+
+    #[test]
+    fn the_least_number_stays_also_among_equals() {
+        let third = 1.0 / 3.0;
+        for (min_keep, expected) in [
+            (0, [1.0, 0.0, 0.0, 0.0]),
+            (1, [1.0, 0.0, 0.0, 0.0]),
+            (3, [third, third, third, 0.0]),
+            (5, [0.25; 4]),
+        ] {
+            let rules = Rules {
+                min_keep,
+                ..Rules::default()
+            };
+            check_filter_with(rules, &top_p(0.2), &[0.25; 4], &expected);
+        }
     }
 
     #[test]

@@ -24,8 +24,7 @@ impl Rule for TypicalP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let rule = context.rules.typical;
         let softmax = candidates.softmax();
-        let some_impossible = softmax.n_possible < candidates.n_kept();
-        let by_likelihood = rule == TypicalRule::Passed && some_impossible;
+        let by_likelihood = rule == TypicalRule::Passed && some_at_zero(candidates);
         let center = if by_likelihood {
             softmax.max_logit
         } else {
@@ -66,6 +65,17 @@ impl Rule for TypicalP {
     fn cuts(&self) -> bool {
         true
     }
+}
+
+/// Whether the probability of any candidate is 0 in the 32 bits in which llama.cpp has it: one that
+/// is ruled out, or so far below the others that its share rounds to 0.
+fn some_at_zero(candidates: &mut Candidates) -> bool {
+    /// 2^-150 is half of the smallest share in 32 bits, and a half rounds to the even 0.
+    const LN_ZERO: f64 = -150.0 * std::f64::consts::LN_2;
+    let bar = candidates.softmax().log_sum_exp + LN_ZERO;
+    candidates
+        .iter()
+        .any(|candidate| f64::from(candidate.logit) <= bar)
 }
 
 /// The place and the token with which the sum of probabilities, from the smallest place on and of
@@ -111,9 +121,9 @@ impl std::fmt::Display for TypicalP {
 #[cfg(test)]
 mod tests {
     use super::TypicalP;
-    use crate::decoding::Filter;
     use crate::decoding::rules::{Rules, TypicalRule};
-    use crate::decoding::testing::{check_filter, check_filter_with};
+    use crate::decoding::testing::{apply_with, check_filter, check_filter_with, logits_of};
+    use crate::decoding::{Candidates, Filter};
 
     fn typical(p: f32) -> Filter {
         Filter::TypicalP(TypicalP { p })
@@ -160,5 +170,25 @@ mod tests {
         let probs = [0.4, 0.2, 0.2, 0.2, 0.0];
         let expected = [2.0 / 3.0, 1.0 / 3.0, 0.0, 0.0, 0.0];
         check_filter_with(rules, &typical(0.5), &probs, &expected);
+    }
+
+    #[test]
+    fn in_llama_cpp_so_does_one_whose_probability_rounds_to_zero() {
+        let rules = Rules {
+            typical: TypicalRule::Passed,
+            ..Rules::default()
+        };
+        // The best has 0.4: one that lies 102 nats below it still has a share in 32 bits.
+        for (nats_below, expected) in [(102.0, &[1, 2, 3][..]), (110.0, &[0, 1])] {
+            let mut logits = logits_of(&[0.4, 0.2, 0.2, 0.2]);
+            logits.push(logits[0] - nats_below);
+            let mut candidates = Candidates::from_logits(&logits).unwrap();
+            apply_with(rules, &typical(0.5), &[], &mut candidates);
+            let kept: Vec<u32> = candidates
+                .iter()
+                .map(|candidate| candidate.token.0)
+                .collect();
+            assert_eq!(kept, expected, "{nats_below}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::{Candidate, Candidates, Rule, StageContext};
 
 /// With the given probability, drops all candidates that are at least as likely as `threshold`,
 /// save the least likely of them. A probability of 0, or a threshold above one half, does nothing.
@@ -29,8 +29,11 @@ impl Rule for Xtc {
         let softmax = candidates.softmax();
         // In 32 bits, as the engines compare them, so that a share exactly at the bar is found.
         let is_below = |prob: f64| (prob as f32) < self.threshold;
+        // What is impossible is no top choice, not even at a threshold of 0.
         let n_top = candidates
-            .find_in_order(|candidate| is_below(softmax.prob(candidate.logit)))
+            .find_in_order(|Candidate { logit, .. }| {
+                logit == f32::NEG_INFINITY || is_below(softmax.prob(logit))
+            })
             .unwrap_or(candidates.n_kept());
         let n_dropped = n_top.saturating_sub(1);
         if candidates.n_kept() - n_dropped >= context.rules.min_keep as usize {
@@ -96,6 +99,13 @@ mod tests {
         }
         check_filter(&xtc(0.0, 0.1), &p, &p);
         check_filter(&xtc(1.0, 0.1), &[1.0], &[1.0]);
+    }
+
+    #[test]
+    fn a_threshold_of_0_leaves_the_least_likely_that_is_possible() {
+        let p = [0.5, 0.3, 0.2, 0.0];
+        check_filter(&xtc(1.0, 0.0), &p, &[0.0, 0.0, 1.0, 0.0]);
+        check_filter(&xtc(1.0, 0.0), &[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
         prob: softmax.prob(best.logit),
         coin: None,
         below: 0.0,
+        n_kept: softmax.n_possible as u32,
     }
 }
 

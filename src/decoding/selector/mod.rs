@@ -121,6 +121,7 @@ fn greedy(candidates: &mut Candidates) -> Draw {
         prob: candidates.softmax().prob(best.logit),
         coin: None,
         below: 0.0,
+        n_kept: 1,
     }
 }
 
@@ -135,11 +136,13 @@ fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
     else {
         return greedy(candidates);
     };
+    let softmax = candidates.softmax();
     Draw {
         token: candidate.token,
-        prob: candidates.softmax().prob(candidate.logit),
+        prob: softmax.prob(candidate.logit),
         coin: Some(coin),
         below,
+        n_kept: softmax.n_possible as u32,
     }
 }
 

@@ -126,6 +126,35 @@ fn after_the_same_temperature_a_cut_is_known_exactly() {
     assert!((sum - 1.0).abs() < 1e-6, "{sum}");
 }
 
+/// Scores beyond 709 have no exponential in 64 bits.
+#[test]
+fn a_token_that_falls_from_large_scores_leaves_the_others_known() {
+    let logits: Vec<f32> = (0..400_u16).map(|i| 20.0 - f32::from(i) * 0.01).collect();
+    let coins = Coins {
+        seed: 3,
+        position: 9,
+    };
+    let tokens = token_ids(&[1]);
+    let history = History::new(&tokens, 0);
+    let chain = ChainConfig::sampled([
+        Filter::Temperature(Temperature { temperature: 0.02 }),
+        Filter::RepetitionPenalty(RepetitionPenalty {
+            penalty: 1.2,
+            window: Window::ALL,
+        }),
+    ]);
+    let run = sampled(&logits, &ChainConfig::greedy(), history, coins);
+    let told = what_if_stages(&run.raw, &[], &chain, history, coins).unwrap();
+    let done = sampled(&logits, &chain, history, coins);
+    check(&told, &done, &chain);
+    // Each has e^-0.5 of what the one before it has, and the second is gone: 1 / (2.5415 - 0.6065).
+    let best = told.stages[1].probs[0];
+    assert!(
+        matches!(best, KnownProb::Exactly(prob) if (prob - 0.5168).abs() < 1e-3),
+        "{best:?}"
+    );
+}
+
 #[test]
 fn what_hangs_on_the_tail_is_not_told_as_a_number() {
     let logits = vec![0.0; 400];

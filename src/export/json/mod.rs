@@ -39,6 +39,7 @@
 //! | `raw_prob`, `rank` | its probability and place before the chain |
 //! | `final_prob` | its probability after the chain |
 //! | `coin`, `coin_below` | the coin in [0, 1), null where none is tossed; the probability of all before the token on the bar that the coin fell on |
+//! | `n_kept` | how many tokens the draw could have fallen on: 1 where the most likely is always taken |
 //! | `entropy_nats`, `log_sum_exp`, `n_candidates` | of the whole distribution before the chain |
 //! | `candidates` | the most likely before the chain: `token`, piece, `logit`, `raw_prob`, `final_prob` (null where cut) |
 //! | `stages` | what each stage did: `filter` and its values, `n_kept`, `mass_removed`, `entropy_nats`, and `probs`, those of `candidates` after it |

@@ -23,6 +23,8 @@ pub(super) struct StepEntry {
     entropy_nats: f64,
     coin: Option<f64>,
     coin_below: f64,
+    // Nothing in a file from before it was kept.
+    n_kept: Option<u32>,
     log_sum_exp: f64,
     n_candidates: u32,
     candidates: Vec<CandidateEntry>,
@@ -48,8 +50,6 @@ struct CandidateEntry {
     piece: NamedPiece,
     logit: Option<f32>,
     raw_prob: f64,
-    // Follows from the last stage; written for people and never read.
-    #[serde(skip_deserializing)]
     final_prob: Option<f64>,
 }
 
@@ -93,6 +93,7 @@ impl StepEntry {
             entropy_nats: trace.raw.entropy_nats,
             coin: trace.draw.coin,
             coin_below: trace.draw.below,
+            n_kept: Some(trace.draw.n_kept),
             log_sum_exp: trace.raw.log_sum_exp,
             n_candidates: trace.raw.n_candidates,
             candidates: (0..)
@@ -133,7 +134,9 @@ impl StepEntry {
         for candidate in &self.survivors {
             pieces.learn(candidate.token, &candidate.piece)?;
         }
+        let n_kept = self.n_kept.unwrap_or_else(|| self.n_kept_by_stages());
         let head = self.candidates.iter();
+        let final_probs = head.clone().map(|entry| entry.final_prob).collect();
         let survivors = self.survivors.iter();
         let trace = Trace {
             raw: Evidence {
@@ -152,11 +155,13 @@ impl StepEntry {
             survivors: survivors
                 .map(|entry| ranked(entry.token, entry.logit, entry.prob))
                 .collect(),
+            head_final_probs: final_probs,
             draw: Draw {
                 token: self.token,
                 prob: self.final_prob,
                 coin: self.coin,
                 below: self.coin_below,
+                n_kept,
             },
             raw_prob: self.raw_prob,
             raw_rank: self.rank,
@@ -171,6 +176,17 @@ impl StepEntry {
                 n_batch: self.time.n_batch,
             },
         })
+    }
+}
+
+impl StepEntry {
+    /// How many tokens the stages left, or one where no coin was tossed.
+    fn n_kept_by_stages(&self) -> u32 {
+        match (self.coin, self.stages.last()) {
+            (None, _) => 1,
+            (Some(_), Some(stage)) => stage.n_kept,
+            (Some(_), None) => self.n_candidates,
+        }
     }
 }
 

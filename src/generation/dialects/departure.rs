@@ -71,8 +71,10 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
     if known.windows(2).any(|pair| pair.first() > pair.last()) {
         return Some(Departure::Reordered);
     }
-    let repeated = known.windows(2).any(|pair| pair.first() == pair.last());
-    if repeated || places.contains(&None) || !has_selector(dialect, chain.selector) {
+    if repeats_a_stage(chain, &engine.stages)
+        || places.contains(&None)
+        || !has_selector(dialect, chain.selector)
+    {
         return Some(Departure::Extended);
     }
     let elsewhere = |filter: &Filter| {
@@ -87,6 +89,16 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
         return Some(Departure::Windows);
     }
     (chain.rules != dialect.rules()).then_some(Departure::Rules)
+}
+
+/// Whether a stage of the engine acts more than once. Several lists of tokens are one.
+fn repeats_a_stage(chain: &ChainConfig, stages: &[Stage]) -> bool {
+    let is_list = |filter: &&Filter| matches!(filter, Filter::LogitBias(_));
+    let others = chain.active().filter(|filter| !is_list(filter));
+    let places: Vec<usize> = others
+        .filter_map(|filter| place_of(filter, stages))
+        .collect();
+    places.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Where the engine has this stage. A temperature that follows the entropy needs a stage that can.
@@ -154,6 +166,11 @@ mod tests {
             (
                 "temp 0.7, temp 0.8, dialect candle",
                 Some("candle, extended"),
+            ),
+            ("bias 13 1, ban 5, dialect llama.cpp", Some("llama.cpp")),
+            (
+                "bias 13 1, temp 0.7, ban 5, dialect llama.cpp",
+                Some("llama.cpp, reordered"),
             ),
             ("dyn-temp 1 range 0.5, dialect vllm", Some("vLLM, extended")),
             ("dyn-temp 1 range 0.5, dialect llama.cpp", Some("llama.cpp")),

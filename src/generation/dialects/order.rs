@@ -3,6 +3,7 @@
 use super::short_name;
 use super::stage::{list, plain, same_stage, with_window};
 use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::LogitBias;
 use crate::decoding::{ChainConfig, Filter, Rules, Stage};
 use crate::generation::listed;
 
@@ -131,21 +132,45 @@ fn rank(filter: &Filter) -> usize {
 fn with_own_numbers(stages: Vec<Stage>, chain: &ChainConfig) -> Vec<Stage> {
     stages
         .into_iter()
-        .map(|stage| match counterpart(&stage.filter, &chain.stages) {
-            Some(own) => Stage {
-                filter: adapted(&own.filter, &stage.filter),
-                enabled: own.enabled,
-            },
-            None => stage,
-        })
+        .map(|stage| own_stage(&stage.filter, chain).unwrap_or(stage))
         .collect()
 }
 
-/// The chain's own stage of this kind; of several, one that is switched on.
+/// What the chain has in the place of the engine's stage.
+fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
+    if let (Filter::LogitBias(_), Some(all)) = (of_engine, all_biases(chain)) {
+        return Some(Filter::LogitBias(all).into());
+    }
+    let own = counterpart(of_engine, &chain.stages)?;
+    Some(Stage {
+        filter: adapted(&own.filter, of_engine),
+        enabled: own.enabled,
+    })
+}
+
+/// The chain's own stage of this kind; of several, one that acts, or at least is switched on.
 fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
-    let same = |stage: &&Stage| same_stage(&stage.filter, filter);
-    let enabled = stages.iter().filter(|stage| stage.enabled).find(same);
-    enabled.or_else(|| stages.iter().find(same))
+    let same = || {
+        let stages = stages.iter();
+        stages.filter(move |stage| same_stage(&stage.filter, filter))
+    };
+    let acting = same().find(|stage| stage.enabled && !stage.filter.is_neutral());
+    let enabled = acting.or_else(|| same().find(|stage| stage.enabled));
+    enabled.or_else(|| same().next())
+}
+
+/// All biases and bans that act, as the one list that an engine has for them; nothing where none
+/// does.
+fn all_biases(chain: &ChainConfig) -> Option<LogitBias> {
+    let lists = chain.active().filter_map(|filter| match filter {
+        Filter::LogitBias(list) => Some(list.clone()),
+        _ => None,
+    });
+    lists.reduce(|mut all, list| {
+        all.biases.extend(list.biases);
+        all.banned.extend(list.banned);
+        all
+    })
 }
 
 /// The filter's numbers as the engine's stage can hold them.
@@ -177,7 +202,11 @@ fn left_out(before: &ChainConfig, after: &ChainConfig) -> Vec<Filter> {
             let place = left
                 .iter()
                 .position(|stage| same_stage(&stage.filter, filter));
-            let kept = place.map(|place| left.remove(place));
+            // One stage holds all lists of tokens.
+            let kept = place.and_then(|place| match filter {
+                Filter::LogitBias(_) => left.get(place).copied(),
+                _ => Some(left.remove(place)),
+            });
             let became_plain = matches!(filter, Filter::DynamicTemperature(heat) if heat.range > 0.0)
                 && matches!(kept.map(|stage| &stage.filter), Some(Filter::Temperature(_)));
             kept.is_none() || became_plain
@@ -237,6 +266,13 @@ mod tests {
                 "T 1.2",
                 &["Leaves out dyn-temp 1.2 range 0.5, which vLLM does not have"],
             ),
+            ("temp 1, temp 0.7", Dialect::Candle, "T 0.7", &[]),
+            (
+                "bias 13 1, ban 5",
+                Dialect::Candle,
+                "T 1",
+                &["Leaves out 1 biased and 1 banned, which candle does not have"],
+            ),
             (
                 "top-k 40, greedy",
                 Dialect::Candle,
@@ -288,6 +324,15 @@ mod tests {
             let words = PaneSettings::from(moved.chain).to_string();
             assert!(words.contains(expected), "{words}");
         }
+    }
+
+    #[test]
+    fn several_lists_of_tokens_become_the_one_that_the_engine_has() {
+        let own = chain("bias 13 1, ban 9 off, temp 0.7, ban 5");
+        let moved = in_order_of(Some(Dialect::OpenAi), Numbers::Kept, &own);
+        let words = PaneSettings::from(moved.chain.clone()).to_string();
+        assert!(words.starts_with("bias 13 1 ban 5, "), "{words}");
+        assert!(moved.sentences().is_empty(), "{:?}", moved.sentences());
     }
 
     #[test]

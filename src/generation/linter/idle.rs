@@ -2,8 +2,7 @@
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::decoding::dialect::Dialect;
-use crate::decoding::rules::{Ties, TopPZero};
-use crate::decoding::{ChainConfig, Filter, Rules, Selector};
+use crate::decoding::{ChainConfig, Filter, Selector};
 
 pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     let one_left = after_one_is_left(chain);
@@ -36,19 +35,7 @@ fn idle(stages: &[(usize, &Filter)], words: impl Fn(&str, bool) -> String) -> Op
 
 /// The first stage after which one token is left, whatever the model says.
 fn last_to_act(chain: &ChainConfig) -> Option<(usize, &Filter)> {
-    active(chain).find(|(_, filter)| leaves_one(filter, chain.rules))
-}
-
-fn leaves_one(filter: &Filter, rules: Rules) -> bool {
-    match filter {
-        Filter::Temperature(heat) => heat.temperature <= 0.0,
-        Filter::DynamicTemperature(heat) => heat.temperature <= 0.0 && heat.range <= 0.0,
-        Filter::TopK(top_k) => top_k.k == 1 && rules.top_k_ties == Ties::LowestIds,
-        Filter::TopP(top_p) => {
-            top_p.p <= 0.0 && rules.top_p_zero == TopPZero::KeepsBest && rules.min_keep <= 1
-        }
-        _ => false,
-    }
+    active(chain).find(|(_, filter)| filter.leaves_one(chain.rules))
 }
 
 /// The stages that come after one token is left.
@@ -99,7 +86,7 @@ fn greedy_ignores(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// In llama.cpp mirostat takes the place of all samplers but logit bias and temperature.
+/// In llama.cpp mirostat takes the place of all samplers but logit bias and plain temperature.
 fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     let mirostat = matches!(
         chain.selector,
@@ -108,7 +95,11 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     if !mirostat || chain.dialect != Some(Dialect::LlamaCpp) {
         return None;
     }
-    let heard = |filter: &Filter| matches!(filter, Filter::LogitBias(_) | Filter::Temperature(_));
+    let heard = |filter: &Filter| match filter {
+        Filter::LogitBias(_) | Filter::Temperature(_) => true,
+        Filter::DynamicTemperature(heat) => heat.range <= 0.0,
+        _ => false,
+    };
     let ignored: Vec<_> = active(chain).filter(|(_, filter)| !heard(filter)).collect();
     let lint = idle(&ignored, |names, one| {
         let act = if one { "acts" } else { "act" };

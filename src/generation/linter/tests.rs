@@ -161,6 +161,11 @@ const REMARKS: &[(&str, &[&str])] = &[
         &["Mirostat in llama.cpp ignores top-p 0.9, which acts here."],
     ),
     ("temp 0.8, mirostat 5, dialect llama.cpp", &[]),
+    ("dyn-temp 0.8 range 0, mirostat 5, dialect llama.cpp", &[]),
+    (
+        "dyn-temp 0.8 range 0.5, mirostat 5, dialect llama.cpp",
+        &["Mirostat in llama.cpp ignores dyn-temp 0.8 range 0.5, which acts here."],
+    ),
     ("top-p 0.9, mirostat 5", &[]),
     // What the stages did.
     (

@@ -55,6 +55,7 @@ order in which they are written.
                        draw tokens whose probability lies near 0.5
   dialect llama.cpp    treat ties and edges as this engine does; also transformers, vllm,
                        mistral.rs, candle, ollama, openai
+  min-keep 2           top-p, min-p, typical-p, xtc, epsilon and eta leave at least two tokens
   seed 7               what the draws depend on; without it, that of the run
   name \"My pane\"       how the pane is called
 
@@ -105,7 +106,7 @@ impl FromStr for PaneSettings {
     /// Reads what [`GRAMMAR`] describes.
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
-        let mut name = None;
+        let (mut name, mut min_keep) = (None, None);
         for mut words in words::split(description)? {
             match stages::head(&mut words)? {
                 Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
@@ -115,10 +116,15 @@ impl FromStr for PaneSettings {
                     settings.chain.rules = dialect.rules();
                     settings.chain.dialect = Some(dialect);
                 }
+                Head::MinKeep => min_keep = Some(stages::min_keep(&mut words)?),
                 Head::Seed => settings.seed = Some(seed(&mut words)?),
                 Head::Name => name = Some(pane_name(&mut words)?),
             }
             words.end()?;
+        }
+        // A dialect may stand behind it, and sets all rules.
+        if let Some(min_keep) = min_keep {
+            settings.chain.rules.min_keep = min_keep;
         }
         settings.name = name.unwrap_or_else(|| default_name(&settings.chain));
         Ok(settings)
@@ -132,8 +138,7 @@ impl std::fmt::Display for PaneSettings {
         if parts.is_empty() || self.chain.selector != Selector::Multinomial {
             parts.push(self.chain.selector.to_string());
         }
-        let dialect = stages::dialect_of(&self.chain);
-        parts.extend(dialect.map(|dialect| format!("dialect {dialect}")));
+        parts.extend(stages::rules_words(&self.chain));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -319,12 +324,22 @@ mod tests {
             "T 1, dialect ollama",
             "top-p 0.9, dialect openai",
             "bias 13 -2.5 14 1 ban 5 6, ban 7, greedy",
+            "bias 13 -2.5 off, bias 13 1 ban 5 off, ban 7 8 off, bias off, gumbel",
+            "dry 0.8 base 1.75 allowed 2 breakers 13 5+6 off, mirostat 1 eta 0.1",
+            "T 1, mirostat 2 eta 0.1",
+            "T 1, mirostat-1 2 eta 0.1",
+            "top-p 0.9, dialect llama.cpp, min-keep 3",
+            "top-p 0.9, dialect transformers, min-keep 0",
+            "top-p 0.9, min-keep 1, seed 3",
             "min-p 0.000000001, name \"a \\\"b\\\", c\\\\d\"",
         ] {
             let pane = parsed(description);
             assert_eq!(pane.to_string(), description);
             assert_eq!(parsed(&pane.to_string()), pane);
         }
+        let min_keep = |description| parsed(description).chain.rules.min_keep;
+        assert_eq!(min_keep("min-keep 3, dialect transformers"), 3);
+        assert_eq!(min_keep("dialect transformers"), 1);
         for pane in PaneSettings::classics() {
             assert_eq!(parsed(&pane.to_string()), pane);
         }
@@ -341,7 +356,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, dialect, seed, name",
+                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, dialect, min-keep, seed, name",
             ),
             (
                 "top-p",
@@ -365,12 +380,12 @@ mod tests {
             (
                 "top-k 1.5",
                 "1.5",
-                "\"1.5\" is not a whole number, as in \"top-k 40\"",
+                "\"1.5\" is not a whole number of 0 or more, as in \"top-k 40\"",
             ),
             (
                 "top-k -1",
                 "-1",
-                "\"-1\" is not a whole number, as in \"top-k 40\"",
+                "\"-1\" is not a whole number of 0 or more, as in \"top-k 40\"",
             ),
             (
                 "seed 1.5",
@@ -380,7 +395,7 @@ mod tests {
             (
                 "repeat 1.1 last",
                 "last",
-                "\"last\" needs a whole number or \"all\", as in \"last 64\"",
+                "\"last\" needs a whole number of 0 or more, or \"all\", as in \"last 64\"",
             ),
             ("top-p 0.9 0.8", "0.8", "\"0.8\" is not understood here"),
             ("greedy 3", "3", "\"3\" is not understood here"),

@@ -16,6 +16,7 @@ pub(super) enum Head {
     Filter(fn(&mut Words) -> Result<Filter, PaneSpecError>),
     Selector(fn(&mut Words) -> Result<Selector, PaneSpecError>),
     Dialect,
+    MinKeep,
     Seed,
     Name,
 }
@@ -79,6 +80,7 @@ const HEADS: &[(&[&str], Head)] = &[
     (&["mirostat-1", "mirostat-v1"], Head::Selector(mirostat_v1)),
     (&["adaptive-p", "adaptive"], Head::Selector(adaptive_p)),
     (&["dialect"], Head::Dialect),
+    (&["min-keep"], Head::MinKeep),
     (&["seed"], Head::Seed),
     (&["name"], Head::Name),
 ];
@@ -155,7 +157,7 @@ fn quadratic(words: &mut Words) -> Result<Filter, PaneSpecError> {
 }
 
 fn top_k(words: &mut Words) -> Result<Filter, PaneSpecError> {
-    let k = words.number("a whole number", "top-k 40")?;
+    let k = words.number(COUNT, "top-k 40")?;
     Ok(Filter::TopK(TopK { k }))
 }
 
@@ -236,7 +238,7 @@ fn presence(words: &mut Words) -> Result<Filter, PaneSpecError> {
 }
 
 fn no_repeat_ngram(words: &mut Words) -> Result<Filter, PaneSpecError> {
-    let n = words.number("a whole number", "no-repeat 3")?;
+    let n = words.number(COUNT, "no-repeat 3")?;
     let window = window(words)?;
     Ok(Filter::NoRepeatNgram(NoRepeatNgram { n, window }))
 }
@@ -250,13 +252,15 @@ fn dry(words: &mut Words) -> Result<Filter, PaneSpecError> {
     options(words, |option, words| {
         match option {
             "base" => filter.base = number(words, "base 1.75")?,
-            "allowed" => filter.allowed_length = words.number("a whole number", "allowed 2")?,
+            "allowed" => filter.allowed_length = words.number(COUNT, "allowed 2")?,
             _ => return window_option(option, &mut filter.window, words),
         }
         Ok(true)
     })?;
     if words.take("breakers") {
-        while let Some(breaker) = words.next() {
+        while words.list_goes_on()
+            && let Some(breaker) = words.next()
+        {
             let ids = breaker.text.split('+').map(|id| id.parse().map(TokenId));
             filter
                 .breakers
@@ -270,7 +274,7 @@ fn dry(words: &mut Words) -> Result<Filter, PaneSpecError> {
 
 fn logit_bias(words: &mut Words) -> Result<Filter, PaneSpecError> {
     let mut filter = LogitBias::default();
-    while words.peek().is_some_and(|word| plain(&word.text) != "ban") {
+    while words.list_goes_on() && words.keyword(1).is_some_and(|word| word != "ban") {
         filter.biases.push(TokenBias {
             token: TokenId(words.number("a token id", "bias 13 -2.5")?),
             bias: number(words, "bias 13 -2.5")?,
@@ -332,17 +336,32 @@ pub(super) fn dialect(words: &mut Words) -> Result<Dialect, PaneSpecError> {
     })
 }
 
-/// The name of the dialect that a chain speaks: the one that was chosen, otherwise the first with
-/// its rules; nothing for our own.
-pub(super) fn dialect_of(chain: &ChainConfig) -> Option<&'static str> {
+/// What the words say of the rules of a chain: the dialect that it speaks, which is the one that was
+/// chosen, otherwise the first with its rules, and none for our own; and the least number that its
+/// cuts leave, where that is not the dialect's.
+pub(super) fn rules_words(chain: &ChainConfig) -> Vec<String> {
     let rules = chain.rules;
+    let same_but_for_the_least = |other: Rules| {
+        let min_keep = rules.min_keep;
+        Rules { min_keep, ..other } == rules
+    };
     let is_spoken = |dialect: Dialect| match chain.dialect {
         Some(chosen) => dialect == chosen,
-        None => rules != Rules::default() && dialect.rules() == rules,
+        None => {
+            !same_but_for_the_least(Rules::default()) && same_but_for_the_least(dialect.rules())
+        }
     };
     let mut dialects = DIALECTS.iter();
     let spoken = dialects.find(|(_, dialect)| is_spoken(*dialect));
-    spoken.map(|(name, _)| *name)
+    let least = spoken.map_or(0, |(_, dialect)| dialect.rules().min_keep);
+    let dialect = spoken.map(|(name, _)| format!("dialect {name}"));
+    let min_keep = (rules.min_keep != least).then(|| format!("min-keep {}", rules.min_keep));
+    dialect.into_iter().chain(min_keep).collect()
+}
+
+/// How many candidates each cut leaves at the least.
+pub(super) fn min_keep(words: &mut Words) -> Result<u32, PaneSpecError> {
+    words.number(COUNT, "min-keep 2")
 }
 
 const DIALECTS: [(&str, Dialect); 7] = [
@@ -355,14 +374,17 @@ const DIALECTS: [(&str, Dialect); 7] = [
     ("openai", Dialect::OpenAi),
 ];
 
+/// What is asked for where a count is missing.
+const COUNT: &str = "a whole number of 0 or more";
+
 fn number(words: &mut Words, example: &str) -> Result<f32, PaneSpecError> {
     words.number("a number", example)
 }
 
-/// At least one token id, up to the end of the part.
+/// At least one token id, up to the end of the part or its "off".
 fn token_ids(words: &mut Words) -> Result<Vec<TokenId>, PaneSpecError> {
     let mut ids = vec![TokenId(words.number("a token id", "ban 13 14")?)];
-    while words.peek().is_some() {
+    while words.list_goes_on() {
         ids.push(TokenId(words.number("a token id", "ban 13 14")?));
     }
     Ok(ids)
@@ -401,7 +423,8 @@ fn window_option(
     match option {
         "last" if words.take("all") => window.last_n = None,
         "last" => {
-            window.last_n = Some(words.number("a whole number or \"all\"", "last 64")?);
+            let kind = format!("{COUNT}, or \"all\"");
+            window.last_n = Some(words.number(&kind, "last 64")?);
         }
         "generated" => {
             words.take("only");

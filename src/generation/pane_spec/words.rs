@@ -60,11 +60,18 @@ impl Words {
         self.words.front()
     }
 
-    /// The next words as one keyword of this many words, in lower case and without hyphens.
+    /// Whether a list goes on: there is a word, and it is not the "off" of the stage.
+    pub(super) fn list_goes_on(&self) -> bool {
+        self.peek().is_some_and(|word| plain(&word.text) != "off")
+    }
+
+    /// The next words as one keyword of this many words, in lower case and without hyphens. A number
+    /// behind a word is its value: "mirostat 2" is not "mirostat-2".
     pub(super) fn keyword(&self, n_words: usize) -> Option<String> {
-        let mut words = self.words.iter().take(n_words);
-        let plain: String = words.by_ref().map(|word| plain(&word.text)).collect();
-        (self.words.len() >= n_words).then_some(plain)
+        let words = || self.words.iter().take(n_words);
+        let is_value = |word: &Word| word.text.parse::<f32>().is_ok();
+        let whole = self.words.len() >= n_words && !words().skip(1).any(is_value);
+        whole.then(|| words().map(|word| plain(&word.text)).collect())
     }
 
     /// Takes the next word if it is this one.

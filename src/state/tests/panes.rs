@@ -146,6 +146,29 @@ fn the_first_fork_is_told_in_a_sentence() {
 }
 
 #[test]
+fn a_text_that_stops_early_hides_no_fork_of_the_others() {
+    let words_after = |lasts: [&str; 3]| {
+        let mut state = ready();
+        let ids = asked(&state.apply(Command::GenerateAll));
+        write(&mut state, ids[0], &[(" in", 0.6)]);
+        for (id, last) in ids[1..].iter().zip(lasts) {
+            write(&mut state, *id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
+        }
+        fork_words(&state)
+    };
+    let words = words_after([" house", " fox", " fox"]);
+    assert_eq!(words.step, Some(2));
+    assert_eq!(
+        words.short,
+        "B, C and D agree for 2 tokens. At token 3, B parts."
+    );
+    assert_eq!(
+        words_after([" fox"; 3]).long,
+        "All agree for 1 token, then three go on alike."
+    );
+}
+
+#[test]
 fn settings_come_back_at_the_next_start() {
     let mut state = ready();
     state.prompt = "The sea".to_owned();

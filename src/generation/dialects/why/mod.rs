@@ -22,7 +22,8 @@ pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> 
     if one.selector != other.selector {
         return Vec::new();
     }
-    let sides = [Side::of(one), Side::of(other)];
+    let greedy = one.is_greedy() && other.is_greedy();
+    let sides = [one, other].map(|chain| Side::of(chain, greedy));
     let spoken = [one, other].map(|chain| spoken(chain).unwrap_or_else(|| "Quartet".to_owned()));
     let names = if spoken.first() == spoken.last() {
         names
@@ -50,9 +51,8 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Where the top token is taken without a coin, only what can change the top token counts.
-    fn of(chain: &'a ChainConfig) -> Self {
-        let greedy = chain.is_greedy();
+    /// Where both take the top token, only what can change the top token counts.
+    fn of(chain: &'a ChainConfig, greedy: bool) -> Self {
         let active = chain.active();
         let active = active.filter(|filter| !greedy || !filter.keeps_the_best());
         Self {

@@ -121,6 +121,12 @@ fn a_rule_that_differs_is_named() {
             ],
         ),
         (
+            "top-k 1",
+            Candle,
+            Vllm,
+            &["Tokens as likely as the last that top-k counts stay in vLLM, and go in candle"],
+        ),
+        (
             "min-p 1, top-k 0, top-p 1",
             MistralRs,
             Transformers,
@@ -174,6 +180,9 @@ fn other_numbers_are_their_own_reason() {
 fn the_top_token_minds_no_order_of_cuts() {
     let one = chain("temp 1.5, min-p 0.1, greedy, dialect transformers");
     let other = chain("min-p 0.1, temp 1.5, greedy, dialect llama.cpp");
+    assert!(why_they_differ(&one, &other).is_empty());
+    let one = chain("top-k 40, top-p 0.95, min-p 0.05, dyn-temp 0 range 0, dialect llama.cpp");
+    let other = chain("top-k 40, top-p 0.9, dyn-temp 0 range 0, dialect ollama");
     assert!(why_they_differ(&one, &other).is_empty());
     let one = chain("repeat 1.1 last all, greedy, dialect transformers");
     let other = chain("repeat 1.1, greedy, dialect llama.cpp");
