@@ -478,7 +478,7 @@ fn a_model_is_inspected_without_being_loaded() {
     let table = stdout(&output);
     for words in [
         "Name         quartet-stories-q8_0\n",
-        "Weights      5.1 million, stored as Q8_0\n",
+        "Weights      7.9 million, stored as Q8_0\n",
         "Context      384 tokens\n",
         "for each of 4 panes of 100 tokens\n",
     ] {

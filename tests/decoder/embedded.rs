@@ -37,7 +37,7 @@ fn it_opens_with_its_facts_and_its_tokenizer() {
     assert_eq!(info.name, "Quartet Stories");
     assert_eq!(
         (info.n_params, info.n_context, info.n_vocab),
-        (5_115_136, 384, 6144)
+        (7_868_672, 384, 6144)
     );
     assert_eq!(
         (info.quantization.as_str(), info.file.as_str()),
@@ -88,7 +88,7 @@ fn its_greedy_story_is_that_of_candle_transformers() {
     let sequence = model.lm.open();
     let mut tokens = prompt.clone();
     let mut text = Vec::new();
-    let mut n_read = 0;
+    let (mut n_read, mut n_same) = (0, 0);
     for _ in 0..30 {
         let logits = read(model.lm.as_mut(), sequence, &tokens[n_read..]);
         let input = Tensor::new(&tokens[n_read..], &Device::Cpu)
@@ -97,14 +97,20 @@ fn its_greedy_story_is_that_of_candle_transformers() {
             .unwrap();
         let expected = oracle.forward(&input, n_read).unwrap().squeeze(0).unwrap();
         n_read = tokens.len();
+        let expected = expected.to_vec1::<f32>().unwrap();
         let token = argmax(logits.last().unwrap());
-        assert_eq!(token, argmax(&expected.to_vec1::<f32>().unwrap()));
+        let best = argmax(&expected);
+        // Both round inputs to 8 bits, each in its own way, so that of two that are nearly as likely either may lead.
+        let gap = expected[best as usize] - expected[token as usize];
+        assert!(gap < 0.05, "token {token} lies {gap} below {best}");
+        n_same += usize::from(token == best);
         text.extend(model.vocabulary.piece(TokenId(token)).bytes);
         tokens.push(token);
     }
+    assert!(n_same >= 28, "{n_same}");
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.starts_with(" lived in a deep valley.\n\nThe fox wanted to give a crow a star."),
+        text.starts_with(" lived in a nest of hay in a deep valley.\n\nThe fox and a pony had"),
         "{text}"
     );
 }
