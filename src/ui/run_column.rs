@@ -169,7 +169,7 @@ fn stops_words(room: Room, limits: &Limits) -> String {
             n => format!("{n} stops"),
         },
         (_, true, 0) => "Stops: end of text".to_owned(),
-        (_, true, n) => format!("Stops: end, {n} more"),
+        (_, true, n) => format!("Stops: end + {n}"),
         (_, false, 0) => "Stops: none".to_owned(),
         (_, false, 1) => "Stops: 1 text".to_owned(),
         (_, false, n) => format!("Stops: {n} texts"),

@@ -77,14 +77,38 @@ fn fallback() -> FallbackSelectionFn<'static> {
     let select = FontResolver::default_fallback_selector();
     let looked = AtomicBool::new(false);
     Box::new(move |letter, tried, database| {
-        select(letter, tried, database).or_else(|| {
-            if looked.swap(true, Ordering::Relaxed) {
-                return None;
-            }
-            Arc::make_mut(database).load_system_fonts();
-            select(letter, tried, database)
-        })
+        let found = nearest(&select, letter, tried, database);
+        if found.is_some() || looked.swap(true, Ordering::Relaxed) {
+            return found;
+        }
+        Arc::make_mut(database).load_system_fonts();
+        nearest(&select, letter, tried, database)
     })
+}
+
+/// Of the faces that have a letter the first whose style, width and weight are those of the first that was tried; else
+/// the first of all.
+fn nearest(
+    select: &FallbackSelectionFn<'_>,
+    letter: char,
+    tried: &[fontdb::ID],
+    database: &mut Arc<fontdb::Database>,
+) -> Option<fontdb::ID> {
+    let kind = |database: &fontdb::Database, id| {
+        let face = database.face(id)?;
+        Some((face.style, face.stretch, face.weight))
+    };
+    let wanted = kind(database, *tried.first()?);
+    let mut passed = tried.to_vec();
+    let mut first = None;
+    while let Some(found) = select(letter, &passed, database) {
+        if kind(database, found) == wanted {
+            return Some(found);
+        }
+        first = first.or(Some(found));
+        passed.push(found);
+    }
+    first
 }
 
 /// The faces of the window, each once; their weights are asked for by the text itself.

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use egui::epaint::TextShape;
+use egui::epaint::text::Glyph;
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, FontFamily, Pos2};
+use egui::{Color32, FontFamily, Pos2, vec2};
 
 use super::shapes::{Number, color_attributes, escaped};
 
@@ -59,7 +60,30 @@ fn push_run(svg: &mut String, shape: &TextShape, run: &Run<'_>) {
     let _ = writeln!(svg, " xml:space=\"preserve\">{}</text>", escaped(&run.text));
 }
 
+/// A text of one row that is set alike is a run, in the order in which it is read: whoever shows the picture knows
+/// from which side its script is written, and the glyphs stand in the order in which they are seen.
+fn whole(shape: &TextShape) -> Option<Run<'_>> {
+    let galley = &*shape.galley;
+    let ([section], [row]) = (&*galley.job.sections, &*galley.rows) else {
+        return None;
+    };
+    let first = row.glyphs.first().filter(|_| !galley.elided)?;
+    let left = |start: f32, glyph: &Glyph| start.min(glyph.pos.x);
+    let right = |end: f32, glyph: &Glyph| end.max(glyph.pos.x + glyph.advance_width);
+    let left = row.glyphs.iter().fold(first.pos.x, left);
+    let right = row.glyphs.iter().fold(left, right);
+    Some(Run {
+        format: &section.format,
+        text: galley.job.text.clone(),
+        start: row.pos + vec2(left, first.pos.y),
+        end: row.pos.x + right,
+    })
+}
+
 fn runs(shape: &TextShape) -> Vec<Run<'_>> {
+    if let Some(run) = whole(shape) {
+        return vec![run];
+    }
     let job = &*shape.galley.job;
     let mut characters = job.text.char_indices().peekable();
     let mut section = 0;
