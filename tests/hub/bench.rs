@@ -68,7 +68,12 @@ impl Bench {
 
     /// Downloads the larger file.
     pub fn download(&self) -> Result<Outcome, DownloadFailure> {
-        self.hub().download(&large(), &mut |_| Order::GoOn)
+        self.bring(&large())
+    }
+
+    /// Downloads what is wanted, without another order on the way.
+    pub fn bring(&self, wanted: &Wanted) -> Result<Outcome, DownloadFailure> {
+        self.hub().download(wanted, &mut |_| Order::GoOn)
     }
 
     /// Downloads the larger file, and gives another order when so many bytes are here.

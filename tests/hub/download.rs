@@ -43,9 +43,7 @@ fn a_download_ends_in_the_cache_as_other_tools_lay_it_out() {
 #[test]
 fn a_folder_is_brought_whole_and_checked_file_by_file() {
     let bench = Bench::new();
-    let outcome = bench
-        .hub()
-        .download(&wanted(FOLDER, None), &mut |_| Order::GoOn);
+    let outcome = bench.bring(&wanted(FOLDER, None));
     let path = path_of(outcome.unwrap());
     assert_eq!(fs::read(path.join("config.json")).unwrap(), b"{}\n");
     assert_eq!(
@@ -73,9 +71,7 @@ fn what_is_there_is_not_brought_again() {
 #[test]
 fn a_quantisation_or_the_last_part_of_a_path_chooses_a_file() {
     let bench = Bench::new();
-    let outcome = bench
-        .hub()
-        .download(&wanted(GGUF, Some("q4_0")), &mut |_| Order::GoOn);
+    let outcome = bench.bring(&wanted(GGUF, Some("q4_0")));
     assert!(path_of(outcome.unwrap()).ends_with("tiny-Q4_0.gguf"));
 }
 
@@ -84,7 +80,7 @@ fn a_repository_that_was_renamed_is_found_under_its_old_name() {
     let bench = Bench::new();
     bench.server.rename("wolf/tiny-GGUF", GGUF);
     let wanted = wanted("wolf/tiny-GGUF", Some(LARGE));
-    let outcome = bench.hub().download(&wanted, &mut |_| Order::GoOn);
+    let outcome = bench.bring(&wanted);
     assert_eq!(
         fs::read(path_of(outcome.unwrap())).unwrap(),
         bytes(N_LARGE, 2)
@@ -94,28 +90,19 @@ fn a_repository_that_was_renamed_is_found_under_its_old_name() {
 #[test]
 fn of_several_models_one_must_be_chosen_and_it_must_be_there() {
     let bench = Bench::new();
-    let failure = bench
-        .hub()
-        .download(&wanted(GGUF, None), &mut |_| Order::GoOn)
-        .unwrap_err();
+    let failure = bench.bring(&wanted(GGUF, None)).unwrap_err();
     assert_eq!(
         failure.to_string(),
         format!("{GGUF} has several models; choose one of these: tiny-Q4_0.gguf, {LARGE}")
     );
     let missing = wanted(GGUF, Some("tiny-Q6_K.gguf"));
-    let failure = bench
-        .hub()
-        .download(&missing, &mut |_| Order::GoOn)
-        .unwrap_err();
+    let failure = bench.bring(&missing).unwrap_err();
     assert!(matches!(failure.error, HubError::FileMissing { .. }));
     bench
         .server
         .put("fox/empty", "README.md", "{}\n", CONFIG_SHA1);
     let empty = wanted("fox/empty", None);
-    let failure = bench
-        .hub()
-        .download(&empty, &mut |_| Order::GoOn)
-        .unwrap_err();
+    let failure = bench.bring(&empty).unwrap_err();
     assert!(matches!(failure.error, HubError::NothingToOpen { .. }));
 }
 
@@ -182,9 +169,7 @@ fn a_download_that_was_not_finished_is_found_again_and_goes_on_by_its_repository
     assert_eq!(bench.server.asked().len(), n_before);
 
     let n_before = bench.server.ranges().len();
-    let outcome = bench
-        .hub()
-        .download(&wanted(GGUF, None), &mut |_| Order::GoOn);
+    let outcome = bench.bring(&wanted(GGUF, None));
     path_of(outcome.unwrap());
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
     assert_eq!(bench.hub().kept_downloads(), []);
@@ -263,9 +248,7 @@ fn of_several_downloads_that_were_begun_the_furthest_goes_on_first() {
     let part = blobs.join(format!("{checksum}.incomplete"));
     fs::write(part, &content[..10]).unwrap();
     for file in [LARGE, small] {
-        let outcome = bench
-            .hub()
-            .download(&wanted(GGUF, None), &mut |_| Order::GoOn);
+        let outcome = bench.bring(&wanted(GGUF, None));
         assert!(path_of(outcome.unwrap()).ends_with(file));
     }
 }
@@ -276,17 +259,12 @@ fn a_folder_beside_a_file_is_chosen_by_its_name() {
     bench
         .server
         .put_large(FOLDER, "tiny-Q8_0.gguf", vec![7; 99]);
-    let choice = bench
-        .hub()
-        .download(&wanted(FOLDER, None), &mut |_| Order::GoOn)
-        .unwrap_err();
+    let choice = bench.bring(&wanted(FOLDER, None)).unwrap_err();
     assert_eq!(
         choice.to_string(),
         format!("{FOLDER} has several models; choose one of these: tiny-Q8_0.gguf, safetensors")
     );
-    let outcome = bench
-        .hub()
-        .download(&wanted(FOLDER, Some("safetensors")), &mut |_| Order::GoOn);
+    let outcome = bench.bring(&wanted(FOLDER, Some("safetensors")));
     let folder = path_of(outcome.unwrap());
     assert_eq!(
         fs::read(folder.join("model.safetensors")).unwrap(),
@@ -301,10 +279,7 @@ fn a_path_is_chosen_before_the_end_of_another_and_what_fits_twice_is_asked_about
     let small = format!("small/{LARGE}");
     bench.server.put_large(GGUF, &small, vec![7; 99]);
     assert!(path_of(bench.download().unwrap()).ends_with(format!("{COMMIT}/{LARGE}")));
-    let choice = bench
-        .hub()
-        .download(&wanted(GGUF, Some("Q8_0")), &mut |_| Order::GoOn)
-        .unwrap_err();
+    let choice = bench.bring(&wanted(GGUF, Some("Q8_0"))).unwrap_err();
     assert_eq!(
         choice.to_string(),
         format!("{GGUF} has several models; choose one of these: {small}, {LARGE}")

@@ -177,9 +177,7 @@ impl StepEntry {
             },
         })
     }
-}
 
-impl StepEntry {
     /// How many tokens the stages left, or one where no coin was tossed.
     fn n_kept_by_stages(&self) -> u32 {
         match (self.coin, self.stages.last()) {

@@ -71,10 +71,15 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
     if known.windows(2).any(|pair| pair.first() > pair.last()) {
         return Some(Departure::Reordered);
     }
-    if repeats_a_stage(chain, &engine.stages)
-        || places.contains(&None)
-        || !has_selector(dialect, chain.selector)
-    {
+    // Several lists of tokens are one.
+    let lists = engine
+        .stages
+        .iter()
+        .position(|stage| matches!(stage.filter, Filter::LogitBias(_)));
+    let repeated = known
+        .windows(2)
+        .any(|pair| pair.first() == pair.last() && pair.first() != lists.as_ref());
+    if repeated || places.contains(&None) || !has_selector(dialect, chain.selector) {
         return Some(Departure::Extended);
     }
     let elsewhere = |filter: &Filter| {
@@ -89,16 +94,6 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
         return Some(Departure::Windows);
     }
     (chain.rules != dialect.rules()).then_some(Departure::Rules)
-}
-
-/// Whether a stage of the engine acts more than once. Several lists of tokens are one.
-fn repeats_a_stage(chain: &ChainConfig, stages: &[Stage]) -> bool {
-    let is_list = |filter: &&Filter| matches!(filter, Filter::LogitBias(_));
-    let others = chain.active().filter(|filter| !is_list(filter));
-    let places: Vec<usize> = others
-        .filter_map(|filter| place_of(filter, stages))
-        .collect();
-    places.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Where the engine has this stage. A temperature that follows the entropy needs a stage that can.

@@ -3,6 +3,7 @@
 use egui::{Align, Id, Layout, TextEdit, Ui, vec2};
 
 use super::number_line::INDENT;
+use super::settings::kept;
 use super::token_words::exact_word;
 use crate::decoding::TokenId;
 use crate::decoding::filters::{LogitBias, TokenBias};
@@ -144,13 +145,11 @@ fn biased_ui(ui: &mut Ui, token: TokenId, bias: &mut f32) -> bool {
     let mut value = f64::from(*bias);
     let number = Number::new(&name, -10.0..=10.0, 2);
     let response = number.field_ui(ui, &mut value).on_hover_text(BIAS_TIP);
-    let value = value as f32;
-    // What is too large for the number would be infinite there.
-    let changed = response.changed() && value.is_finite();
-    if changed {
-        *bias = value;
+    let typed = kept(value).filter(|_| response.changed());
+    if let Some(typed) = typed {
+        *bias = typed;
     }
-    changed
+    typed.is_some()
 }
 
 /// What was typed, and what was found for it.

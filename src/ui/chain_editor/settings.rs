@@ -24,6 +24,12 @@ pub(super) struct Setting<'a> {
     number: Number<'a>,
 }
 
+/// A number as a chain keeps it; nothing for what is none there, or too large.
+pub(super) const fn kept(value: f64) -> Option<f32> {
+    let value = value as f32;
+    if value.is_finite() { Some(value) } else { None }
+}
+
 /// How values are spread along a slider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spread {
@@ -94,10 +100,11 @@ impl<'a> Setting<'a> {
         reason = "the value was clamped to what a count can hold"
     )]
     pub(super) const fn set(&mut self, value: f64) {
+        let Some(real) = kept(value) else {
+            return;
+        };
         match &mut self.number {
-            // What is too large for the number would be infinite there.
-            _ if !(value as f32).is_finite() => {}
-            Number::Real(number) => **number = value as f32,
+            Number::Real(number) => **number = real,
             Number::Count(number) => {
                 **number = value.round().clamp(0.0, u32::MAX as f64) as u32;
             }
