@@ -3,6 +3,7 @@
 mod dialogs;
 mod elsewhere;
 mod icon;
+mod kept;
 mod look;
 mod read;
 mod save;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
+use self::kept::SettingsFile;
 use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
@@ -23,11 +25,8 @@ pub use dialogs::Dialogs;
 /// Under this name the settings are stored, and the system knows the window.
 const APP_ID: &str = "quartet";
 
-/// The key of the settings in the store.
+/// The key under which earlier versions kept the settings in eframe's store.
 const SETTINGS: &str = "settings";
-
-/// The key of settings that were not understood, as they were.
-const UNREAD_SETTINGS: &str = "unread settings";
 
 /// New events are drawn this much later, so that they are drawn 30 times a second at most.
 const FRAME: Duration = Duration::from_millis(33);
@@ -60,16 +59,18 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
         APP_ID,
         options,
         Box::new(|cc| {
-            let json = cc.storage.and_then(|storage| storage.get_string(SETTINGS));
-            let restored = json.as_deref().map(Settings::from_json);
-            let (settings, lost) = restored
-                .map(|restored| (restored.settings, restored.lost))
+            let older = cc.storage.and_then(|storage| storage.get_string(SETTINGS));
+            let begun = eframe::storage_dir(APP_ID)
+                .map(|folder| kept::begin(folder, older))
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);
-            let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
-            if !lost.is_empty() {
-                app.state.tell_lost_settings(&lost);
-                app.unread_settings = json;
+            let mut app = App::new(&cc.egui_ctx, begun.settings, source, Dialogs::Native, start);
+            app.settings_file = begun.file;
+            if !begun.lost.is_empty() {
+                app.state.tell_lost_settings(&begun.lost);
+            }
+            if let Some(error) = begun.error {
+                app.state.tell_unkept_settings(&error);
             }
             Ok(Box::new(app))
         }),
@@ -89,8 +90,10 @@ pub struct App {
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     answers: (SyncSender<Command>, Receiver<Command>),
-    /// Settings that were not understood as a whole, until they are saved as they were.
-    unread_settings: Option<String>,
+    /// Where the settings are kept.
+    settings_file: Option<SettingsFile>,
+    /// Whether the last try to keep them failed, which was told.
+    settings_failed: bool,
 }
 
 impl App {
@@ -116,7 +119,8 @@ impl App {
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_ANSWERS),
-            unread_settings: None,
+            settings_file: None,
+            settings_failed: false,
         };
         for effect in effects {
             app.run_effect(ctx, None, effect);
@@ -136,7 +140,7 @@ impl App {
         while let Ok(command) = self.answers.1.try_recv() {
             effects.extend(self.state.apply(command));
         }
-        for event in self.download_events() {
+        for event in self.download_events(ctx) {
             let command = Command::Hub(HubCommand::Event(event));
             effects.extend(self.state.apply(command));
         }
@@ -160,13 +164,22 @@ impl App {
     }
 
     /// What the threads that speak with the Hub report.
-    fn download_events(&mut self) -> Vec<DownloadEvent> {
+    fn download_events(&mut self, ctx: &egui::Context) -> Vec<DownloadEvent> {
         let drain = |downloads: &mut Downloads| downloads.drain(BATCH);
-        let events = self.downloads.as_mut().map(drain).unwrap_or_default();
+        let mut events = self.downloads.as_mut().map(drain).unwrap_or_default();
+        if events.len() == BATCH {
+            // There may be more.
+            ctx.request_repaint();
+        }
         let lost = |event: &DownloadEvent| matches!(event, DownloadEvent::Panicked { .. });
-        if events.iter().any(lost) {
-            // The next request starts new ones.
-            self.downloads = None;
+        if let Some(at) = events.iter().position(lost) {
+            // The next request starts new ones. What the other thread still reported is over as well,
+            // and the window does not wait until it has ended.
+            events.truncate(at + 1);
+            let old = self.downloads.take();
+            let end = std::thread::Builder::new().name("hub-end".to_owned());
+            // Where there is no thread for it, it ends here.
+            end.spawn(move || drop(old)).ok();
         }
         events
     }
@@ -215,11 +228,17 @@ impl eframe::App for App {
         }
     }
 
-    fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        if let Some(unread) = self.unread_settings.take() {
-            storage.set_string(UNREAD_SETTINGS, unread);
+    fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        let Some(file) = &mut self.settings_file else {
+            return;
+        };
+        let kept = file.keep(self.state.settings());
+        if let Err(error) = &kept
+            && !self.settings_failed
+        {
+            self.state.tell_unkept_settings(&error.to_string());
         }
-        storage.set_string(SETTINGS, self.state.settings().to_json());
+        self.settings_failed = kept.is_err();
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -82,6 +82,32 @@ impl Settings {
         Restored { settings, lost }
     }
 
+    /// These settings, where they differ from those `before`; else what another window has kept
+    /// meanwhile. A preset that only the other one has is kept as well.
+    #[must_use]
+    pub fn merged(&self, before: &Self, theirs: &Self) -> Self {
+        let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
+        let (mut ours, before_json, theirs_json) = (json(self), json(before), json(theirs));
+        for (name, part) in ours.as_object_mut().into_iter().flatten() {
+            if before_json.get(name) == Some(&*part)
+                && let Some(other) = theirs_json.get(name)
+            {
+                *part = other.clone();
+            }
+        }
+        let mut merged: Self = serde_json::from_value(ours).unwrap_or_else(|_| self.clone());
+        let is_in = |presets: &[OwnPreset], preset: &OwnPreset| {
+            presets.iter().any(|other| other.name == preset.name)
+        };
+        for preset in &theirs.presets {
+            // One that was there before and is not here any more was deleted here.
+            if !is_in(&before.presets, preset) && !is_in(&merged.presets, preset) {
+                merged.presets.push(preset.clone());
+            }
+        }
+        merged
+    }
+
     /// The settings as text.
     pub fn to_json(&self) -> String {
         // Plain data has no part that JSON lacks, so this does not fail; if it did, an empty text
@@ -96,11 +122,16 @@ impl AppState {
         let parts: Vec<String> = lost.iter().map(|part| part.replace('_', " ")).collect();
         let body = format!(
             "Another version of Quartet wrote them, or they are damaged: {}. What was not \
-             understood has its usual value now; the settings as they were stay in their file \
-             under ‘unread settings’.",
+             understood has its usual value now; the settings as they were stay in their folder \
+             as settings-unread.json.",
             parts.join(", ")
         );
         self.notify(Notice::error("Some settings could not be read", body));
+    }
+
+    /// Says that settings will not outlive the program, and why.
+    pub fn tell_unkept_settings(&mut self, reason: &str) {
+        self.notify(Notice::error("Settings can't be kept", reason));
     }
 }
 
