@@ -16,7 +16,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("decoding", &["vectors"]),
     ("generation", &["decoding"]),
     ("engine", &["decoding", "generation", "vectors"]),
-    ("hub", &[]),
+    ("hub", &["generation"]),
     ("worker", &["decoding", "engine", "generation", "hub"]),
     ("export", &["decoding", "generation"]),
     ("state", &["decoding", "export", "generation", "worker"]),

@@ -2,16 +2,19 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::console;
+use super::count::at_least_1;
 use super::failure::Failure;
 use super::progress::Progress;
+use crate::generation::ByteSize;
 use crate::hub::{
     DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, Pace, RECOMMENDED,
-    Repository, Stage, Wanted, size_words,
+    Repository, Stage, Wanted,
 };
 
 /// Into a file or another program, progress is told no more often than this.
@@ -30,8 +33,8 @@ pub(super) struct SearchArguments {
     words: Vec<String>,
 
     /// The most repositories to show
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_1)]
+    limit: NonZeroUsize,
 }
 
 /// What `quartet download` is given.
@@ -54,7 +57,7 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     }
     let hub = open()?;
     let query = arguments.words.join(" ");
-    let found = hub.search(&query, arguments.limit, &mut || true);
+    let found = hub.search(&query, arguments.limit.get(), &mut || true);
     let found = found.map_err(fail)?.unwrap_or_default();
     if found.is_empty() {
         return Err(Failure::run(format!(
@@ -89,7 +92,7 @@ pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
         }
         Err(failure) => Err(Failure::run(format!(
             "{failure}\n{} are kept; the same command goes on from there",
-            size_words(failure.n_bytes_kept)
+            ByteSize(failure.n_bytes_kept)
         ))),
     }
 }
@@ -138,7 +141,7 @@ fn recommendations() -> String {
             "{}  {} · {} · {}\n    {}\n    quartet download {} --file {}",
             model.name,
             model.quantization,
-            size_words(model.n_bytes()),
+            ByteSize(model.n_bytes()),
             model.license,
             model.why,
             model.repository,
@@ -182,7 +185,7 @@ fn entry(repository: &Repository) -> String {
 fn facts(model: &ModelFiles) -> String {
     let kind = model.kind();
     match model.n_bytes {
-        Some(n_bytes) => format!("{kind} · {}", size_words(n_bytes)),
+        Some(n_bytes) => format!("{kind} · {}", ByteSize(n_bytes)),
         None => kind.to_owned(),
     }
 }
@@ -224,7 +227,7 @@ fn sentence(progress: &DownloadProgress) -> String {
         Stage::Verifying => format!("Checking {file}"),
         Stage::Receiving => {
             let (here, all) = (progress.n_bytes, progress.n_bytes_total);
-            let mut sentence = format!("{file}  {} of {}", size_words(here), size_words(all));
+            let mut sentence = format!("{file}  {}", ByteSize(here).of(ByteSize(all)));
             if let Some(speed) = progress.bytes_per_second {
                 // Writing to a string does not fail.
                 write!(sentence, "  {:.1} MB/s", speed / 1e6).ok();
@@ -268,7 +271,7 @@ mod tests {
             (Stage::Asking, "Asking the Hub"),
             (
                 Stage::Receiving,
-                "fox-Q8_0.gguf  291 MB of 484 MB  12.4 MB/s  about 16 s left",
+                "fox-Q8_0.gguf  291 of 484 MB  12.4 MB/s  about 16 s left",
             ),
             (
                 waiting,

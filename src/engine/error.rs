@@ -74,7 +74,7 @@ pub enum EngineError {
     },
 
     /// A file that is shorter than its own header says.
-    #[error("this file stops in the middle: {} of {n_needed}\n{path}", .n_bytes.beside(*.n_needed))]
+    #[error("this file stops in the middle: {}\n{path}", .n_bytes.of(*.n_needed))]
     FileCutOff {
         /// How long it is.
         n_bytes: ByteSize,

@@ -10,9 +10,24 @@ pub struct ByteSize(pub u64);
 const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
 
 impl ByteSize {
-    /// The number alone, in the unit in which `other` is shown: "3.9" beside "5.2 GB".
+    /// The number alone, in the unit in which `other` is shown: "3.9" beside "5.2 GB". What would be
+    /// nothing in that unit is shown in its own: "29 MB".
     pub fn beside(self, other: Self) -> String {
-        self.number(other.unit())
+        let number = self.number(other.unit());
+        if number == "0.0" {
+            self.to_string()
+        } else {
+            number
+        }
+    }
+
+    /// A part of `whole`: "3.9 of 5.2 GB"; in bytes where both would look alike.
+    pub fn of(self, whole: Self) -> String {
+        if self != whole && self.to_string() == whole.to_string() {
+            format!("{} of {} bytes", self.0, whole.0)
+        } else {
+            format!("{} of {whole}", self.beside(whole))
+        }
     }
 
     /// How often it can be divided by a thousand.
@@ -75,5 +90,11 @@ mod tests {
         let need = ByteSize(5_200_000_000);
         assert_eq!(ByteSize(3_900_000_000).beside(need), "3.9");
         assert_eq!(ByteSize(800_000_000).beside(need), "0.8");
+        assert_eq!(ByteSize(29_000_000).beside(need), "29 MB");
+        assert_eq!(ByteSize(800_000_000).of(need), "0.8 of 5.2 GB");
+        assert_eq!(
+            ByteSize(5_199_999_999).of(need),
+            "5199999999 of 5200000000 bytes"
+        );
     }
 }

@@ -215,8 +215,11 @@ impl Shelf {
     pub fn refer(&self, commit: &str) -> Result<(), HubError> {
         let refs = self.folder.join("refs");
         let path = refs.join("main");
+        // Other programs read it too: it is whole at any time.
+        let part = refs.join("main.part");
         fs::create_dir_all(&refs)
-            .and_then(|()| fs::write(&path, commit))
+            .and_then(|()| fs::write(&part, commit))
+            .and_then(|()| fs::rename(&part, &path))
             .map_err(|error| HubError::writing(&path, error))
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hf_hub::HFError;
 
-use super::size_words;
+use crate::generation::ByteSize;
 
 /// Why the Hub could not do what it was asked. Every message is fit to be shown.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +87,7 @@ pub enum HubError {
     #[error("{file} came damaged: its checksum is wrong, and it was deleted")]
     ChecksumWrong { file: String },
 
-    #[error("the disk is too full: {} are needed, {} are free\n{}", size_words(*.needed), size_words(*.free), .folder.display())]
+    #[error("the disk is too full: {} are needed, {} are free\n{}", ByteSize(*.needed), ByteSize(*.free), .folder.display())]
     DiskTooFull {
         needed: u64,
         free: u64,

@@ -25,7 +25,6 @@ mod recommended;
 mod repository;
 mod space;
 mod speed;
-mod words;
 
 pub use cache::{CachedModel, KeptDownload};
 pub use client::{Hub, HubConfig};
@@ -35,4 +34,3 @@ pub use journey::{DownloadProgress, Order, Pace, Stage};
 pub use model_files::{ModelFiles, ModelFormat};
 pub use recommended::{RECOMMENDED, RecommendedModel};
 pub use repository::Repository;
-pub use words::size_words;

@@ -88,7 +88,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4_K_M",
         megabytes: 1_056,
         license: "Apache 2.0",
-        why: "The largest of its family: the same training as the two above, more weights",
+        why: "The largest of its family: more weights, and trained on more text",
     },
     RecommendedModel {
         name: "SmolLM3 3B",

@@ -130,6 +130,7 @@ impl AppState {
         }
         self.model = ModelStatus::Lost;
         self.asked_sources.clear();
+        self.models.opening = None;
         let notice = Notice::error(
             "The engine stopped unexpectedly",
             format!("Your texts are safe. It said: {message}"),

@@ -114,7 +114,8 @@ impl AppState {
             .collect();
         for download in &self.hub.downloads {
             let wanted = &download.wanted;
-            if wanted.file.is_none() {
+            let is_done = matches!(download.stage, DownloadStage::Done(_));
+            if wanted.file.is_none() || !is_done && !self.has_row(wanted) {
                 rows.push(unfinished_row(
                     wanted,
                     self.hub_status(wanted, String::new()),
@@ -122,6 +123,20 @@ impl AppState {
             }
         }
         rows
+    }
+
+    /// Whether it is recommended, or a file of the repository that is unfolded.
+    fn has_row(&self, wanted: &Wanted) -> bool {
+        let is_it = |repository: &str, file: &str| {
+            (wanted.repository == repository) && wanted.file.as_deref() == Some(file)
+        };
+        let mut recommended = RECOMMENDED.iter();
+        recommended.any(|model| is_it(model.repository, model.file))
+            || matches!(
+                &self.hub.unfolded,
+                Some((repository, Listing::Found(found)))
+                    if found.models.iter().any(|model| is_it(repository, model.name()))
+            )
     }
 
     /// What a search has found, with the files of the repository that is unfolded.
@@ -271,13 +286,14 @@ fn halted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
     }
 }
 
-/// A download of which the file is not known, only the repository.
+/// A download that has no row elsewhere. Of one that was begun earlier only the repository is known.
 fn unfinished_row(wanted: &Wanted, status: HubRowStatus) -> HubRow {
+    let begun_earlier = || "Begun earlier".to_owned();
     HubRow {
         name: wanted.repository.clone(),
         n_params: None,
         n_downloads: None,
-        facts: "Begun earlier".to_owned(),
+        facts: wanted.file.clone().unwrap_or_else(begun_earlier),
         indented: false,
         status,
     }
@@ -308,8 +324,7 @@ fn fraction(progress: &DownloadProgress) -> f32 {
 
 #[expect(clippy::cast_sign_loss, reason = "a speed is never negative")]
 fn progress_words(progress: &DownloadProgress) -> String {
-    let total = ByteSize(progress.n_bytes_total);
-    let here = || format!("{} of {total}", ByteSize(progress.n_bytes).beside(total));
+    let here = || ByteSize(progress.n_bytes).of(ByteSize(progress.n_bytes_total));
     match &progress.stage {
         Stage::Asking => "Asking the Hub".to_owned(),
         Stage::Receiving => match progress.bytes_per_second {

@@ -6,7 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::models::Opening;
 use super::{
-    AppState, Command, Effect, ModelStatus, ModelsTab, Notice, PathPurpose, ReadyModel, capital,
+    AppState, Command, Effect, ModelStatus, ModelsTab, Notice, NoticeAction, PathPurpose,
+    ReadyModel, capital,
 };
 use crate::generation::{MemoryNeed, ModelOutline};
 use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
@@ -190,6 +191,9 @@ impl AppState {
 
     pub(super) fn restart_engine(&mut self) -> Vec<Effect> {
         self.model.begin_loading();
+        let restarts = |action: &NoticeAction| action.command == Command::RestartEngine;
+        self.notices
+            .retain(|notice| !notice.actions.iter().any(restarts));
         let source = self.model_source.clone();
         self.asked_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
@@ -284,7 +288,7 @@ impl AppState {
 }
 
 /// Seconds since 1970.
-fn now_secs() -> u64 {
+pub(crate) fn now_secs() -> u64 {
     // A clock that stands before 1970 knows no better.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())

@@ -188,7 +188,10 @@ fn tensors_that_can_not_be_there_are_named() {
         (one(&[1 << 62, 1], 0, 0), "w can't have the shape"),
         (one(&[u64::MAX], 8, 0), "w can't have the shape"),
         (one(&[32], 0, 4), "w begins at 4, not at a multiple of 32"),
-        (one(&[1 << 40], 0, 0), "stops in the middle: 0.0 of 4.4 TB"),
+        (
+            one(&[1 << 40], 0, 0),
+            "stops in the middle: 1.1 kB of 4.4 TB",
+        ),
         (one(&[32], 0, 1 << 20), "stops in the middle"),
         (one(&[32], 0, !31), "w lies beyond the end of any file"),
         (two(b"v", 128), "there are two tensors v"),
@@ -273,7 +276,7 @@ fn each_lie_of_a_safetensors_header_is_named() {
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]}"#),
-            "stops in the middle: 0.0 of 4.0 MB",
+            "stops in the middle: 90 bytes of 4.0 MB",
         ),
         (
             r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),

@@ -36,7 +36,7 @@ fn a_model_is_found_downloaded_and_listed() {
     assert_eq!(
         text(&found.stdout),
         "fox/tiny-GGUF  1300 downloads · 7 likes · apache-2.0 · changed 2025-05-09\n    \
-         tiny-Q4_0.gguf  Q4_0 · 300 KB\n    tiny-Q8_0.gguf  Q8_0 · 1 MB\n"
+         tiny-Q4_0.gguf  Q4_0 · 300 kB\n    tiny-Q8_0.gguf  Q8_0 · 1.0 MB\n"
     );
     let token = bench.server.asked()[0].headers["authorization"].clone();
     assert_eq!(token, "Bearer hf_from_the_shell");
@@ -57,7 +57,7 @@ fn a_model_is_found_downloaded_and_listed() {
     );
 
     let listed = text(&quartet(&bench, &["models"]).stdout);
-    assert_eq!(listed, format!("{GGUF}  Q8_0 · 1 MB\n    {path}\n"));
+    assert_eq!(listed, format!("{GGUF}  Q8_0 · 1.0 MB\n    {path}\n"));
 }
 
 #[test]

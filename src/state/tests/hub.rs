@@ -360,3 +360,23 @@ fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
     let downloads = hub(&mut state, HubCommand::Download(wanted()));
     assert_eq!(downloads.len(), 1);
 }
+
+#[test]
+fn a_download_keeps_a_row_when_its_repository_is_folded() {
+    let mut state = unfolded();
+    hub(&mut state, HubCommand::Download(wanted()));
+    assert_eq!(state.kept_rows(), []);
+    hub(&mut state, HubCommand::Unfold(NAME.to_owned()));
+    let [row] = state.kept_rows().try_into().unwrap();
+    assert_eq!(
+        (row.name.as_str(), row.facts.as_str()),
+        (NAME, "tiny-Q8_0.gguf")
+    );
+    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+    let done = DownloadEvent::Done {
+        wanted: wanted(),
+        path: PathBuf::from("/cache/tiny.gguf"),
+    };
+    event(&mut state, done);
+    assert_eq!(state.kept_rows(), []);
+}

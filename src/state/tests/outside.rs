@@ -56,9 +56,11 @@ fn after_a_panic_the_texts_are_there_and_the_engine_can_be_started_again() {
     let restart = state.notices[0].actions[0].command.clone();
     let load = Request::LoadModel(ModelSource::Embedded);
     assert_eq!(
-        state.apply(restart),
+        state.apply(restart.clone()),
         [Effect::RestartWorker, Effect::Send(load)]
     );
+    assert!(state.notices.is_empty());
+    assert_eq!(state.apply(restart), [], "it runs already");
     state.on_event(loaded());
     write(&mut state, ids[0], &[(" late", 0.5)]);
     assert_eq!(text(&state, 0), " in a house");
