@@ -95,10 +95,18 @@ fn a_chat_survives_json_with_what_its_template_made_of_it() {
         ..(*first.prompt).clone()
     });
     let written = render(ExportFormat::Json, &[&chat, &first]);
+    let page = String::from_utf8(render(ExportFormat::Markdown, &[&chat])).unwrap();
     assert_eq!(json::parse(&written).unwrap(), [chat, first]);
     let file: serde_json::Value = serde_json::from_slice(&written).unwrap();
     assert_eq!(file["prompt"]["chat"]["rendered"], "<|user|>Once upon");
     assert!(file["panes"][1]["prompt"]["chat"].is_null());
+
+    let message = page.find("Message:\n\n").unwrap();
+    let read = page.find("As the model read it, ").unwrap();
+    assert!(
+        message < read && page[read..].contains("<|user|>Once upon"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! A run as a table: one row for each step of each pane, quoted as RFC 4180 asks.
 //!
 //! Panes with the same `run` continue the same prompt by the same model; `step` counts from 1.
+//! The `settings` are the words that describe a pane on the command line.
 //! A piece that is no characters leaves `piece` empty and stands in `bytes`, in hexadecimal.
 
 use super::runs::runs;
+use super::settings_words;
 use crate::generation::{Generation, PieceKind, Step};
 
 const COLUMNS: [&str; 19] = [
@@ -34,16 +36,17 @@ pub(super) fn render(generations: &[&Generation]) -> String {
     push_row(&mut table, COLUMNS.map(str::to_owned));
     for (run_index, run) in runs(generations).iter().enumerate() {
         for (pane, generation) in &run.panes {
+            let settings = settings_words(generation);
             for (step_index, step) in generation.steps.iter().enumerate() {
                 let place = [run_index + 1, *pane, step_index + 1];
-                push_row(&mut table, row(place, generation, step));
+                push_row(&mut table, row(place, generation, &settings, step));
             }
         }
     }
     table
 }
 
-fn row(place: [usize; 3], generation: &Generation, step: &Step) -> [String; 19] {
+fn row(place: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 19] {
     let [run, pane, number] = place;
     let trace = &step.trace;
     let bytes = match step.piece.as_str() {
@@ -55,7 +58,7 @@ fn row(place: [usize; 3], generation: &Generation, step: &Step) -> [String; 19] 
         generation.model.name.clone(),
         pane.to_string(),
         generation.name.clone(),
-        generation.config.chain.to_string(),
+        settings.to_owned(),
         generation.config.seed.to_string(),
         number.to_string(),
         step.token.to_string(),

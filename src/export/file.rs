@@ -10,6 +10,11 @@ use std::path::Path;
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(before) if before.is_file() => {
+            // A new file in its place would pass over that it may not be written.
+            if before.permissions().readonly() {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            OpenOptions::new().write(true).open(path)?;
             let permissions = Some(before.permissions());
             if path.is_symlink() {
                 replace(&fs::canonicalize(path)?, bytes, permissions)
@@ -77,6 +82,19 @@ mod tests {
         let missing = folder.path().join("missing");
         assert!(write_whole(&missing.join("run.json"), b"{}").is_err());
         assert!(!missing.exists());
+    }
+
+    #[test]
+    fn a_file_that_may_only_be_read_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, b"dear").unwrap();
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        let error = write_whole(&path, b"new").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
+        assert_eq!(std::fs::read(&path).unwrap(), b"dear");
     }
 
     #[cfg(unix)]

@@ -6,8 +6,9 @@
 use std::fmt::Write as _;
 
 use super::runs::{Run, runs};
-use crate::decoding::Selector;
-use crate::generation::{EndOfText, FinishReason, Generation, Metrics};
+use super::settings_words;
+use crate::decoding::Filter;
+use crate::generation::{EndOfText, FinishReason, Generation, Metrics, PromptRecord};
 
 /// The page.
 pub(super) fn render(generations: &[&Generation]) -> String {
@@ -52,16 +53,30 @@ fn push_run(page: &mut String, run: &Run<'_>) {
             env!("CARGO_PKG_VERSION")
         ),
     );
-    line(
-        page,
-        &format!("Prompt, {}:", tokens(run.first.prompt.tokens.len())),
-    );
-    line(page, &fenced(&run.first.prompt.text));
+    push_prompt(page, &run.first.prompt);
     page.push('\n');
     page.push_str(&figures(run));
     for (number, generation) in &run.panes {
         push_pane(page, *number, generation);
     }
+}
+
+/// What was asked; of a chat also what the model read of it.
+fn push_prompt(page: &mut String, prompt: &PromptRecord) {
+    let n_tokens = tokens(prompt.tokens.len());
+    let Some(chat) = &prompt.chat else {
+        line(page, &format!("Prompt, {n_tokens}:"));
+        line(page, &fenced(&prompt.text));
+        return;
+    };
+    if !chat.system.is_empty() {
+        line(page, "System prompt:");
+        line(page, &fenced(&chat.system));
+    }
+    line(page, "Message:");
+    line(page, &fenced(&prompt.text));
+    line(page, &format!("As the model read it, {n_tokens}:"));
+    line(page, &fenced(&chat.rendered));
 }
 
 fn figures(run: &Run<'_>) -> String {
@@ -78,7 +93,7 @@ fn figures(run: &Run<'_>) -> String {
         let cells = [
             number.to_string(),
             inline(&generation.name),
-            inline(&generation.config.chain.to_string()),
+            inline(&settings_words(generation)),
             generation.config.seed.to_string(),
             metrics.n_generated.to_string(),
             speed.unwrap_or_default(),
@@ -100,8 +115,10 @@ fn push_pane(page: &mut String, number: usize, generation: &Generation) {
 
 fn settings(generation: &Generation) -> String {
     let config = &generation.config;
-    let mut parts = vec![inline(&config.chain.to_string())];
-    if config.chain.selector != Selector::Greedy {
+    let mut parts = vec![inline(&settings_words(generation))];
+    let chain = &config.chain;
+    let by_chance = |filter: &Filter| filter.rule().acts_by_chance();
+    if !chain.is_greedy() || chain.active().any(by_chance) {
         parts.push(format!("seed {}", config.seed));
     }
     parts.push(format!("up to {}", tokens(config.limits.max_new_tokens)));

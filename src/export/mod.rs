@@ -13,7 +13,7 @@ pub mod tools;
 
 pub use self::file::write_whole;
 
-use crate::generation::Generation;
+use crate::generation::{Generation, PaneSettings};
 
 /// A form in which a run leaves the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,5 +71,35 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
         ExportFormat::Json => json::render(generations),
         ExportFormat::Markdown => markdown::render(generations).into_bytes(),
         ExportFormat::Csv => csv::render(generations).into_bytes(),
+    }
+}
+
+/// How a generation chose, in the words that read back as that; its seed and its name are told apart.
+fn settings_words(generation: &Generation) -> String {
+    PaneSettings::from(generation.config.chain.clone()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ExportFormat, render};
+    use crate::generation::PaneSettings;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn every_setting_stands_in_the_page_and_in_the_table() {
+        let mut generation = generation(&[(" the", 0.5)]);
+        for words in [
+            "top-k 3, dialect transformers, min-keep 4",
+            "bias 13 -2.5 ban 5 6, top-k 40 off, xtc 0.5 threshold 0.2",
+            "repeat 1.1 last 32 generated only, dry 0.8 base 1.5 allowed 3 breakers 13 5+6, greedy",
+        ] {
+            let settings: PaneSettings = words.parse().unwrap();
+            generation.config.chain = settings.chain;
+            let page = render(ExportFormat::Markdown, &[&generation]);
+            let page = String::from_utf8(page).unwrap();
+            assert_eq!(page.matches(words).count(), 2, "{page}");
+            let table = String::from_utf8(render(ExportFormat::Csv, &[&generation])).unwrap();
+            assert!(table.contains(&format!(",\"{words}\",42,")), "{table}");
+        }
     }
 }

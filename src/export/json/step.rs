@@ -1,6 +1,7 @@
 //! A step of the run file, and the pieces that stand beside token ids so that people can read it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ struct SurvivorEntry {
 #[derive(Serialize, Deserialize)]
 struct StageEntry {
     #[serde(flatten)]
-    filter: Filter,
+    filter: Arc<Filter>,
     n_kept: u32,
     mass_removed: f64,
     entropy_nats: f64,
@@ -191,7 +192,7 @@ impl StepEntry {
 impl StageEntry {
     fn of(report: &StageReport) -> Self {
         Self {
-            filter: report.filter.clone(),
+            filter: Arc::clone(&report.filter),
             n_kept: report.n_kept,
             mass_removed: report.mass_removed,
             entropy_nats: report.entropy_nats,

@@ -36,6 +36,11 @@ pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<Token
         .collect()
 }
 
+/// The tokens at which llama.cpp breaks unless told otherwise.
+pub fn usual_breakers(vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
+    tokens(&defaults(), vocabulary)
+}
+
 /// The default breakers of llama.cpp, as texts.
 pub(super) fn defaults() -> Vec<String> {
     DEFAULTS.map(String::from).to_vec()

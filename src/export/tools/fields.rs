@@ -1,5 +1,7 @@
 //! The settings that a text names, taken one by one: what nobody takes is told at the end.
 
+use std::collections::BTreeSet;
+
 use super::value::Value;
 use crate::decoding::{Filter, Stage, TokenId};
 use crate::generation::listed;
@@ -151,10 +153,10 @@ impl Fields {
             .into_iter()
             .partition(|field| about_others(&field.name));
         self.unread.extend(in_one_sentence(&others));
-        for field in unknown {
-            let sentence = format!("{} can't be taken over", field.shown);
-            if !self.unread.contains(&sentence) {
-                self.unread.push(sentence);
+        let mut told = BTreeSet::new();
+        for Field { shown, .. } in &unknown {
+            if told.insert(shown) {
+                self.unread.push(format!("{shown} can't be taken over"));
             }
         }
     }

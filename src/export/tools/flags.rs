@@ -73,8 +73,6 @@ const OTHERS: &[&str] = &[
     "--file",
     "-sys",
     "--system-prompt",
-    "-fa",
-    "--flash-attn",
     "-a",
     "--alias",
     "-md",
@@ -135,7 +133,6 @@ const OTHERS_ALONE: &[&str] = &[
     "--verbose",
     "--no-warmup",
     "--simple-io",
-    "--color",
     "--metrics",
     "-cb",
     "--cont-batching",
@@ -155,9 +152,14 @@ const OTHERS_ALONE: &[&str] = &[
     "--no-escape",
 ];
 
+/// The same that have a value in newer versions only: what follows is one unless it is a flag.
+const OTHERS_EITHER_WAY: &[&str] = &["-fa", "--flash-attn", "--color"];
+
 /// Whether a flag is about something else than choosing tokens.
 pub(super) fn is_about_others(flag: &str) -> bool {
-    OTHERS.contains(&flag) || OTHERS_ALONE.contains(&flag)
+    [OTHERS, OTHERS_ALONE, OTHERS_EITHER_WAY]
+        .iter()
+        .any(|flags| flags.contains(&flag))
 }
 
 /// Whether the text can be a command line: a word of it is a flag that llama.cpp knows.
@@ -395,6 +397,10 @@ mod tests {
                 r#"-p="- a list" --ignore-eos=true top_p="1""#,
             ),
             ("--dry-sequence-breaker none", "dry_sequence_breakers=[]"),
+            (
+                "llama-server -fa --temp 0.3 -fa on --color --frobnicate -1 -n -2",
+                r#"-fa=true temperature="0.3" -fa="on" --color=true --frobnicate="-1" n_predict="-2""#,
+            ),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }

@@ -16,11 +16,13 @@ mod openai;
 mod plan;
 mod python;
 mod recognise;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod transformers;
 mod value;
 
+pub use self::breakers::usual_breakers;
 pub use self::recognise::read_settings;
 
 use self::llama::Words;

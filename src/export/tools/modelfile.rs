@@ -57,7 +57,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
             let (_, next) = lines
                 .next()
                 .ok_or_else(|| format!("line {number}: a quote of {name} is not closed"))?;
-            value = format!("{value}\n{next}");
+            value.push('\n');
+            value.push_str(next);
         };
         fields.push(Field::new(name, Value::Text(text)));
     }
@@ -164,6 +165,15 @@ mod tests {
             "top_k=5",
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_quote_over_many_lines_takes_no_more_than_its_length() {
+        let lines = "A line of a long text.\n".repeat(100_000);
+        let error = read(&format!("SYSTEM \"\"\"\n{lines}")).unwrap_err();
+        assert_eq!(error, "line 1: a quote of SYSTEM is not closed");
+        let fields = read(&format!("SYSTEM \"\"\"{lines}\"\"\"")).unwrap();
+        assert_eq!(fields[0].value, Value::text(lines));
     }
 
     #[test]

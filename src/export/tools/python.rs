@@ -1,5 +1,6 @@
 //! Reads the keywords of a Python call, or a dict. Only literals are understood, and nothing is run.
 
+use super::strings::Strings;
 use super::value::Value;
 
 /// The calls whose keywords are settings.
@@ -8,17 +9,27 @@ const CALLS: [&str; 4] = ["GenerationConfig", "generate", "create", "dict"];
 /// The calls whose one argument is the seed.
 const SEEDS: [&str; 2] = ["set_seed", "manual_seed"];
 
+/// Calls in calls beyond which nothing is read. Each is read again within the one around it, so that
+/// without an end to this a text of unclosed calls would take the square of its length.
+const MOST_NESTED: usize = 16;
+
 /// The keywords of every call that carries settings, in the order of the text; nothing where there
 /// is no such call.
 pub(super) fn calls(text: &str) -> Option<Vec<(String, Value)>> {
     let mut keywords = Vec::new();
     let mut found = false;
+    let mut ends_around: Vec<usize> = Vec::new();
     for at in ends_of_calls(text, &CALLS) {
         found = true;
-        keywords.extend(Python::new(text.get(at..)?, true).keywords());
+        ends_around.retain(|end| *end > at);
+        if ends_around.len() < MOST_NESTED {
+            let mut python = Python::new(text.get(at..)?, true);
+            keywords.extend(python.keywords());
+            ends_around.push(text.len() - python.rest.len());
+        }
     }
     let seeds = ends_of_calls(text, &SEEDS).into_iter().filter_map(|at| {
-        let seed = Python::new(text.get(at..)?, true).literal()?;
+        let seed = Python::new(text.get(at..)?, true).seed()?;
         Some(("seed".to_owned(), seed))
     });
     keywords.extend(seeds);
@@ -80,6 +91,7 @@ struct Python<'a> {
     in_brackets: bool,
     /// In how many brackets the literal stands that is read.
     depth: usize,
+    strings: Strings,
 }
 
 impl<'a> Python<'a> {
@@ -88,6 +100,7 @@ impl<'a> Python<'a> {
             rest: text,
             in_brackets,
             depth: 0,
+            strings: Strings::new(),
         }
     }
 
@@ -133,15 +146,19 @@ impl<'a> Python<'a> {
         Value::Code(self.expression().trim().to_owned())
     }
 
-    /// Everything up to the comma, or the bracket, that ends this argument.
+    /// Everything up to the comma, the bracket or the comment that ends this argument.
     fn expression(&mut self) -> &'a str {
         let start = self.rest;
         let mut depth = 0_usize;
         while let Some(c) = self.rest.chars().next() {
             match c {
                 '"' | '\'' if self.string().is_some() => continue,
+                '#' | ')' | ']' | '}' | ',' if depth == 0 => break,
+                '#' => {
+                    self.skip_comment();
+                    continue;
+                }
                 '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' | ',' if depth == 0 => break,
                 ')' | ']' | '}' => depth -= 1,
                 '\n' if depth == 0 && !self.in_brackets => break,
                 _ => {}
@@ -150,6 +167,13 @@ impl<'a> Python<'a> {
         }
         let length = start.len() - self.rest.len();
         start.get(..length).unwrap_or_default()
+    }
+
+    /// The one number in the brackets of a call that seeds.
+    fn seed(&mut self) -> Option<Value> {
+        self.skip_spaces();
+        let is_number = self.rest.starts_with(begins_number);
+        is_number.then(|| self.number()).flatten()
     }
 
     fn literal(&mut self) -> Option<Value> {
@@ -166,7 +190,7 @@ impl<'a> Python<'a> {
             '[' => self.sequence(']').map(Value::List),
             '(' => self.sequence(')').map(Value::List),
             '{' => self.map(),
-            '+' | '-' | '.' | '0'..='9' => self.number(),
+            c if begins_number(c) => self.number(),
             _ => self.constant(),
         }
     }
@@ -234,23 +258,9 @@ impl<'a> Python<'a> {
     }
 
     fn string(&mut self) -> Option<String> {
-        let quote = ["\"\"\"", "'''", "\"", "'"]
-            .into_iter()
-            .find(|quote| self.rest.starts_with(quote))?;
-        let mut text = String::new();
-        let mut rest = self.rest.get(quote.len()..)?;
-        loop {
-            if let Some(after) = rest.strip_prefix(quote) {
-                self.rest = after;
-                return Some(text);
-            }
-            let mut chars = rest.chars();
-            match chars.next()? {
-                '\\' => text.push_str(&escaped(&mut chars)?),
-                c => text.push(c),
-            }
-            rest = chars.as_str();
-        }
+        let (text, after) = self.strings.read(self.rest)?;
+        self.rest = after;
+        Some(text)
     }
 
     fn take(&mut self, token: &str) -> bool {
@@ -274,33 +284,18 @@ impl<'a> Python<'a> {
             if !self.rest.starts_with('#') {
                 return;
             }
-            let end = self.rest.find('\n').unwrap_or(self.rest.len());
-            self.skip(end);
+            self.skip_comment();
         }
+    }
+
+    fn skip_comment(&mut self) {
+        let end = self.rest.find('\n').unwrap_or(self.rest.len());
+        self.skip(end);
     }
 }
 
-/// What stands behind a backslash; an escape that Python does not know stays as it is.
-fn escaped(chars: &mut std::str::Chars<'_>) -> Option<String> {
-    let c = chars.next()?;
-    let n_digits = match c {
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
-        'n' => return Some("\n".to_owned()),
-        'r' => return Some("\r".to_owned()),
-        't' => return Some("\t".to_owned()),
-        'b' => return Some("\u{8}".to_owned()),
-        'f' => return Some("\u{c}".to_owned()),
-        '0' => return Some("\0".to_owned()),
-        '\n' => return Some(String::new()),
-        '\\' | '\'' | '"' => return Some(c.to_string()),
-        _ => return Some(format!("\\{c}")),
-    };
-    let digits = chars.as_str().get(..n_digits)?;
-    let code = u32::from_str_radix(digits, 16).ok()?;
-    *chars = chars.as_str().get(n_digits..)?.chars();
-    char::from_u32(code).map(String::from)
+const fn begins_number(c: char) -> bool {
+    matches!(c, '+' | '-' | '.' | '0'..='9')
 }
 
 #[cfg(test)]
@@ -359,6 +354,50 @@ mod tests {
         let read = calls(&format!("generate(a={}", deep("["))).unwrap();
         assert!(matches!(&read[..], [(name, Value::Code(_))] if name == "a"));
         assert_eq!(dict(&format!("{{'a': {}", deep("{"))), None);
+    }
+
+    #[test]
+    fn unclosed_calls_and_strings_take_no_more_than_their_length() {
+        for part in [
+            "generate(a=f(",
+            "generate(",
+            "generate(a=generate(",
+            "generate(a=[#],",
+            "generate(a='\"\\\"",
+            "a=[ #],\n",
+            "set_seed([#",
+        ] {
+            let text = format!("generate({}", part.repeat(10_000));
+            assert!(calls(&text).is_some(), "{part}");
+        }
+        let escapes = format!("generate(a=\"{}", "\\\"".repeat(50_000));
+        let read = calls(&escapes).unwrap();
+        assert!(matches!(&read[..], [(name, Value::Code(_))] if name == "a"));
+    }
+
+    #[test]
+    fn a_string_that_breaks_off_hides_no_other() {
+        let text = r#"generate(a=["x, y", "\xzz", 'b, c'], top_k=5)"#;
+        assert_eq!(
+            shown(&calls(text).unwrap()),
+            r#"a=<["x, y", "\xzz", 'b, c']> top_k=5"#
+        );
+    }
+
+    #[test]
+    fn a_comment_is_no_part_of_a_value() {
+        for (text, expected) in [
+            (
+                "generate(\n    top_k=5,  # a few)\n    max_new_tokens=len(x)  # all, top_p=1\n)",
+                "top_k=5 max_new_tokens=<len(x)>",
+            ),
+            (
+                "generate(a=f(1,  # ), top_p=1\n    2), top_k=5)",
+                "a=<f(1,  # ), top_p=1\n    2)> top_k=5",
+            ),
+        ] {
+            assert_eq!(shown(&calls(text).unwrap()), expected, "{text}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::llama::{self, Words};
 use super::value::Value;
 use super::{ReadSettings, Tool, flags, modelfile, openai, python, transformers};
 use crate::decoding::ChainConfig;
-use crate::generation::Vocabulary;
+use crate::generation::{Vocabulary, listed};
 
 /// The settings of llama-server's JSON, beside those of [`openai::NAMES`].
 const SERVER: [&str; 26] = [
@@ -81,6 +81,18 @@ const OLLAMA_OTHERS: [&str; 23] = [
     "stream",
     "use_mmap",
 ];
+
+/// Names that only `KoboldCpp` has.
+const KOBOLD: [&str; 5] = [
+    "rep_pen",
+    "rep_pen_range",
+    "rep_pen_slope",
+    "sampler_order",
+    "sampler_seed",
+];
+
+/// Names that llama-server has and other servers of `OpenAI`'s API do not.
+const ONLY_SERVER: [&str; 4] = ["n_predict", "repeat_last_n", "repeat_penalty", "samplers"];
 
 /// Reads settings that were written for a tool, which is recognised from the text itself: a command
 /// line, JSON, a Python call or dict, or a Modelfile. An error is a sentence that says what was
@@ -232,7 +244,11 @@ fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
     }
     let is_known = |(name, _): &(String, Value)| transformers::NAMES.contains(&name.as_str());
     if let Some(keywords) = python::keywords(text).filter(|all| all.iter().any(is_known)) {
-        return Ok((Tool::Transformers, fields_of(keywords)));
+        let fields = fields_of(keywords);
+        return match foreign(&fields, Tool::Transformers) {
+            Some(sentence) => Err(sentence),
+            None => Ok((Tool::Transformers, fields)),
+        };
     }
     Err(format!(
         "{} is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call \
@@ -297,12 +313,34 @@ fn tool_of(fields: &[Field]) -> Result<Tool, String> {
             best = (tool, n_known);
         }
     }
-    match best {
-        (_, 0) => {
+    match (foreign(fields, best.0), best) {
+        (Some(sentence), _) => Err(sentence),
+        (None, (_, 0)) => {
             Err("This JSON holds no setting that is known, such as temperature or top_p".to_owned())
         }
-        (tool, _) => Ok(tool),
+        (None, (tool, _)) => Ok(tool),
     }
+}
+
+/// Why these are the settings of a tool that is not read, however many of their names another knows
+/// too: its defaults, and the settings it lacks, would change what they mean.
+fn foreign(fields: &[Field], guessed: Tool) -> Option<String> {
+    let names = |name: &str| fields.iter().any(|field| field.name == name);
+    let kobold: Vec<&str> = KOBOLD.into_iter().filter(|name| names(name)).collect();
+    if !kobold.is_empty() {
+        return Some(format!(
+            "KoboldCpp's settings are not read ({}); those of llama.cpp, transformers, Ollama and OpenAI are",
+            listed(&kobold)
+        ));
+    }
+    let is_request = names("max_tokens") || names("max_completion_tokens");
+    let is_guess = guessed == Tool::LlamaServer && !ONLY_SERVER.into_iter().any(names);
+    let is_vllm = names("repetition_penalty") && !names("do_sample") && (is_request || is_guess);
+    is_vllm.then(|| {
+        "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without \
+         do_sample); in llama-server it is repeat_penalty"
+            .to_owned()
+    })
 }
 
 /// The JSON that a `curl` command sends.

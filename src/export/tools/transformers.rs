@@ -101,15 +101,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     plan.without_other_selectors();
     plan.expect_window(&[Slot::Repetition, Slot::NoRepeatNgram], Window::ALL);
     let greedy = plan.selector == Selector::Greedy;
-    if greedy {
-        plan.leave_out(|filter| {
-            let applied = WITHOUT_SAMPLING.contains(&Slot::of(filter));
-            let what = in_sentence(filter.name());
-            (!applied).then(|| {
-                format!("transformers passes over {what} where it takes the most likely token; {filter} is left out")
-            })
-        });
-    }
+    plan.leave_out(|filter| unsayable(filter, greedy));
     let mut said: Said = vec![("do_sample", Value::Truth(!greedy))];
     if !greedy {
         said.extend(sampling(&plan));
@@ -117,7 +109,11 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     said.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MOST_SEED);
     let limits = &config.limits;
-    said.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
+    if limits.max_new_tokens > 0 {
+        said.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
+    } else {
+        plan.tell("transformers takes a limit of 1 token or more; 0 is left out".to_owned());
+    }
     let stops = limits.stop_strings.iter().filter(|text| !text.is_empty());
     let stops: Vec<&String> = stops.collect();
     if !stops.is_empty() {
@@ -128,8 +124,20 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     (call(seed, &said), plan.unsaid)
 }
 
+/// Why a stage is left out: it would be passed over, or be an error.
+fn unsayable(filter: &Filter, greedy: bool) -> Option<String> {
+    let what = in_sentence(filter.name());
+    if greedy && !WITHOUT_SAMPLING.contains(&Slot::of(filter)) {
+        return Some(format!(
+            "transformers passes over {what} where it takes the most likely token; {filter} is left out"
+        ));
+    }
+    let is_error = matches!(filter, Filter::TypicalP(typical) if typical.p <= 0.0);
+    is_error.then(|| format!("transformers takes a {what} above 0; {filter} is left out"))
+}
+
 fn call(seed: Option<u64>, said: &Said) -> String {
-    let seed = seed.map(|seed| format!("transformers.set_seed({seed})\n"));
+    let seed = seed.map(|seed| format!("import transformers\n\ntransformers.set_seed({seed})\n"));
     let arguments: Vec<String> = said
         .iter()
         .map(|(name, value)| format!("    {name}={},\n", value.python()))
@@ -225,6 +233,10 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let warpers = warpers(fields)?;
     if samples == Some(true) {
         for (filter, name) in warpers {
+            if matches!(&filter, Filter::TypicalP(typical) if typical.p <= 0.0) {
+                let written = fields.as_written(name);
+                return Err(format!("{written} can't be: there it is above 0"));
+            }
             fields.add(filter, &[name], &mut chain.stages)?;
         }
     } else {
@@ -234,7 +246,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     Ok(chain)
 }
 
-/// The stages that are only applied where tokens are drawn, in their order.
+/// The stages that are only applied where tokens are drawn, in their order. A top-p or typical-p above
+/// 1 is off there, and so is a cutoff that does not lie between 0 and 1.
 fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
     let temperature = fields.number("temperature")?.unwrap_or(1.0);
     if temperature <= 0.0 {
@@ -247,6 +260,7 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
     let mut number = |name: &str, default: f32| -> Result<f32, String> {
         Ok(fields.number(name)?.unwrap_or(default))
     };
+    let between = |cutoff: f32| if cutoff < 1.0 { cutoff.max(0.0) } else { 0.0 };
     Ok(vec![
         (
             Filter::Temperature(Temperature { temperature }),
@@ -255,7 +269,7 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
         (Filter::TopK(TopK { k }), "top_k"),
         (
             Filter::TopP(TopP {
-                p: number("top_p", 1.0)?,
+                p: number("top_p", 1.0)?.min(1.0),
             }),
             "top_p",
         ),
@@ -267,19 +281,19 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
         ),
         (
             Filter::TypicalP(TypicalP {
-                p: number("typical_p", 1.0)?,
+                p: number("typical_p", 1.0)?.min(1.0),
             }),
             "typical_p",
         ),
         (
             Filter::EpsilonCutoff(EpsilonCutoff {
-                epsilon: number("epsilon_cutoff", 0.0)?,
+                epsilon: between(number("epsilon_cutoff", 0.0)?),
             }),
             "epsilon_cutoff",
         ),
         (
             Filter::EtaCutoff(EtaCutoff {
-                epsilon: number("eta_cutoff", 0.0)?,
+                epsilon: between(number("eta_cutoff", 0.0)?),
             }),
             "eta_cutoff",
         ),

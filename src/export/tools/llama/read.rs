@@ -167,10 +167,12 @@ impl Values {
             (0.95, 0.05)
         };
         let window = window("repeat_last_n", words, fields)?;
+        let min_p = min_p(p_of_best, fields)?;
         let mut number = |name: &str, default: f32| -> Result<f32, String> {
             Ok(fields.number(name)?.unwrap_or(default))
         };
         let off_below_zero = |number: f32| number.max(0.0);
+        let off_above_one = |number: f32| number.min(1.0);
         Ok(Self {
             temperature: DynamicTemperature {
                 temperature: off_below_zero(number("temperature", 0.8)?),
@@ -178,20 +180,18 @@ impl Values {
                 exponent: number("dynatemp_exponent", 1.0)?,
             },
             typical_p: TypicalP {
-                p: number("typical_p", 1.0)?,
+                p: off_above_one(number("typical_p", 1.0)?),
             },
             top_p: TopP {
-                p: number("top_p", p)?,
+                p: off_above_one(number("top_p", p)?),
             },
-            min_p: MinP {
-                p: off_below_zero(number("min_p", p_of_best)?),
-            },
+            min_p,
             top_n_sigma: TopNSigma {
                 n: off_below_zero(number("top_n_sigma", -1.0)?),
             },
             xtc: Xtc {
-                probability: off_below_zero(number("xtc_probability", 0.0)?),
-                threshold: number("xtc_threshold", 0.1)?,
+                probability: number("xtc_probability", 0.0)?.clamp(0.0, 1.0),
+                threshold: off_above_one(number("xtc_threshold", 0.1)?),
             },
             repetition: RepetitionPenalty {
                 penalty: number("repeat_penalty", 1.0)?,
@@ -207,7 +207,7 @@ impl Values {
             },
             adaptive: AdaptiveP {
                 target: number("adaptive_target", -1.0)?,
-                decay: number("adaptive_decay", 0.9)?,
+                decay: number("adaptive_decay", 0.9)?.clamp(0.0, 0.99),
             },
             top_k: TopK {
                 k: positive(fields.whole("top_k")?.unwrap_or(40)),
@@ -284,6 +284,20 @@ impl Values {
             _ => Vec::new(),
         }
     }
+}
+
+/// Above 1 no token reaches its bar, and llama.cpp keeps the first.
+fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
+    let p = fields.number("min_p")?.unwrap_or(default);
+    if p > 1.0 {
+        let written = fields.as_written("min_p");
+        fields.unread.push(format!(
+            "{written} keeps one token there; min-p 1 is taken, which keeps its equals too"
+        ));
+    }
+    Ok(MinP {
+        p: p.clamp(0.0, 1.0),
+    })
 }
 
 fn dry(words: Words, fields: &mut Fields, vocabulary: Option<&Vocabulary>) -> Result<Dry, String> {

@@ -16,6 +16,9 @@ const MOST_SEED: u64 = 0xFFFF_FFFE;
 /// The window that is written for "all": there is no word for it, and a larger one takes memory.
 const LONG_WINDOW: u32 = 32_768;
 
+/// The largest count that llama.cpp reads.
+const MOST_COUNT: u32 = i32::MAX.unsigned_abs();
+
 /// The settings and, in sentences, what is lost.
 pub(in super::super) fn write(
     words: Words,
@@ -49,6 +52,7 @@ pub(in super::super) fn write(
 
 fn samplers(words: Words, plan: &mut Plan, vocabulary: Option<&Vocabulary>, fields: &mut Said) {
     only_one_temperature(plan);
+    only_counts(plan);
     if words != Words::Ollama {
         fields.extend(order(plan).map(|order| ("samplers", order)));
     }
@@ -94,6 +98,20 @@ fn only_one_temperature(plan: &mut Plan) {
             })
         });
     }
+}
+
+/// More than the largest count is an error there.
+fn only_counts(plan: &mut Plan) {
+    let name = plan.name;
+    plan.leave_out(|filter| {
+        let count = match filter {
+            Filter::TopK(top_k) => top_k.k,
+            Filter::Dry(dry) => dry.allowed_length,
+            _ => 0,
+        };
+        (count > MOST_COUNT)
+            .then(|| format!("{name} counts up to {MOST_COUNT}; {filter} is left out"))
+    });
 }
 
 /// The samplers by name, unless they stand in the usual order.
@@ -159,7 +177,7 @@ fn cuts(words: Words, plan: &Plan, fields: &mut Said) {
     fields.push(("min_p", Value::from(p_of_best)));
     fields.extend(others);
     if words == Words::Server && plan.min_keep > 1 {
-        fields.push(("min_keep", Value::from(plan.min_keep)));
+        fields.push(("min_keep", Value::from(plan.min_keep.min(MOST_COUNT))));
     }
 }
 
@@ -192,7 +210,10 @@ fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
 fn plan_window(words: Words, slots: &[Slot], window: Window, plan: &mut Plan) -> Value {
     let last_n = match window.last_n {
         None if words == Words::Ollama => None,
-        last_n => Some(last_n.unwrap_or(LONG_WINDOW)),
+        last_n => {
+            let counted = last_n.filter(|n| *n <= MOST_COUNT);
+            Some(counted.unwrap_or(LONG_WINDOW))
+        }
     };
     let theirs = Window {
         last_n,
@@ -256,7 +277,15 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
     } else {
         "n_predict"
     };
-    fields.push((n_predict, Value::from(config.limits.max_new_tokens)));
+    let n_tokens = config.limits.max_new_tokens;
+    if n_tokens <= MOST_COUNT as usize {
+        fields.push((n_predict, Value::from(n_tokens)));
+    } else {
+        let name = plan.name;
+        plan.tell(format!(
+            "{name} counts up to {MOST_COUNT}; the limit of {n_tokens} tokens is left out"
+        ));
+    }
     let stops = config
         .limits
         .stop_strings

@@ -40,6 +40,12 @@ fn flags_mean_what_they_mean_in_llama_cpp() {
              --frobnicate can't be taken over",
         ),
         (
+            "llama-server -m x.gguf -fa --temp 0.3 --top-k 5",
+            Tool::LlamaCpp,
+            "top-k 5 › top-p 0.95 › min-p 0.05 › T 0.3",
+            "-m and -fa are not about choosing tokens",
+        ),
+        (
             "--samplers \"min_p;temperature;xtc;frob\" --min-p 0.1 --top-k 5 --temp 1.5 --xtc-probability 0.5 -s -1 -n -1",
             Tool::LlamaCpp,
             "min-p 0.1 › T 1.5 › xtc 0.5",
@@ -70,6 +76,48 @@ fn flags_mean_what_they_mean_in_llama_cpp() {
             Tool::LlamaCpp,
             "1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
             "--grammar can't be taken over",
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_off_in_a_tool_is_off_here() {
+    check(&[
+        (
+            "--top-k 0 --top-p 1.0001 --typical 1.5 --min-p -1 --xtc-probability 0.5 --xtc-threshold 1.5 --temp 0.7",
+            Tool::LlamaCpp,
+            "T 0.7",
+            "",
+        ),
+        (
+            "--top-k 0 --top-p 1 --min-p 1.05 --temp 1",
+            Tool::LlamaCpp,
+            "min-p 1",
+            "--min-p 1.05 keeps one token there; min-p 1 is taken, which keeps its equals too",
+        ),
+        (
+            r#"{"top_p": 1.5, "min_p": 0, "top_k": -1, "n_predict": 9}"#,
+            Tool::LlamaServer,
+            "T 0.8",
+            "9 tokens",
+        ),
+        (
+            "PARAMETER top_p 2\nPARAMETER top_k 0\nPARAMETER typical_p 1.5",
+            Tool::Ollama,
+            "T 0.8",
+            "",
+        ),
+        (
+            r#"{"do_sample": true, "temperature": 0.7, "top_k": 0, "top_p": 1.5, "typical_p": 2, "epsilon_cutoff": 1, "eta_cutoff": -1}"#,
+            Tool::Transformers,
+            "T 0.7",
+            "",
+        ),
+        (
+            r#"{"do_sample": false, "typical_p": 0.0, "top_p": 1.5}"#,
+            Tool::Transformers,
+            "top token",
+            "typical_p 0.0 does nothing there: do_sample is False, so the most likely token is taken",
         ),
     ]);
 }
@@ -206,8 +254,8 @@ fn an_error_says_what_is_wrong_where() {
         ),
         ("--temp hot", "--temp needs a number, not \"hot\""),
         (
-            "--top-p 1.5",
-            "--top-p 1.5 can't be: Top-p lies between 0 and 1",
+            "--top-p -0.5",
+            "--top-p -0.5 can't be: Top-p lies between 0 and 1",
         ),
         ("--top-k 1.5", "--top-k needs a whole number, not \"1.5\""),
         (
@@ -239,6 +287,10 @@ fn an_error_says_what_is_wrong_where() {
             "temperature 0.0 can't be: there it is above 0, and do_sample=False takes the most likely token",
         ),
         (
+            "generate(do_sample=True, typical_p=0.0)",
+            "typical_p 0.0 can't be: there it is above 0",
+        ),
+        (
             "generate(do_sample=True, top_k=-1)",
             "top_k -1 can't be: it is 0 or more",
         ),
@@ -253,6 +305,34 @@ fn an_error_says_what_is_wrong_where() {
         (
             "PARAMETER repeat_penalty 0",
             "repeat_penalty 0 can't be: Repetition penalty is above 0",
+        ),
+    ] {
+        assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
+    }
+}
+
+#[test]
+fn settings_of_tools_that_are_not_read_are_taken_for_no_others() {
+    for (text, expected) in [
+        (
+            r#"{"rep_pen":1.1,"temperature":0.7,"top_p":0.9,"max_length":80,"sampler_seed":5}"#,
+            "KoboldCpp's settings are not read (rep_pen and sampler_seed); those of llama.cpp, transformers, Ollama and OpenAI are",
+        ),
+        (
+            r#"{"sampler_order": [6, 0, 1, 3, 4, 2, 5]}"#,
+            "KoboldCpp's settings are not read (sampler_order); those of llama.cpp, transformers, Ollama and OpenAI are",
+        ),
+        (
+            r#"{"temperature":0.7,"top_p":0.9,"top_k":40,"repetition_penalty":1.1,"max_tokens":100}"#,
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+        (
+            r#"{"prompt":"Once","stream":true,"temperature":0.7,"top_k":40,"repetition_penalty":1.1}"#,
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+        (
+            "temperature=0.7, max_tokens=100, repetition_penalty=1.1",
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
         ),
     ] {
         assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");

@@ -84,7 +84,7 @@ fn transformers_has_a_call_in_python() {
             (
                 "bias 13 -2.5 ban 7, repeat 1.1 last all, no-repeat 3 last all, temp 2, top-k 40, \
                  top-p 0.9, min-p 0.05, typical-p 0.9, epsilon 0.0003, eta 0.0005",
-                "transformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+                "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
                  temperature=2.0,\n    top_k=40,\n    top_p=0.9,\n    min_p=0.05,\n    typical_p=0.9,\n    \
                  epsilon_cutoff=0.0003,\n    eta_cutoff=0.0005,\n    repetition_penalty=1.1,\n    \
                  no_repeat_ngram_size=3,\n    sequence_bias=[[[13], -2.5]],\n    suppress_tokens=[7],\n    \
@@ -204,6 +204,55 @@ fn transformers_takes_its_own_order_and_windows() {
             "transformers draws with one coin for all tokens; here each token has its own, which gives the same probabilities",
         ),
     ]);
+}
+
+#[test]
+fn what_a_tool_would_refuse_is_left_out() {
+    check_told(&[
+        (
+            Tool::Transformers,
+            "typical-p 0",
+            "transformers takes a typical-p above 0; typical-p 0 is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "top-k 3000000000",
+            "llama.cpp counts up to 2147483647; top-k 3000000000 is left out",
+        ),
+        (
+            Tool::LlamaServer,
+            "dry 1 base 2 allowed 3000000000",
+            "llama-server counts up to 2147483647; dry 1 is left out",
+        ),
+        (
+            Tool::LlamaCpp,
+            "repeat 1.1 last 3000000000",
+            "In llama.cpp the repetition penalty looks at the last 32768 tokens; here at the last 3000000000 tokens",
+        ),
+    ]);
+    let written = written(Tool::LlamaCpp, "top-k 3000000000");
+    assert!(written.contains("--top-k 0 "), "{written}");
+
+    let mut config = config("greedy");
+    for (tool, n_tokens, sentence) in [
+        (
+            Tool::Transformers,
+            0,
+            "transformers takes a limit of 1 token or more; 0 is left out",
+        ),
+        (
+            Tool::Ollama,
+            3_000_000_000,
+            "Ollama counts up to 2147483647; the limit of 3000000000 tokens is left out",
+        ),
+    ] {
+        config.limits.max_new_tokens = n_tokens;
+        let written = write_settings(tool, &config, None);
+        assert_eq!(written.unsaid, [sentence]);
+        for name in ["max_new_tokens", "num_predict"] {
+            assert!(!written.text.contains(name), "{}", written.text);
+        }
+    }
 }
 
 #[test]
