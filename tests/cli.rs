@@ -190,23 +190,44 @@ fn files_are_kept_where_they_were_asked_for() {
 #[test]
 fn a_file_that_cannot_be_written_loses_no_text() {
     let folder = tempfile::tempdir().unwrap();
+    let in_the_way = folder.path().join("run.json");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+    let place = ["--export", folder.path().to_str().unwrap()];
+    let output = quartet(&[&arguments[..], &place].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("[Token limit, 4 tokens]"));
+    let (said, path) = (stderr(&output), in_the_way.to_str().unwrap());
+    assert!(said.contains("error: ") && said.contains(path), "{said}");
+}
+
+#[test]
+fn a_wrong_path_is_told_before_the_model_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("missing/run.json");
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "in the way").unwrap();
-    for place in [
-        ["--json", json.to_str().unwrap()],
-        ["--export", blocked.to_str().unwrap()],
+    for (command, flag, path) in [
+        (&["generate", "--prompt", PROMPT][..], "--json", &json),
+        (
+            &["generate", "--prompt", PROMPT],
+            "--json",
+            &folder.path().to_owned(),
+        ),
+        (&["generate", "--prompt", PROMPT], "--export", &blocked),
+        (&["bench"], "--json", &json),
     ] {
-        let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
-        let output = quartet(&[&arguments[..], &place].concat());
+        let path = path.to_str().unwrap();
+        let output = quartet(&[command, &[flag, path]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(stdout(&output).contains("[Token limit, 4 tokens]"));
+        assert_eq!(stdout(&output), "");
         let said = stderr(&output);
         assert!(
-            said.contains("error: ") && said.contains(place[1]),
+            said.starts_with("error: the f") && said.ends_with(&format!("\n{path}\n")),
             "{said}"
         );
     }
+    assert_eq!(std::fs::read_to_string(&blocked).unwrap(), "in the way");
 }
 
 #[test]
@@ -413,7 +434,7 @@ fn settings_go_into_the_words_of_other_tools_and_come_back() {
         ),
         (
             "transformers",
-            "transformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
+            "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
              temperature=0.7,\n    top_k=0,\n    top_p=0.9,\n    repetition_penalty=1.0,\n    \
              max_new_tokens=200,\n)\n",
             "transformers applies temperature before top-p; here it stands after\n\
@@ -545,7 +566,78 @@ fn the_number_of_threads_is_chosen_and_changes_no_token() {
         tokens(&run["panes"][0])
     };
     assert_eq!(written(&["--threads", "1"]), written(&[]));
-    let refused = quartet(&["bench", "--threads", "0"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("--threads"));
+    for arguments in [["bench", "--threads", "0"], ["search", "--limit", "0"]] {
+        let refused = quartet(&arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        let said = stderr(&refused);
+        assert!(said.contains(arguments[1]), "{said}");
+        assert!(said.contains("at least 1"), "{said}");
+    }
+}
+
+#[test]
+fn biases_and_bans_that_do_nothing_are_told() {
+    let sample = ["sample", "--logits", "3,2,1,0", "--pane"];
+    let generate = [
+        "generate",
+        "--prompt",
+        "Once",
+        "--max-tokens",
+        "1",
+        "--pane",
+    ];
+    for (command, pane, sentence) in [
+        (&sample[..], "top-k 1, ban 0", "token 0 was drawn although"),
+        (&sample, "bias 4 100", "there is no token 4 to bias or ban"),
+        (&generate, "ban 99999", "there is no token 99999 to bias"),
+        (&generate, "bias 6144 100", "the last is 6143\n"),
+    ] {
+        let output = quartet(&[command, &[pane]].concat());
+        assert!(output.status.success());
+        let said = stderr(&output);
+        assert_eq!(said.matches(sentence).count(), 1, "{said}");
+    }
+    let output = quartet(&[&sample[..], &["ban 0"]].concat());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn a_file_with_other_scores_than_are_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("row.json");
+    for (text, sentence) in [
+        ("{}", "missing field `logits`"),
+        ("1,2,3", "the scores are not a list of numbers, {"),
+        (
+            "[{\"logits\": [1]}, {\"logits\": [\"x\"]}]",
+            "row 2: \"x\" is not a number\n",
+        ),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let output = quartet(&["sample", "--logits", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains(sentence), "{said}");
+        assert!(said.ends_with(&format!("\n{}\n", path.display())), "{said}");
+    }
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("red.gguf");
+    // No tensor, and one entry: an architecture that colours the terminal.
+    let mut bytes = b"GGUF\x03\0\0\0".to_vec();
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend(20_u64.to_le_bytes());
+    bytes.extend(b"general.architecture\x08\0\0\0");
+    bytes.extend(8_u64.to_le_bytes());
+    bytes.extend(b"\x1b[31mRED");
+    std::fs::write(&path, bytes).unwrap();
+    let output = quartet(&["inspect", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(!said.contains('\x1b'), "{said:?}");
+    assert!(said.starts_with("error: "), "{said:?}");
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::cache::CacheArgument;
+use super::count::at_least_1;
 use super::device::DeviceArgument;
 use super::failure::Failure;
 use super::precision::PrecisionArgument;
@@ -19,7 +20,7 @@ pub(super) struct ComputeArguments {
 
     /// How many threads compute on the processor, at most as many as this process may use; one for
     /// each core where none is given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_1)]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]

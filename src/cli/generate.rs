@@ -9,9 +9,10 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::keep::{keep_file, keep_folder};
+use super::keep::{check_file, keep_file, keep_folder, make_folder};
 use super::panes::pane_settings;
 use super::progress::Progress;
+use super::token_rules::{broken_bans, unknown_tokens};
 use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
 use crate::generation::{
@@ -83,10 +84,14 @@ pub(super) struct Arguments {
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
+    arguments.check_targets().map_err(Failure::run)?;
     let prompt = arguments.prompt()?;
     let source = source(arguments.model.clone());
     let compute = arguments.compute;
     let generations = write(source, compute, &prompt, panes, &mut Progress::new())?;
+    for pane in &generations {
+        tell_token_rules(pane);
+    }
     arguments.keep(&generations.iter().collect::<Vec<_>>())
 }
 
@@ -126,17 +131,31 @@ impl Arguments {
         Ok(settings.into_iter().map(pane).collect())
     }
 
+    /// Fails where files could not be kept in the end, before time goes into what is to be in them.
+    fn check_targets(&self) -> Result<(), String> {
+        if let Some(folder) = &self.export {
+            make_folder(folder)?;
+        }
+        self.json_file().map_or(Ok(()), check_file)
+    }
+
+    /// The file for the record; nothing where it goes to standard output.
+    fn json_file(&self) -> Option<&Path> {
+        let path = self.json.as_deref();
+        path.filter(|path| *path != Path::new("-"))
+    }
+
     /// Prints the texts and writes the files; what becomes of the ones does not keep the others.
     fn keep(&self, generations: &[&Generation]) -> Result<(), Failure> {
         let json = || render(ExportFormat::Json, generations);
-        let json_printed = self.json.as_deref() == Some(Path::new("-"));
+        let json_printed = self.json.is_some() && self.json_file().is_none();
         let printed = if json_printed {
             console::print(&json())
         } else {
             console::print(texts(generations).as_bytes())
         };
         let mut all_well = tell_failures(generations);
-        if let Some(path) = self.json.as_deref().filter(|_| !json_printed) {
+        if let Some(path) = self.json_file() {
             all_well &= told(&keep_file(path, &json()));
         }
         if let Some(folder) = &self.export {
@@ -170,6 +189,19 @@ fn texts(generations: &[&Generation]) -> String {
         writeln!(page, "[{}]\n", ending(pane)).ok();
     }
     page
+}
+
+/// Tells of biases and bans that do nothing or did not hold.
+fn tell_token_rules(pane: &Generation) {
+    let (name, chain) = (&pane.name, &pane.config.chain);
+    let drawn = pane.steps.iter().map(|step| step.token);
+    let sentences = [
+        unknown_tokens(name, chain, pane.model.n_vocab),
+        broken_bans(name, chain, drawn),
+    ];
+    for sentence in sentences.into_iter().flatten() {
+        console::note(&sentence);
+    }
 }
 
 /// Tells why panes failed; a reason that they share, once. Gives whether none did.

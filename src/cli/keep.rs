@@ -1,5 +1,7 @@
 //! Files that a command leaves behind; what goes wrong is a sentence with the path below it.
 
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::Path;
 
 use crate::export::{ExportFormat, render, write_whole};
@@ -19,17 +21,22 @@ const PICTURES: [(&str, Plot, ScoreMeasure); 4] = [
 /// Puts the run into a folder, in every format, with its pictures. The folder is made where it is
 /// missing.
 pub(super) fn keep_folder(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        format!(
-            "the folder could not be made: {error}\n{}",
-            folder.display()
-        )
-    })?;
+    make_folder(folder)?;
     for format in ExportFormat::ALL {
         let path = folder.join("run").with_extension(format.extension());
         keep_file(&path, &render(format, generations))?;
     }
     keep_pictures(folder, generations)
+}
+
+/// Makes the folder where it is missing.
+pub(super) fn make_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| {
+        format!(
+            "the folder could not be made: {error}\n{}",
+            folder.display()
+        )
+    })
 }
 
 fn keep_pictures(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
@@ -70,6 +77,42 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 /// Puts bytes into a file.
 pub(super) fn keep_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    write_whole(path, bytes)
-        .map_err(|error| format!("the file could not be written: {error}\n{}", path.display()))
+    write_whole(path, bytes).map_err(|error| unwritten(path, &error))
+}
+
+/// Fails where [`keep_file`] is known to fail, and writes nothing: a long run must not be lost to a
+/// wrong path.
+pub(super) fn check_file(path: &Path) -> Result<(), String> {
+    can_be_written(path).map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    format!("the file could not be written: {error}\n{}", path.display())
+}
+
+fn can_be_written(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(before) if before.is_file() && before.permissions().readonly() => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        Ok(before) if before.is_file() || before.is_dir() => {
+            OpenOptions::new().write(true).open(path).map(drop)
+        }
+        // A device or a pipe may wait for its reader until it opens, and what a link without a target
+        // points to is not known.
+        Ok(_) => Ok(()),
+        Err(_) if path.is_symlink() => Ok(()),
+        Err(_) => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => is_folder(folder),
+            _ => Ok(()),
+        },
+    }
+}
+
+fn is_folder(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.is_dir() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
 }

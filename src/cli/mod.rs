@@ -7,6 +7,7 @@ mod bench;
 mod cache;
 mod compute;
 mod console;
+mod count;
 mod device;
 mod failure;
 mod generate;
@@ -19,6 +20,7 @@ mod precision;
 mod progress;
 mod sample;
 mod settings;
+mod token_rules;
 mod write;
 
 use std::path::{Path, PathBuf};

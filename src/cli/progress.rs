@@ -63,6 +63,6 @@ impl Progress {
 fn draw(sentence: &str) {
     let mut stderr = io::stderr().lock();
     // Nothing is lost with a line of progress that can't be shown.
-    write!(stderr, "\r\x1b[K{sentence}").ok();
+    write!(stderr, "\r\x1b[K{}", console::spelt_out(sentence)).ok();
     stderr.flush().ok();
 }

@@ -181,12 +181,10 @@ impl Record {
         let most = self
             .generations
             .iter()
-            .map(|pane| pane.config.limits.max_new_tokens);
-        format!(
-            "Writing, {} of at most {} tokens",
-            steps.sum::<usize>(),
-            most.sum::<usize>()
-        )
+            .map(|pane| pane.config.limits.max_new_tokens)
+            .fold(0, usize::saturating_add);
+        let n_steps = steps.sum::<usize>();
+        format!("Writing, {n_steps} of at most {most} tokens")
     }
 
     fn give_up(&mut self, error: &str) {

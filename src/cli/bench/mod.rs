@@ -30,7 +30,7 @@ use self::subject::Subject;
 use super::compute::{ComputeArguments, on_the_processor};
 use super::console;
 use super::failure::Failure;
-use super::keep::keep_file;
+use super::keep::{check_file, keep_file};
 use super::progress::Progress;
 use super::write::source;
 use crate::engine::{Compute, Session, Synthetic, memory_with_cache, resident_memory};
@@ -116,6 +116,9 @@ const SEED: u64 = 1;
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(path) = json_file(arguments.json.as_deref()) {
+        check_file(path).map_err(Failure::run)?;
+    }
     let subject = subject(arguments);
     let mut outline = subject.inspect()?;
     outline.memory = memory_with_cache(&outline, arguments.compute.choice().cache);
@@ -168,14 +171,19 @@ fn lengths(arguments: &Arguments) -> Lengths {
 }
 
 fn tell(report: &Report, json: Option<&Path>) -> Result<(), Failure> {
-    match json {
-        Some(path) if path == Path::new("-") => console::print(&report.json()),
-        Some(path) => {
-            console::print(report.to_string().as_bytes())?;
-            keep_file(path, &report.json()).map_err(Failure::run)
-        }
-        None => console::print(report.to_string().as_bytes()),
+    if json.is_some() && json_file(json).is_none() {
+        return console::print(&report.json());
     }
+    console::print(report.to_string().as_bytes())?;
+    match json_file(json) {
+        Some(path) => keep_file(path, &report.json()).map_err(Failure::run),
+        None => Ok(()),
+    }
+}
+
+/// The file for the figures; nothing where they go to standard output.
+fn json_file(json: Option<&Path>) -> Option<&Path> {
+    json.filter(|path| *path != Path::new("-"))
 }
 
 /// A count from the command line; one that does not fit is too large for any model.

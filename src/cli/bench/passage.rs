@@ -2,14 +2,11 @@
 
 use crate::cli::failure::Failure;
 use crate::decoding::TokenId;
-use crate::engine::{CausalLm, EngineError, Prompt, Row, SequenceId, Tokenizer};
+use crate::engine::{CausalLm, EngineError, PREFILL_CHUNK, Prompt, Row, SequenceId, Tokenizer};
 
 /// What the text is made of; any would do.
 const SENTENCE: &str =
     "Once upon a time there was a little fox who lived at the edge of a forest. ";
-
-/// How many tokens are read at once, as a session reads them.
-const N_CHUNK: usize = 128;
 
 /// A text that goes on for so many tokens, or a few more.
 pub(super) fn text(n_tokens: usize, tokenizer: &Tokenizer) -> Result<Prompt, Failure> {
@@ -74,7 +71,7 @@ impl Passage {
 
 fn read(tokens: &[TokenId], lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
     let sequence = lm.open();
-    for chunk in tokens.chunks(N_CHUNK) {
+    for chunk in tokens.chunks(PREFILL_CHUNK) {
         let rows = chunk.iter().map(|token| Row {
             sequence,
             token: *token,

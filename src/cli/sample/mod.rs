@@ -3,6 +3,7 @@
 mod rows;
 mod table;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,7 +13,8 @@ use super::console;
 use super::failure::Failure;
 use super::keep::keep_file;
 use super::panes::pane_settings;
-use crate::decoding::{RankedCandidate, SamplerChain, TokenId};
+use super::token_rules::{broken_bans, unknown_tokens};
+use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
 use crate::generation::by_hand::{Draws, ScoreRow};
 use crate::generation::x_ray::XrayTable;
 use crate::generation::{GRAMMAR, PaneSettings};
@@ -81,6 +83,11 @@ struct Answer {
     kept: Vec<Kept>,
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<Draws>,
+    /// What the selector makes of these: the probabilities that lie end to end under the coin.
+    #[serde(skip)]
+    bar: Vec<f64>,
+    #[serde(skip)]
+    selector: Selector,
     #[serde(skip)]
     n_candidates: u32,
     #[serde(skip)]
@@ -108,10 +115,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     let rows = rows::read(arguments)?;
     let mut answers = Vec::new();
+    // Many rows may give cause for one sentence.
+    let mut sentences = BTreeSet::new();
     for pane in &panes {
         for (index, row) in rows.iter().enumerate() {
-            answers.push(arguments.answer(pane, index + 1, row)?);
+            let answer = arguments.answer(pane, index + 1, row)?;
+            let (name, chain) = (&pane.name, &pane.chain);
+            sentences.extend(unknown_tokens(name, chain, row.logits.len()));
+            sentences.extend(broken_bans(name, chain, [answer.token]));
+            answers.push(answer);
         }
+    }
+    for sentence in &sentences {
+        console::note(sentence);
     }
     arguments.keep(&answers)
 }
@@ -133,6 +149,9 @@ impl Arguments {
         let kept = chain
             .distribution(&row.logits, row.history(), coins)
             .map_err(fails)?;
+        let picked_from = chain
+            .first_distribution(&row.logits, row.history(), coins)
+            .map_err(fails)?;
         let sampled = row.sample(&pane.chain, coins).map_err(fails)?;
         let draws = (self.draws > 0).then(|| Draws::toss(&pane.chain, row, coins, self.draws));
         let trace = sampled.trace;
@@ -148,6 +167,8 @@ impl Arguments {
             stages: stages(&trace),
             kept: kept.iter().map(Kept::from).collect(),
             draws: draws.transpose().map_err(fails)?,
+            bar: picked_from.iter().map(|candidate| candidate.prob).collect(),
+            selector: pane.chain.selector,
             n_candidates: trace.raw.n_candidates,
             x_ray: XrayTable::recorded(&pane.chain, &trace),
         })
@@ -164,11 +185,7 @@ impl Arguments {
             None => {}
         }
         let names = self.tokens.as_deref().unwrap_or_default();
-        let names: Vec<&str> = names
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-            .collect();
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let tables: Vec<String> = answers
             .iter()
             .map(|answer| table::of(answer, &names))
@@ -271,6 +288,48 @@ mod tests {
     }
 
     #[test]
+    fn the_bar_and_the_counts_are_those_of_the_selector() {
+        let table = |pane: &str, n: &str| {
+            let answer = first_answer(&["--logits", "3,2,1", "--pane", pane, "--draws", n]);
+            table::of(&answer, &["", "b", ""])
+        };
+        let adaptive = table("adaptive-p 0.5", "1000");
+        // Of 60 cells, 0.874 are 52, and 66.52 % after the filters would be 40.
+        let bar = format!("0 {}▒", "█".repeat(52));
+        assert!(adaptive.contains(&bar), "{adaptive}");
+        assert!(
+            adaptive.contains("with 1 degree of freedom; honest draws pass 3.84"),
+            "{adaptive}"
+        );
+        for (pane, n, expected) in [
+            (
+                "sample",
+                "1000",
+                "with 2 degrees of freedom; honest draws pass 5.99",
+            ),
+            ("bias 1 1e38", "100", "No χ²: only one token is left"),
+            (
+                "greedy",
+                "100",
+                "No χ²: the most likely token is always taken",
+            ),
+            ("sample", "4", "No χ²: there are too few draws"),
+        ] {
+            let found = table(pane, n);
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_token_without_a_name_goes_by_its_number() {
+        let answer = first_answer(&["--logits", "1,2,0", "--pane", "greedy"]);
+        let table = table::of(&answer, &["", "b"]);
+        for expected in ["\nb, 66.52 %", "\n#0 ", "\n#2 "] {
+            assert!(table.contains(expected), "{table}");
+        }
+    }
+
+    #[test]
     fn json_may_hold_many_rows() {
         for (json, n_rows, n_history) in [
             ("[1, 2, null]", 1, 0),
@@ -308,5 +367,30 @@ mod tests {
         let row = super::rows::read(&arguments).unwrap().remove(0);
         let pane = arguments.panes().unwrap().remove(0);
         assert!(arguments.answer(&pane, 1, &row).is_err());
+    }
+
+    #[test]
+    fn json_of_another_shape_is_refused_with_a_reason() {
+        for (json, expected) in [
+            ("{}", "missing field `logits`"),
+            ("[{}]", "missing field `logits`"),
+            (
+                "[{\"logits\": [1]}, 2]",
+                "the scores are not a list of numbers",
+            ),
+            ("[[1, 2], [3, 4]]", "row 1: a list is not a number"),
+            ("[1, true]", "row 1: true is not a number"),
+            (
+                "[{\"logits\": [1]}, {\"logits\": [1, \"x\"]}]",
+                "row 2: \"x\" is not a number",
+            ),
+            ("[1, 2", "line 1"),
+        ] {
+            let refused = super::rows::read(&arguments(&["--logits", json]));
+            let Err(super::Failure::Run(sentence)) = refused else {
+                panic!("{json}: {refused:?}");
+            };
+            assert!(sentence.contains(expected), "{json}: {sentence}");
+        }
     }
 }

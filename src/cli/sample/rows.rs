@@ -4,106 +4,117 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Arguments, Failure};
 use crate::decoding::TokenId;
 use crate::generation::by_hand::ScoreRow;
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum File {
-    Scores(Vec<Score>),
-    Row(Entry),
-    Rows(Vec<Entry>),
+/// What JSON may hold.
+const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \
+                      list of such";
+
+/// JSON, and where it was read; nothing where the argument itself is the JSON.
+struct Json {
+    text: String,
+    origin: Option<String>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with logits")]
 struct Entry {
-    logits: Vec<Score>,
+    logits: Vec<Value>,
     history: Option<Vec<TokenId>>,
     n_prompt: Option<usize>,
 }
 
-/// A number; JSON has no infinities, so null and words such as "-inf" are read too.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Score {
-    Number(f32),
-    Word(String),
-    Impossible(()),
-}
-
 /// The rows that the arguments ask for.
 pub(super) fn read(arguments: &Arguments) -> Result<Vec<ScoreRow>, Failure> {
-    let history = ids(arguments.history.as_deref().unwrap_or_default())?;
-    let n_prompt = arguments.prompt_tokens;
+    let without = ScoreRow {
+        logits: Vec::new(),
+        history: ids(arguments.history.as_deref().unwrap_or_default())?,
+        n_prompt: arguments.prompt_tokens,
+    };
     let Some(json) = json(&arguments.logits)? else {
         let logits = scores(&arguments.logits)?;
-        return Ok(vec![ScoreRow {
-            logits,
-            history,
-            n_prompt,
-        }]);
+        return Ok(vec![ScoreRow { logits, ..without }]);
     };
-    let file: File = serde_json::from_str(&json).map_err(|error| {
-        let shape = "{\"logits\": […], \"history\": […], \"n_prompt\": n}";
-        Failure::run(format!(
-            "the scores are not {shape} or a list of such: {error}"
-        ))
-    })?;
-    let entries = match file {
-        File::Scores(logits) => vec![Entry {
-            logits,
-            history: None,
-            n_prompt: None,
-        }],
-        File::Row(entry) => vec![entry],
-        File::Rows(entries) => entries,
-    };
-    let row = |entry: Entry| {
-        Ok(ScoreRow {
-            logits: entry
-                .logits
-                .into_iter()
-                .map(Score::value)
-                .collect::<Result<_, _>>()?,
-            history: entry.history.unwrap_or_else(|| history.clone()),
-            n_prompt: entry.n_prompt.unwrap_or(n_prompt),
-        })
-    };
-    entries.into_iter().map(row).collect()
+    rows(&json.text, &without).map_err(|reason| match json.origin {
+        Some(origin) => Failure::run(format!("{reason}\n{origin}")),
+        None => Failure::run(reason),
+    })
 }
 
-impl Score {
-    fn value(self) -> Result<f32, Failure> {
-        match self {
-            Self::Number(value) => Ok(value),
-            Self::Word(word) => number(&word),
-            Self::Impossible(()) => Ok(f32::NEG_INFINITY),
-        }
+/// The rows that JSON holds; what one does not say is as in `without`.
+fn rows(json: &str, without: &ScoreRow) -> Result<Vec<ScoreRow>, String> {
+    let mut rows = Vec::new();
+    for (entry, number) in entries(json)?.into_iter().zip(1..) {
+        let logits: Result<Vec<f32>, String> = entry.logits.iter().map(score).collect();
+        rows.push(ScoreRow {
+            logits: logits.map_err(|reason| format!("row {number}: {reason}"))?,
+            history: entry.history.unwrap_or_else(|| without.history.clone()),
+            n_prompt: entry.n_prompt.unwrap_or(without.n_prompt),
+        });
     }
+    Ok(rows)
+}
+
+fn entries(json: &str) -> Result<Vec<Entry>, String> {
+    let refused = |reason: serde_json::Error| format!("the scores are not {SHAPES}: {reason}");
+    let value: Value = serde_json::from_str(json).map_err(refused)?;
+    let values = match value {
+        Value::Array(values) if values.iter().any(Value::is_object) => values,
+        Value::Array(logits) => {
+            return Ok(vec![Entry {
+                logits,
+                history: None,
+                n_prompt: None,
+            }]);
+        }
+        value => vec![value],
+    };
+    let entries = values.into_iter().map(serde_json::from_value::<Entry>);
+    entries.collect::<Result<_, _>>().map_err(refused)
+}
+
+/// A score; JSON has no infinities, so null and words such as "-inf" are scores too.
+fn score(value: &Value) -> Result<f32, String> {
+    let score = match value {
+        Value::Null => Some(f32::NEG_INFINITY),
+        Value::Number(number) => number.as_f64().map(|score| score as f32),
+        Value::String(word) => word.trim().parse().ok(),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    score.ok_or_else(|| match value {
+        Value::Array(_) => "a list is not a number".to_owned(),
+        Value::Object(_) => "an object is not a number".to_owned(),
+        value => format!("{value} is not a number"),
+    })
 }
 
 /// The JSON that is meant, or nothing where the argument holds the scores themselves.
-fn json(argument: &str) -> Result<Option<String>, Failure> {
+fn json(argument: &str) -> Result<Option<Json>, Failure> {
     if argument == "-" {
-        let mut json = String::new();
-        let read = std::io::stdin().read_to_string(&mut json);
+        let mut text = String::new();
+        let read = std::io::stdin().read_to_string(&mut text);
         read.map_err(|error| Failure::run(format!("standard input could not be read: {error}")))?;
-        return Ok(Some(json));
+        let origin = Some("Standard input".to_owned());
+        return Ok(Some(Json { text, origin }));
     }
     if argument.trim_start().starts_with(['[', '{']) {
-        return Ok(Some(argument.to_owned()));
+        let text = argument.to_owned();
+        return Ok(Some(Json { text, origin: None }));
     }
     let path = Path::new(argument);
     let looks_like_a_path = path.exists() || path.extension().is_some_and(|end| end == "json");
     if !looks_like_a_path {
         return Ok(None);
     }
-    let json = std::fs::read_to_string(path).map_err(|error| {
+    let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::run(format!("the scores could not be read: {error}\n{argument}"))
     })?;
-    Ok(Some(json))
+    let origin = Some(argument.to_owned());
+    Ok(Some(Json { text, origin }))
 }
 
 fn scores(text: &str) -> Result<Vec<f32>, Failure> {

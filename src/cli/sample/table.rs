@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Answer;
-use crate::decoding::TokenId;
+use crate::decoding::{Selector, TokenId};
 use crate::generation::by_hand::Draws;
 use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
 
@@ -15,6 +15,7 @@ pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
     let name = |token: TokenId| {
         names
             .get(token.index())
+            .filter(|name| !name.is_empty())
             .map_or_else(|| format!("#{token}"), |name| (*name).to_owned())
     };
     let mut text = format!(
@@ -24,7 +25,7 @@ pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
     push_stages(&mut text, answer, &name);
     push_bar(&mut text, answer, &name);
     if let Some(draws) = &answer.draws {
-        push_draws(&mut text, draws, &name);
+        push_draws(&mut text, draws, answer.selector, &name);
     }
     text
 }
@@ -115,8 +116,8 @@ fn push_columns(text: &mut String, rows: &[Vec<String>]) {
 fn push_bar(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
     let mut bar = String::new();
     let mut end = 0.0;
-    for (index, kept) in answer.kept.iter().enumerate() {
-        end += kept.prob;
+    for (index, prob) in answer.bar.iter().enumerate() {
+        end += prob;
         let shade = if index % 2 == 0 { '█' } else { '▒' };
         while bar.chars().count() < BAR
             && ((bar.chars().count() + 1) as f64) <= end * BAR as f64 + 0.5
@@ -143,7 +144,12 @@ fn push_bar(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String
     .ok();
 }
 
-fn push_draws(text: &mut String, draws: &Draws, name: &dyn Fn(TokenId) -> String) {
+fn push_draws(
+    text: &mut String,
+    draws: &Draws,
+    selector: Selector,
+    name: &dyn Fn(TokenId) -> String,
+) {
     let mut rows = vec![vec![
         String::new(),
         "drawn".to_owned(),
@@ -155,18 +161,28 @@ fn push_draws(text: &mut String, draws: &Draws, name: &dyn Fn(TokenId) -> String
     }
     text.push('\n');
     push_columns(text, &rows);
-    match &draws.chi_squared {
-        Some(found) => writeln!(
-            text,
-            "χ² {:.2} with {} degrees of freedom; honest draws pass {:.2} once in 20 times",
-            found.chi_squared, found.n_freedom, found.bound_one_in_20,
-        ),
-        None => writeln!(
-            text,
-            "No χ²: the draws do not follow the probabilities after the filters"
-        ),
+    writeln!(text, "{}", test_words(draws, selector)).ok();
+}
+
+/// How near the counts lie to those expected, or why that can't be told.
+fn test_words(draws: &Draws, selector: Selector) -> String {
+    if let Some(found) = &draws.chi_squared {
+        let (n, chi_squared) = (found.n_freedom, found.chi_squared);
+        let degrees = if n == 1 { "degree" } else { "degrees" };
+        let bound = found.bound_one_in_20;
+        return format!(
+            "χ² {chi_squared:.2} with {n} {degrees} of freedom; honest draws pass {bound:.2} once in \
+             20 times"
+        );
     }
-    .ok();
+    // Less than this is never drawn.
+    let possible = draws.counts.iter().filter(|tally| tally.expected > 1e-9);
+    let why = match (selector, possible.count()) {
+        (Selector::Greedy, _) => "the most likely token is always taken",
+        (_, ..2) => "only one token is left, so that every draw gives it",
+        _ => "there are too few draws to expect 5 of two kinds of token",
+    };
+    format!("No χ²: {why}")
 }
 
 fn percent(prob: f64) -> String {

@@ -41,34 +41,39 @@ impl ChiSquared {
                 .map(|(count, expected)| (count - expected).powi(2) / expected)
                 .sum(),
             n_freedom,
-            bound_one_in_20: bound(n_freedom, 1.645),
-            bound_one_in_1000: bound(n_freedom, 3.09),
+            bound_one_in_20: bound(n_freedom, 0.05),
+            bound_one_in_1000: bound(n_freedom, 0.001),
         })
     }
 
     /// How often honest draws lie as far off as these, between 0 and 1.
-    ///
-    /// One minus the regularised lower incomplete gamma function at half the freedom and half of χ²,
-    /// by its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …)`:
-    /// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
     pub fn p_value(&self) -> f64 {
-        let (a, x) = (f64::from(self.n_freedom) / 2.0, self.chi_squared / 2.0);
-        if x <= 0.0 {
-            return 1.0;
-        }
-        let ln_first = a * x.ln() - x - ln_gamma_half(self.n_freedom + 2);
-        if ln_first < -700.0 {
-            return if x > a { 0.0 } else { 1.0 };
-        }
-        let (mut term, mut sum, mut n) = (1.0, 1.0, 0.0);
-        // The terms grow until n is about x - a, and then fall for good.
-        while term > sum * f64::EPSILON || n < x - a {
-            n += 1.0;
-            term *= x / (a + n);
-            sum += term;
-        }
-        (1.0 - (ln_first + sum.ln()).exp()).clamp(0.0, 1.0)
+        share_beyond(self.chi_squared, self.n_freedom)
     }
+}
+
+/// How often honest draws pass this χ².
+///
+/// One minus the regularised lower incomplete gamma function at half the freedom and half of χ², by
+/// its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …)`:
+/// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
+fn share_beyond(chi_squared: f64, n_freedom: u32) -> f64 {
+    let (a, x) = (f64::from(n_freedom) / 2.0, chi_squared / 2.0);
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let ln_first = a * x.ln() - x - ln_gamma_half(n_freedom + 2);
+    if ln_first < -700.0 {
+        return if x > a { 0.0 } else { 1.0 };
+    }
+    let (mut term, mut sum, mut n) = (1.0, 1.0, 0.0);
+    // The terms grow until n is about x - a, and then fall for good.
+    while term > sum * f64::EPSILON || n < x - a {
+        n += 1.0;
+        term *= x / (a + n);
+        sum += term;
+    }
+    (1.0 - (ln_first + sum.ln()).exp()).clamp(0.0, 1.0)
 }
 
 /// ln Γ(n / 2), from Γ(1) = 1, Γ(1/2) = √π and Γ(a + 1) = a Γ(a).
@@ -82,28 +87,28 @@ fn ln_gamma_half(n: u32) -> f64 {
     start + steps.map(|k| (f64::from(k) / 2.0).ln()).sum::<f64>()
 }
 
-/// The χ² that is passed as seldom as a normal variable passes `deviations`.
-///
-/// Wilson, Hilferty 1931, "The Distribution of Chi-square".
-fn bound(n_freedom: u32, deviations: f64) -> f64 {
-    let n = f64::from(n_freedom);
-    let part = 2.0 / (9.0 * n);
-    n * (1.0 - part + deviations * part.sqrt()).powi(3)
+/// The χ² that honest draws pass as seldom as `share` says, found by halving where it can lie: the
+/// usual approximation is off by 3 in 100 where there are few degrees of freedom.
+fn bound(n_freedom: u32, share: f64) -> f64 {
+    let (mut from, mut to) = (0.0, f64::from(n_freedom));
+    while share_beyond(to, n_freedom) > share {
+        from = to;
+        to *= 2.0;
+    }
+    while to - from > 1e-9 * to {
+        let middle = f64::midpoint(from, to);
+        if share_beyond(middle, n_freedom) > share {
+            from = middle;
+        } else {
+            to = middle;
+        }
+    }
+    to
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChiSquared, bound};
-
-    fn p_value(chi_squared: f64, n_freedom: u32) -> f64 {
-        ChiSquared {
-            chi_squared,
-            n_freedom,
-            bound_one_in_20: bound(n_freedom, 1.645),
-            bound_one_in_1000: bound(n_freedom, 3.09),
-        }
-        .p_value()
-    }
+    use super::{bound, share_beyond};
 
     #[test]
     fn p_values_are_those_of_the_tables() {
@@ -119,26 +124,42 @@ mod tests {
             (2000.0, 3, 0.0),
             (5.0, 4000, 1.0),
         ] {
-            let found = p_value(chi_squared, n_freedom);
+            let found = share_beyond(chi_squared, n_freedom);
             assert!(
                 (found - expected).abs() < 1e-6,
                 "{chi_squared} with {n_freedom}: {found}, not {expected}"
             );
         }
-        let two: f64 = p_value(7.3, 2);
+        let two = share_beyond(7.3, 2);
         assert!((two - (-3.65_f64).exp()).abs() < 1e-12);
     }
 
     #[test]
-    fn the_bounds_are_passed_about_as_seldom_as_they_say() {
-        for n_freedom in [1, 2, 5, 20, 200] {
-            let one_in_20 = p_value(bound(n_freedom, 1.645), n_freedom);
-            let one_in_1000 = p_value(bound(n_freedom, 3.09), n_freedom);
-            assert!((one_in_20 - 0.05).abs() < 0.003, "{n_freedom}: {one_in_20}");
+    fn the_bounds_are_those_of_the_tables() {
+        for (n_freedom, share, expected) in [
+            (1, 0.05, 3.841),
+            (2, 0.05, 5.991),
+            (3, 0.05, 7.815),
+            (100, 0.05, 124.342),
+            (1, 0.001, 10.828),
+            (2, 0.001, 13.816),
+            (10, 0.001, 29.588),
+        ] {
+            let found = bound(n_freedom, share);
             assert!(
-                (one_in_1000 - 0.001).abs() < 3e-4,
-                "{n_freedom}: {one_in_1000}"
+                (found - expected).abs() < 6e-4,
+                "{n_freedom}: {found}, not {expected}"
             );
+        }
+    }
+
+    #[test]
+    fn the_bounds_are_passed_as_seldom_as_they_say() {
+        for n_freedom in [1, 2, 5, 20, 200, 5000] {
+            for share in [0.05, 0.001] {
+                let found = share_beyond(bound(n_freedom, share), n_freedom);
+                assert!((found / share - 1.0).abs() < 1e-4, "{n_freedom}: {found}");
+            }
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::decoding::{ChainConfig, Coins, DecodingError, SamplerChain, Selector,
 pub struct Draws {
     /// The most expected first.
     pub counts: Vec<Tally>,
-    /// Nothing where the selector draws by rules of its own, or where only one token can be drawn.
+    /// Nothing where no coin chooses, where only one token can be drawn, and where there are too few
+    /// draws.
     pub chi_squared: Option<ChiSquared>,
 }
 
@@ -23,12 +24,13 @@ pub struct Tally {
     pub id: TokenId,
     /// How often it was drawn.
     pub count: u32,
-    /// How often the distribution after the filters lets one expect it.
+    /// How often the distribution from which the selector picks lets one expect it.
     pub expected: f64,
 }
 
 impl Draws {
-    /// Draws at as many positions in a row, each as the first of its text.
+    /// Draws at as many positions in a row, each as the first of its text: what a selector learns from
+    /// one does not change the next.
     pub fn toss(
         config: &ChainConfig,
         row: &ScoreRow,
@@ -50,7 +52,7 @@ impl Draws {
             // A stage that acts by chance leaves another distribution at another position.
             if by_chance || toss == 0 {
                 let n_for = if by_chance { 1 } else { n };
-                for candidate in chain.distribution(&row.logits, history, coins)? {
+                for candidate in chain.first_distribution(&row.logits, history, coins)? {
                     counts.entry(candidate.token).or_default().1 +=
                         candidate.prob * f64::from(n_for);
                 }
@@ -86,8 +88,11 @@ impl Draws {
             })
             .collect();
         counts.sort_by(|a, b| b.expected.total_cmp(&a.expected).then(a.id.cmp(&b.id)));
-        let plain = matches!(selector, Selector::Multinomial | Selector::GumbelMax);
-        let chi_squared = if plain { ChiSquared::of(&counts) } else { None };
+        // Where the best is always taken, the counts are what is expected, whatever chance does.
+        let chi_squared = match selector {
+            Selector::Greedy => None,
+            _ => ChiSquared::of(&counts),
+        };
         Self {
             counts,
             chi_squared,
@@ -99,7 +104,8 @@ impl Draws {
 mod tests {
     use super::Draws;
     use crate::decoding::filters::{TopK, Xtc};
-    use crate::decoding::{ChainConfig, Filter};
+    use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
+    use crate::decoding::{ChainConfig, Filter, Selector};
     use crate::generation::by_hand::ScoreRow;
 
     fn row() -> ScoreRow {
@@ -135,10 +141,41 @@ mod tests {
     }
 
     #[test]
-    fn only_draws_that_follow_the_distribution_are_tested_against_it() {
+    fn what_a_selector_cuts_and_weighs_is_expected() {
+        let (tau, eta) = (1.5, 0.1);
+        for selector in [
+            Selector::MirostatV1(MirostatV1 { tau, eta }),
+            Selector::MirostatV2(MirostatV2 { tau, eta }),
+            Selector::AdaptiveP(AdaptiveP {
+                target: 0.5,
+                decay: 0.9,
+            }),
+        ] {
+            let config = ChainConfig {
+                selector,
+                ..ChainConfig::sampled([])
+            };
+            let draws = Draws::toss(&config, &row(), row().coins(7), 2000).unwrap();
+            let expected: f64 = draws.counts.iter().map(|tally| tally.expected).sum();
+            assert!((expected - 2000.0).abs() < 1e-6, "{selector}: {expected}");
+            for tally in &draws.counts {
+                let possible = tally.count == 0 || tally.expected > 0.0;
+                assert!(possible, "{selector}: {tally:?}");
+            }
+            if let Some(test) = draws.chi_squared {
+                assert!(test.p_value() > 0.001, "{selector}: {test:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_draws_by_a_coin_are_tested() {
         let coins = row().coins(7);
         let greedy = Draws::toss(&ChainConfig::greedy(), &row(), coins, 100).unwrap();
         assert_eq!(greedy.chi_squared, None);
+        let best = greedy.counts[0];
+        assert_eq!((greedy.counts.len(), best.count), (1, 100));
+        assert!((best.expected - 100.0).abs() < 1e-9);
         let fair = Draws::toss(&ChainConfig::sampled([]), &row(), coins, 2000).unwrap();
         let test = fair.chi_squared.unwrap();
         assert!(test.p_value() > 0.001, "{test:?}");

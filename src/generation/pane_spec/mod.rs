@@ -13,6 +13,7 @@ use self::stages::Head;
 use self::words::Words;
 use crate::decoding::filters::{Temperature, TopK, TopP};
 use crate::decoding::{ChainConfig, Filter, Selector, Stage};
+use crate::generation::in_sentence;
 
 /// How a pane is described on the command line.
 pub const GRAMMAR: &str = "\
@@ -34,10 +35,11 @@ order in which they are written.
                        half of the time, cut all tokens from 0.1 on but the least likely of them
   top-a 0.2            cut tokens less likely than 0.2 times the square of the best
   tail-free 0.95       cut the flat tail of the sorted probabilities
-  repeat 1.1           divide the scores of tokens that occurred by 1.1
+  repeat 1.1           divide the scores above 0 of tokens that occurred by 1.1, and
+                       multiply their other scores by it
   frequency 0.5        subtract 0.5 for each time that a token occurred
   presence 0.5         subtract 0.5 if a token occurred
-  no-repeat 3          never write the same three tokens twice
+  no-repeat 3          write no three tokens again that it looks back on
   dry 0.8 base 1.75 allowed 2 breakers 13 5+6
                        subtract 0.8 · 1.75^(n - 2) from what would lengthen a repetition of n
                        tokens; none reaches over token 13, or 5 followed by 6
@@ -55,7 +57,8 @@ order in which they are written.
                        draw tokens whose probability lies near 0.5
   dialect llama.cpp    treat ties and edges as this engine does; also transformers, vllm,
                        mistral.rs, candle, ollama, openai
-  min-keep 2           top-p, min-p, typical-p, xtc, epsilon and eta leave at least two tokens
+  min-keep 2           top-p, min-p, typical-p, xtc, tail-free, epsilon and eta leave at
+                       least two tokens
   seed 7               what the draws depend on; without it, that of the run
   name \"My pane\"       how the pane is called
 
@@ -86,6 +89,14 @@ impl PaneSettings {
             ChainConfig::sampled(nucleus),
         ]
         .map(Self::from)
+    }
+
+    /// Another chain; the name follows it for as long as it is the one that the chain gave it.
+    pub fn set_chain(&mut self, chain: ChainConfig) {
+        if self.name == default_name(&self.chain) {
+            self.name = default_name(&chain);
+        }
+        self.chain = chain;
     }
 }
 
@@ -210,7 +221,7 @@ fn default_name(chain: &ChainConfig) -> String {
     match names.as_slice() {
         [] => "Pure sampling".to_owned(),
         [first, others @ ..] => others.iter().fold((*first).to_owned(), |name, other| {
-            format!("{name} + {}", other.to_lowercase())
+            format!("{name} + {}", in_sentence(other))
         }),
     }
 }
@@ -246,6 +257,12 @@ mod tests {
                 "Top K 40, TOP_P 0.9",
                 "top-k 40 › top-p 0.9",
                 "Top-k + top-p",
+                None,
+            ),
+            (
+                "top-k 40, xtc 0.5",
+                "top-k 40 › xtc 0.5",
+                "Top-k + XTC",
                 None,
             ),
             (
@@ -303,6 +320,17 @@ mod tests {
                 [Filter::RepetitionPenalty(filter).into()],
                 "{description}"
             );
+        }
+    }
+
+    #[test]
+    fn options_may_stand_before_a_list_of_breakers_and_behind_it() {
+        let expected = parsed("dry 0.8 base 2 last 100 generated only breakers 13 5+6 off");
+        for description in [
+            "dry 0.8 breakers 13 5+6 last 100 generated only base 2 off",
+            "dry 0.8 last 100 breakers 13 generated base 2 breakers 5+6 off",
+        ] {
+            assert_eq!(parsed(description), expected, "{description}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The words for each stage of a chain: reading them and writing them.
 
-use super::words::{PaneSpecError, Words, nearest, plain};
+use super::words::{PaneSpecError, Word, Words, nearest, plain};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
@@ -8,7 +8,7 @@ use crate::decoding::filters::{
     TokenBias, TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{ChainConfig, Filter, Rules, Selector, TokenId};
+use crate::decoding::{ChainConfig, Filter, Rule as _, Rules, Selector, TokenId};
 
 /// What a word at the beginning of a part stands for.
 #[derive(Clone, Copy)]
@@ -126,34 +126,35 @@ fn temperature(words: &mut Words) -> Result<Filter, PaneSpecError> {
 }
 
 fn dynamic_temperature(words: &mut Words) -> Result<Filter, PaneSpecError> {
-    let temperature = number(words, "dyn-temp 1 range 0.5")?;
-    let (mut range, mut exponent) = (0.5, 1.0);
+    let mut filter = DynamicTemperature {
+        temperature: number(words, "dyn-temp 1 range 0.5")?,
+        range: 0.5,
+        exponent: 1.0,
+    };
+    in_range(filter.complaint(), words)?;
     options(words, |option, words| {
         match option {
-            "range" => range = number(words, "range 0.5")?,
-            "exponent" => exponent = number(words, "exponent 1")?,
+            "range" => filter.range = number(words, "range 0.5")?,
+            "exponent" => filter.exponent = number(words, "exponent 1")?,
             _ => return Ok(false),
         }
+        in_range(filter.complaint(), words)?;
         Ok(true)
     })?;
-    let filter = DynamicTemperature {
-        temperature,
-        range,
-        exponent,
-    };
     Ok(Filter::DynamicTemperature(filter))
 }
 
 fn quadratic(words: &mut Words) -> Result<Filter, PaneSpecError> {
-    let factor = number(words, "smooth 0.3 curve 1")?;
-    let mut curve = 1.0;
+    let mut filter = QuadraticSmoothing {
+        factor: number(words, "smooth 0.3 curve 1")?,
+        curve: 1.0,
+    };
+    in_range(filter.complaint(), words)?;
     if words.take("curve") {
-        curve = number(words, "curve 1")?;
+        filter.curve = number(words, "curve 1")?;
+        in_range(filter.complaint(), words)?;
     }
-    Ok(Filter::QuadraticSmoothing(QuadraticSmoothing {
-        factor,
-        curve,
-    }))
+    Ok(Filter::QuadraticSmoothing(filter))
 }
 
 fn top_k(words: &mut Words) -> Result<Filter, PaneSpecError> {
@@ -192,15 +193,16 @@ fn eta(words: &mut Words) -> Result<Filter, PaneSpecError> {
 }
 
 fn xtc(words: &mut Words) -> Result<Filter, PaneSpecError> {
-    let probability = number(words, "xtc 0.5 threshold 0.1")?;
-    let mut threshold = 0.1;
+    let mut filter = Xtc {
+        probability: number(words, "xtc 0.5 threshold 0.1")?,
+        threshold: 0.1,
+    };
+    in_range(filter.complaint(), words)?;
     if words.take("threshold") {
-        threshold = number(words, "threshold 0.1")?;
+        filter.threshold = number(words, "threshold 0.1")?;
+        in_range(filter.complaint(), words)?;
     }
-    Ok(Filter::Xtc(Xtc {
-        probability,
-        threshold,
-    }))
+    Ok(Filter::Xtc(filter))
 }
 
 fn top_a(words: &mut Words) -> Result<Filter, PaneSpecError> {
@@ -249,27 +251,42 @@ fn dry(words: &mut Words) -> Result<Filter, PaneSpecError> {
         multiplier,
         ..Dry::default()
     };
+    in_range(filter.complaint(), words)?;
     options(words, |option, words| {
         match option {
             "base" => filter.base = number(words, "base 1.75")?,
             "allowed" => filter.allowed_length = words.number(COUNT, "allowed 2")?,
+            "breakers" => filter.breakers.extend(breakers(words)?),
             _ => return window_option(option, &mut filter.window, words),
         }
+        in_range(filter.complaint(), words)?;
         Ok(true)
     })?;
-    if words.take("breakers") {
-        while words.list_goes_on()
-            && let Some(breaker) = words.next()
-        {
-            let ids = breaker.text.split('+').map(|id| id.parse().map(TokenId));
-            filter
-                .breakers
-                .push(ids.collect::<Result<_, _>>().map_err(|_not_an_id| {
-                    breaker.wrong("a breaker is a token id, or several as in \"breakers 13 5+6\"")
-                })?);
-        }
-    }
     Ok(Filter::Dry(filter))
+}
+
+/// What may stand behind a list of breakers.
+const DRY_OPTIONS: [&str; 5] = ["base", "allowed", "breakers", "last", "generated"];
+
+/// The runs of tokens up to the next option, or up to the end of the part or its "off".
+fn breakers(words: &mut Words) -> Result<Vec<Vec<TokenId>>, PaneSpecError> {
+    let mut breakers = Vec::new();
+    while words.list_goes_on()
+        && words
+            .keyword(1)
+            .is_some_and(|next| !DRY_OPTIONS.contains(&next.as_str()))
+        && let Some(breaker) = words.next()
+    {
+        breakers.push(run_of_tokens(&breaker)?);
+    }
+    Ok(breakers)
+}
+
+fn run_of_tokens(breaker: &Word) -> Result<Vec<TokenId>, PaneSpecError> {
+    let ids = breaker.text.split('+').map(|id| id.parse().map(TokenId));
+    ids.collect::<Result<_, _>>().map_err(|_not_an_id| {
+        breaker.wrong("a breaker is a token id, or several as in \"breakers 13 5+6\"")
+    })
 }
 
 fn logit_bias(words: &mut Words) -> Result<Filter, PaneSpecError> {
@@ -279,6 +296,7 @@ fn logit_bias(words: &mut Words) -> Result<Filter, PaneSpecError> {
             token: TokenId(words.number("a token id", "bias 13 -2.5")?),
             bias: number(words, "bias 13 -2.5")?,
         });
+        in_range(filter.complaint(), words)?;
     }
     if words.take("ban") {
         filter.banned = token_ids(words)?;
@@ -294,31 +312,38 @@ fn banned(words: &mut Words) -> Result<Filter, PaneSpecError> {
 }
 
 fn mirostat_v2(words: &mut Words) -> Result<Selector, PaneSpecError> {
-    let (tau, eta) = target_and_eta(words)?;
-    Ok(Selector::MirostatV2(MirostatV2 { tau, eta }))
+    mirostat(words, |tau, eta| {
+        Selector::MirostatV2(MirostatV2 { tau, eta })
+    })
 }
 
 fn mirostat_v1(words: &mut Words) -> Result<Selector, PaneSpecError> {
-    let (tau, eta) = target_and_eta(words)?;
-    Ok(Selector::MirostatV1(MirostatV1 { tau, eta }))
+    mirostat(words, |tau, eta| {
+        Selector::MirostatV1(MirostatV1 { tau, eta })
+    })
 }
 
 fn adaptive_p(words: &mut Words) -> Result<Selector, PaneSpecError> {
     let target = number(words, "adaptive-p 0.5 decay 0.9")?;
-    let mut decay = 0.9;
+    let mut selector = Selector::AdaptiveP(AdaptiveP { target, decay: 0.9 });
+    in_range(selector.complaint(), words)?;
     if words.take("decay") {
-        decay = number(words, "decay 0.9")?;
+        let decay = number(words, "decay 0.9")?;
+        selector = Selector::AdaptiveP(AdaptiveP { target, decay });
+        in_range(selector.complaint(), words)?;
     }
-    Ok(Selector::AdaptiveP(AdaptiveP { target, decay }))
+    Ok(selector)
 }
 
-fn target_and_eta(words: &mut Words) -> Result<(f32, f32), PaneSpecError> {
+fn mirostat(words: &mut Words, with: fn(f32, f32) -> Selector) -> Result<Selector, PaneSpecError> {
     let tau = number(words, "mirostat 5 eta 0.1")?;
-    let mut eta = 0.1;
+    let mut selector = with(tau, 0.1);
+    in_range(selector.complaint(), words)?;
     if words.take("eta") {
-        eta = number(words, "eta 0.1")?;
+        selector = with(tau, number(words, "eta 0.1")?);
+        in_range(selector.complaint(), words)?;
     }
-    Ok((tau, eta))
+    Ok(selector)
 }
 
 /// The engine whose small print the filters follow.
@@ -379,6 +404,11 @@ const COUNT: &str = "a whole number of 0 or more";
 
 fn number(words: &mut Words, example: &str) -> Result<f32, PaneSpecError> {
     words.number("a number", example)
+}
+
+/// Points at the number that was read last where the value that it gave is out of range.
+fn in_range(complaint: Option<String>, words: &Words) -> Result<(), PaneSpecError> {
+    complaint.map_or(Ok(()), |complaint| Err(words.last.wrong(complaint)))
 }
 
 /// At least one token id, up to the end of the part or its "off".

@@ -232,6 +232,7 @@ fn edits(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{edits, nearest, split};
+    use crate::generation::PaneSettings;
 
     #[test]
     fn words_know_where_they_stand() {
@@ -248,6 +249,26 @@ mod tests {
             ("a, \"b\"".to_owned(), 16..26),
         ];
         assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn an_error_points_at_the_number_that_is_out_of_range() {
+        for (description, expected) in [
+            ("dyn-temp -1 range 0.5", "-1"),
+            ("dyn-temp 1 range -2 exponent 1", "-2"),
+            ("dyn-temp 1 exponent 0", "0"),
+            ("smooth 1 curve 4", "4"),
+            ("xtc 0.5 threshold 2", "2"),
+            ("dry 1 base 0 last 5", "0"),
+            ("dry 1 breakers 13 x", "x"),
+            ("bias 13 -2.5 14 inf", "inf"),
+            ("mirostat -5 eta 1", "-5"),
+            ("mirostat-1 5 eta -1", "-1"),
+            ("adaptive-p 0.5 decay 2", "2"),
+        ] {
+            let error = description.parse::<PaneSettings>().unwrap_err();
+            assert_eq!(&description[error.span], expected, "{description}");
+        }
     }
 
     #[test]

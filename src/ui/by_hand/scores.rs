@@ -135,5 +135,5 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
     }
     response
         .on_hover_cursor(egui::CursorIcon::ResizeHorizontal)
-        .on_hover_text("The score, or logit. One more makes a token e = 2.72 times as likely.")
+        .on_hover_text("The score, or logit. One more makes a token e = 2.72 times as likely beside the others.")
 }
