@@ -1,5 +1,7 @@
 //! Filters in order and one selector at the end: from a row of logits to one token and its evidence.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
@@ -108,6 +110,8 @@ impl std::fmt::Display for ChainConfig {
 #[derive(Debug)]
 pub struct SamplerChain {
     config: ChainConfig,
+    /// The stages that are on, as the record shares them.
+    filters: Vec<Arc<Filter>>,
     state: SelectorState,
     /// The memory of the step before.
     scratch: Option<Candidates>,
@@ -117,6 +121,7 @@ impl Clone for SamplerChain {
     fn clone(&self) -> Self {
         Self {
             config: self.config.clone(),
+            filters: self.filters.clone(),
             state: self.state,
             scratch: None,
         }
@@ -134,9 +139,13 @@ pub struct Sampled {
 
 impl SamplerChain {
     /// A chain at the beginning of a sequence.
-    pub const fn new(config: ChainConfig) -> Self {
+    pub fn new(config: ChainConfig) -> Self {
+        let enabled = config.stages.iter().filter(|stage| stage.enabled);
+        let filters = enabled.map(|stage| Arc::new(stage.filter.clone()));
+        let filters = filters.collect();
         Self {
             config,
+            filters,
             state: SelectorState::NEW,
             scratch: None,
         }
@@ -158,14 +167,9 @@ impl SamplerChain {
         let raw = evidence_of(&mut candidates);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
-        for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
-            stages.push(run_stage(
-                &stage.filter,
-                context,
-                &raw.head,
-                &mut candidates,
-            ));
-            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
+        for filter in &self.filters {
+            stages.push(run_stage(filter, context, &raw.head, &mut candidates));
+            context.n_chance_before += u32::from(filter.rule().acts_by_chance());
         }
         let selector = self.config.selector;
         let draw = selector.pick(coins, &mut self.state, &mut candidates);
@@ -197,14 +201,44 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Vec<RankedCandidate>, DecodingError> {
-        let mut candidates = Candidates::from_logits(logits)?;
-        let mut context = self.context(history, coins);
-        for stage in self.config.stages.iter().filter(|stage| stage.enabled) {
-            stage.filter.apply(context, &mut candidates);
-            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
-        }
+        let mut candidates = self.filtered(logits, history, coins)?;
         let n_kept = candidates.n_kept();
         Ok(ranked_head(&mut candidates, n_kept))
+    }
+
+    /// The distribution from which the selector picks at the beginning of a text, the most likely
+    /// first: what it cuts or weighs is in it, and where the most likely is always taken, it alone.
+    pub fn first_distribution(
+        &self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Vec<RankedCandidate>, DecodingError> {
+        let mut candidates = self.filtered(logits, history, coins)?;
+        let selector = self.config.selector;
+        if selector == Selector::Greedy {
+            candidates.keep_head(1);
+        }
+        // A selector cuts and weighs while it picks; what it picks and learns is not needed here.
+        let mut state = SelectorState::NEW;
+        selector.pick(coins, &mut state, &mut candidates);
+        let n_kept = candidates.n_kept();
+        Ok(ranked_head(&mut candidates, n_kept))
+    }
+
+    fn filtered(
+        &self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+    ) -> Result<Candidates, DecodingError> {
+        let mut candidates = Candidates::from_logits(logits)?;
+        let mut context = self.context(history, coins);
+        for filter in &self.filters {
+            filter.apply(context, &mut candidates);
+            context.n_chance_before += u32::from(filter.rule().acts_by_chance());
+        }
+        Ok(candidates)
     }
 
     fn refilled(&mut self, logits: &[f32]) -> Result<Candidates, DecodingError> {
@@ -225,7 +259,7 @@ impl SamplerChain {
 }
 
 fn run_stage(
-    filter: &Filter,
+    filter: &Arc<Filter>,
     context: StageContext<'_>,
     head: &[RankedCandidate],
     candidates: &mut Candidates,
@@ -234,7 +268,7 @@ fn run_stage(
     let softmax = candidates.softmax();
     let head_probs = probs_of(head, candidates);
     StageReport {
-        filter: filter.clone(),
+        filter: Arc::clone(filter),
         n_kept: softmax.n_possible as u32,
         mass_removed: candidates.take_mass_removed(),
         entropy_nats: softmax.entropy_nats,

@@ -1,5 +1,7 @@
 //! The evidence of one step, kept as it was made.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Filter, TokenId};
@@ -59,8 +61,8 @@ pub struct RankedCandidate {
 /// What one stage of the chain did at one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {
-    /// The rule and its values.
-    pub filter: Filter,
+    /// The rule and its values, which all steps of a text share.
+    pub filter: Arc<Filter>,
     /// How many candidates were left after it.
     pub n_kept: u32,
     /// The probability, as it stood before this stage, of all that it cut.

@@ -41,6 +41,7 @@ pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use kernels::attention::CacheType;
 pub use loaded_model::{LoadProgress, LoadedModel};
 pub use open::{inspect, open_path};
+pub use prefill::PREFILL_CHUNK;
 pub use resident::{Resident, resident_memory};
 pub use session::{Progress, Prompt, Session};
 pub use synthetic::Synthetic;

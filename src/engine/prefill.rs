@@ -6,9 +6,9 @@ use super::lane::Pass;
 use super::{CausalLm, EngineError, Row, SequenceId};
 use crate::decoding::TokenId;
 
-/// How many tokens are read at once. More would not make reading faster by much, and a cancel waits
-/// for one chunk at most.
-const N_CHUNK: usize = 128;
+/// How many tokens of a prompt are read at once. More would not make reading faster by much, and a
+/// cancel waits for one chunk at most.
+pub const PREFILL_CHUNK: usize = 128;
 
 /// A prompt that the model is reading or has read.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Prefill {
 
     /// Reads the next chunk.
     pub fn read_chunk(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
-        let n_after = (self.n_read + N_CHUNK).min(self.tokens.len());
+        let n_after = (self.n_read + PREFILL_CHUNK).min(self.tokens.len());
         let chunk = self.tokens.get(self.n_read..n_after).unwrap_or_default();
         let rows: Vec<Row> = (self.n_read + 1..)
             .zip(chunk)

@@ -115,7 +115,7 @@ mod tests {
         if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
             let stages = &mut generation.steps[0].trace.stages;
             let mut penalty = stages[0].clone();
-            penalty.filter = chain(words).stages[0].filter.clone();
+            penalty.filter = chain(words).stages[0].filter.clone().into();
             stages.insert(0, penalty);
         }
         let touched = "Repetition penalty touched 3 different tokens of the prompt.";

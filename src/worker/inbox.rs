@@ -33,7 +33,7 @@ impl Inbox {
 
     /// The next request; waits for it.
     pub fn next(&mut self) -> Result<Asked, Gone> {
-        match self.waiting.pop_front() {
+        match self.poll()? {
             Some(asked) => Ok(asked),
             None => self.requests.recv().map_err(|_closed| Gone),
         }
@@ -41,10 +41,10 @@ impl Inbox {
 
     /// The next request, if one is there.
     pub fn poll(&mut self) -> Result<Option<Asked>, Gone> {
-        match self.waiting.pop_front() {
-            Some(asked) => Ok(Some(asked)),
-            None => self.receive(),
+        while let Some(asked) = self.receive()? {
+            self.keep(asked);
         }
+        Ok(self.waiting.pop_front())
     }
 
     /// Whether the loading that is under way was cancelled. What else has come waits.
@@ -53,9 +53,19 @@ impl Inbox {
             if asked.request == Request::CancelLoading {
                 return Ok(true);
             }
-            self.waiting.push_back(asked);
+            self.keep(asked);
         }
         Ok(false)
+    }
+
+    /// Of prompts to be split into tokens only the last one is wanted: what follows does not wait for
+    /// each letter that was typed.
+    fn keep(&mut self, asked: Asked) {
+        let splits = |asked: &Asked| matches!(asked.request, Request::Tokenize { .. });
+        if splits(&asked) {
+            self.waiting.retain(|waiting| !splits(waiting));
+        }
+        self.waiting.push_back(asked);
     }
 
     fn receive(&self) -> Result<Option<Asked>, Gone> {
@@ -64,5 +74,31 @@ impl Inbox {
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => Err(Gone),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+    use std::time::Instant;
+
+    use super::{Asked, Inbox};
+    use crate::worker::Request;
+
+    #[test]
+    fn only_the_last_of_several_prompts_is_split() {
+        let (sender, receiver) = sync_channel(4);
+        let mut inbox = Inbox::new(receiver);
+        let split = |prompt: &str| Request::Tokenize {
+            prompt: prompt.to_owned().into(),
+        };
+        let sent = [split("O"), Request::StopAll, split("On"), split("Once")];
+        for request in sent {
+            let asked_at = Instant::now();
+            sender.send(Asked { request, asked_at }).unwrap();
+        }
+        let served = std::iter::from_fn(|| inbox.poll().unwrap());
+        let served: Vec<Request> = served.map(|asked| asked.request).collect();
+        assert_eq!(served, [Request::StopAll, split("Once")]);
     }
 }

@@ -232,28 +232,45 @@ fn no_number_in_the_metadata_brings_it_down() {
 }
 
 #[test]
-fn a_family_that_is_read_from_safetensors_only_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    copy("phi", &[], folder.path());
-    let path = folder.path().join("model.gguf");
-    let bytes = read("phi", "model.gguf");
-    let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
-    let name = GgufValue::String("lfm2".to_owned());
-    write_gguf(&path, &bytes, &content, ("general.architecture", &name));
-    let message = open(&path).err().unwrap().to_string();
-    let expected = "this model needs a reader of lfm2 in GGUF (its safetensors are read)";
-    assert!(message.starts_with(expected), "{message}");
+fn metadata_that_candle_transformers_would_pass_over_are_refused() {
+    for (key, value, expected) in [
+        (
+            "general.architecture",
+            GgufValue::String("lfm2".to_owned()),
+            "this model needs a reader of lfm2 in GGUF (its safetensors are read)",
+        ),
+        (
+            "phi2.rope.scaling.factor",
+            GgufValue::F32(4.0),
+            "this model needs the rotary factor 4 for this family",
+        ),
+        (
+            "phi2.rope.scale_linear",
+            GgufValue::F32(2.0),
+            "this model needs the rotary factor 2 for this family",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy("phi", &[], folder.path());
+        let path = folder.path().join("model.gguf");
+        let bytes = read("phi", "model.gguf");
+        let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
+        write_gguf(&path, &bytes, &content, (key, &value));
+        let message = open(&path).err().unwrap().to_string();
+        assert!(message.starts_with(expected), "{message}");
+    }
 }
 
-/// The file again, with one entry of its metadata changed.
+/// The file again, with one entry of its metadata changed or added.
 fn write_gguf(
     path: &Path,
     bytes: &[u8],
     content: &gguf_file::Content,
     (key, value): (&str, &GgufValue),
 ) {
-    let entries = content.metadata.iter();
-    let entries = entries.map(|(name, old)| (name.as_str(), if name == key { value } else { old }));
+    let others = content.metadata.iter().filter(|(name, _)| *name != key);
+    let others = others.map(|(name, other)| (name.as_str(), other));
+    let entries = others.chain([(key, value)]);
     let names = content.tensor_infos.keys();
     let tensors = names.map(|name| {
         let tensor = content.tensor(&mut Cursor::new(bytes), name, &Device::Cpu);

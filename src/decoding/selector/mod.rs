@@ -22,7 +22,7 @@ pub enum Selector {
     /// By chance, each as often as its probability says.
     Multinomial,
     /// By chance, each as often as its probability says, with a coin for each token instead of one
-    /// for all: a change of settings changes the outcome as seldom as can be.
+    /// for all: a change of settings mostly changes the outcome less often.
     GumbelMax,
     /// By chance among as many as keep the surprise near a target, by an estimate of how fast the
     /// probabilities fall.

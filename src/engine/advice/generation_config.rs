@@ -139,7 +139,13 @@ fn remark_on_others(config: &Map<String, Value>, reading: &mut Reading) {
             Some(_) => false,
         };
         if !idle {
-            reading.refuse(key, "Quartet does not have it yet");
+            let why = match key {
+                "bad_words_ids" | "sequence_bias" | "suppress_tokens" => {
+                    "Quartet does not read it from this file yet"
+                }
+                _ => "Quartet does not have it yet",
+            };
+            reading.refuse(key, why);
         }
     }
 }

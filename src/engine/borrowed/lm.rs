@@ -6,10 +6,7 @@ use candle_core::{DType, Device, Tensor};
 use super::networks::{Network, Networks, Reading};
 use crate::decoding::TokenId;
 use crate::engine::sequences::{Reach, Sequences};
-use crate::engine::{CausalLm, EngineError, Logits, Row, SequenceId};
-
-/// How many tokens are read at once where a network reads in chunks.
-const N_CHUNK: usize = 128;
+use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceId};
 
 /// How many are read at once where it does so only at first. The scores of each head are a square of as
 /// many, which must fit into memory; what comes after is read one by one.
@@ -103,7 +100,7 @@ impl Sequence {
         let mut logits = None;
         while n_read < self.tokens.len() {
             let n_chunk = match networks.reading {
-                Reading::InChunks => N_CHUNK,
+                Reading::InChunks => PREFILL_CHUNK,
                 Reading::WholeOnly if n_read == 0 => N_WHOLE,
                 Reading::WholeOnly => 1,
             };

@@ -33,11 +33,10 @@ use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::sequences::{Reach, Sequences};
 use super::weights::Checkpoint;
-use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
+use super::{
+    CausalLm, Compute, EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Precision, Row, SequenceId,
+};
 use crate::decoding::TokenId;
-
-/// How many tokens are read at once where a text must be read again.
-const N_CHUNK: usize = 128;
 
 /// A model's weights, ready to run, and the sequences that they have read.
 pub struct Decoder<B: Backend> {
@@ -132,14 +131,14 @@ impl<B: Backend> Decoder<B> {
 
     fn read_again(&mut self, tokens: &[TokenId], far: bool) -> Result<Cache<B::Run>, EngineError> {
         let mut caches = [Cache::new()];
-        for (chunk, tokens) in tokens.chunks(N_CHUNK).enumerate() {
+        for (chunk, tokens) in tokens.chunks(PREFILL_CHUNK).enumerate() {
             let rows = tokens.iter().map(|token| Row {
                 sequence: SequenceId(0),
                 token: *token,
                 logits_wanted: false,
             });
             let rows: Vec<Row> = rows.collect();
-            let positions = (chunk * N_CHUNK..).take(rows.len());
+            let positions = (chunk * PREFILL_CHUNK..).take(rows.len());
             let places = positions.map(|position| Place {
                 cache: 0,
                 position,

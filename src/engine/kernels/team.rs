@@ -86,6 +86,7 @@ impl Team {
     }
 
     /// [`Self::run`] for the numbers below `n_items`, without an allocation.
+    #[cfg(test)]
     pub fn run_indexed(&self, n_items: usize, work: impl Fn(usize) + Send + Sync) {
         if self.threads.is_empty() || n_items < 2 {
             (0..n_items).for_each(work);

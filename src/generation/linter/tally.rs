@@ -1,6 +1,7 @@
 //! What the stages of a chain did in a text, counted once while it grows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Importance, Lint, Remedy, called, sentence};
 use crate::decoding::filters::Window;
@@ -15,7 +16,7 @@ const N_STEPS_LEAST: usize = 20;
 pub struct Tally {
     n_steps: usize,
     /// The rules of the stages that were on, in order.
-    filters: Vec<Filter>,
+    filters: Vec<Arc<Filter>>,
     /// Whether some steps were made by other rules than the first.
     mixed: bool,
     /// One for each of the rules.
@@ -57,7 +58,10 @@ impl Tally {
     fn count(&mut self, prompt: &[TokenId], step: &Step) {
         let Trace { raw, stages, .. } = &step.trace;
         if self.n_steps == 0 {
-            self.filters = stages.iter().map(|stage| stage.filter.clone()).collect();
+            self.filters = stages
+                .iter()
+                .map(|stage| Arc::clone(&stage.filter))
+                .collect();
             let filters = self.filters.iter();
             self.stages = filters
                 .map(|filter| StageTally::new(filter, prompt))
@@ -82,7 +86,8 @@ impl Tally {
     /// What the counts say about the chain that wrote the text; nothing about any other.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
         let on = chain.stages.iter().filter(|stage| stage.enabled);
-        if self.mixed || !self.filters.iter().eq(on.map(|stage| &stage.filter)) {
+        let filters = self.filters.iter().map(AsRef::as_ref);
+        if self.mixed || !filters.eq(on.map(|stage| &stage.filter)) {
             return Vec::new();
         }
         let mut lints = self.prompt_is_penalised(chain);

@@ -60,7 +60,7 @@ fn prob_after(
         None => trace.raw.head.get(at)?.prob,
     };
     let share = prob / other_before;
-    let share = match &after.filter {
+    let share = match &*after.filter {
         filter if filter.is_neutral() || filter.cuts() => share,
         Filter::Temperature(heat) => share.powf(1.0 / f64::from(heat.temperature)),
         _ => return None,

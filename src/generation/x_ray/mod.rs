@@ -113,7 +113,7 @@ impl XrayTable {
             .zip(enabled)
             .take_while(|(report, stage)| {
                 let same_coin = run.seed == seed || !report.filter.rule().acts_by_chance();
-                same_rules && same_coin && report.filter == stage.filter
+                same_rules && same_coin && *report.filter == stage.filter
             });
         let reports = trace.stages.get(..shared.count()).unwrap_or_default();
 
