@@ -30,7 +30,7 @@ pub mod x_ray;
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
-pub use fork::{Fork, first_fork};
+pub use fork::{Agreement, Fork, first_fork};
 pub use id::GenerationId;
 pub use implementation::Implementation;
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};

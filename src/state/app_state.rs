@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use super::change::Snapshot;
+use super::comparison::Comparison;
 use super::undo::Undo;
 use super::{
     ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId,
     Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::generation::preset::OwnPreset;
-use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step, first_fork};
+use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step};
 use crate::worker::ModelSource;
 
 /// All that the window shows.
@@ -32,6 +33,8 @@ pub struct AppState {
     pub seed: u64,
     /// The texts, from left to right.
     pub panes: Vec<Pane>,
+    /// How far their texts are known to agree.
+    pub(super) comparison: Comparison,
     /// Which model there is.
     pub model: ModelStatus,
     /// Where it came from; what is loaded when the engine is started again.
@@ -76,6 +79,7 @@ impl AppState {
             limits: settings.limits,
             seed: settings.seed,
             panes: Vec::new(),
+            comparison: Comparison::default(),
             model: ModelStatus::Absent,
             model_source: model_source.clone(),
             asked_sources: VecDeque::new(),
@@ -150,7 +154,10 @@ impl AppState {
 
     /// How far the panes agree.
     pub fn fork(&self) -> Fork {
-        first_fork(&self.generations())
+        // What came since the last review counts too.
+        let mut comparison = self.comparison.clone();
+        comparison.follow(&self.panes);
+        comparison.fork(&self.panes)
     }
 
     /// The seed of a pane's next text.

@@ -1,15 +1,15 @@
 //! Commands in, effects out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::pane::Asked;
 use super::solo::Solo;
 use super::{
-    AppState, Command, Document, Effect, MAX_PANES, ModelsCommand, Notice, Pane, PaneId,
-    PaneStatus, PathPurpose, Pin, PinMove, chain_words,
+    AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
+    NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove,
 };
 use crate::decoding::ChainConfig;
-use crate::generation::PaneSettings;
+use crate::generation::{FinishReason, PaneSettings};
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
 
 impl AppState {
@@ -69,14 +69,16 @@ impl AppState {
                 self.path_field = None;
                 Vec::new()
             }
-            Command::Saved(path) => self.notify(Notice::done(format!("Saved {}", path.display()))),
+            Command::Saved(path) => self.saved(&path),
             Command::SaveFailed {
                 document,
                 path,
                 error,
             } => self.save_failed(document, path, &error),
 
-            Command::RestartEngine => self.restart_engine(),
+            Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
+            // It runs again: a model was opened instead.
+            Command::RestartEngine => Vec::new(),
             Command::CloseNotice => self.close_notice(),
         }
     }
@@ -114,7 +116,9 @@ impl AppState {
             self.last_id += 1;
             let id = GenerationId(self.last_id);
             if let Some(pane) = self.panes.get_mut(place) {
-                let status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
+                let mut status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
+                // A text that is replaced while it is written ends here.
+                status.finish(FinishReason::Cancelled);
                 let asked = Asked {
                     id,
                     name: pane.settings.name.clone(),
@@ -147,14 +151,9 @@ impl AppState {
             .collect()
     }
 
-    /// The name follows the chain for as long as it is the one that the chain gave it.
     pub(super) fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
         if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
-            let settings = &mut pane.settings;
-            if settings.name == chain_words::name_of(&settings.chain) {
-                settings.name = chain_words::name_of(&chain);
-            }
-            settings.chain = chain;
+            pane.settings.set_chain(chain);
         }
         Vec::new()
     }
@@ -272,6 +271,16 @@ impl AppState {
         Vec::new()
     }
 
+    /// What was told of saving before is answered by it.
+    fn saved(&mut self, path: &Path) -> Vec<Effect> {
+        let saves = |action: &NoticeAction| {
+            matches!(action.command, Command::AskPath(PathPurpose::Save(_)))
+        };
+        self.notices
+            .retain(|notice| !notice.actions.iter().any(saves));
+        self.notify(Notice::done(format!("Saved {}", path.display())))
+    }
+
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
         let (title, safe) = match document {
@@ -286,11 +295,10 @@ impl AppState {
         self.notify(notice)
     }
 
-    /// Shows a message once those before it are read. The same message is not said twice.
+    /// Shows a message before those that wait for an answer. The same message is not said twice.
     pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
-        if !self.notices.contains(&notice) {
-            self.notices.push(notice);
-        }
+        self.notices.retain(|other| *other != notice);
+        self.notices.insert(0, notice);
         Vec::new()
     }
 

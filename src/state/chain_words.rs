@@ -1,45 +1,21 @@
-//! A chain in words: the name that it gives a pane, and the sentence that says what it does.
+//! A chain in words: the sentence that says what it does.
 
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector};
-
-/// The name that a chain gives its pane, until the user types another.
-pub fn name_of(chain: &ChainConfig) -> String {
-    if chain.selector == Selector::Greedy {
-        return "Greedy".to_owned();
-    }
-    if chain.selector.is_adaptive() {
-        return chain.selector.name().to_owned();
-    }
-    let cuts: Vec<&str> = chain
-        .active()
-        .filter(|filter| filter.cuts())
-        .map(Filter::name)
-        .collect();
-    match cuts.as_slice() {
-        [] => chain
-            .active()
-            .last()
-            .map_or("Pure sampling", Filter::name)
-            .to_owned(),
-        [only] => (*only).to_owned(),
-        [first, rest @ ..] => {
-            let rest: Vec<String> = rest.iter().map(|name| name.to_lowercase()).collect();
-            format!("{first} and {}", rest.join(", "))
-        }
-    }
-}
+use crate::generation::in_sentence;
 
 /// What a chain does, in one or two sentences.
 pub fn describe(chain: &ChainConfig) -> String {
-    if chain.selector == Selector::Greedy {
-        let always = "Takes the most likely token, always. The same text every time.";
-        return if chain.active().all(Filter::keeps_the_best) {
-            always.to_owned()
+    if chain.is_greedy() {
+        let by_chance = chain.active().any(|filter| filter.rule().acts_by_chance());
+        let words = if by_chance {
+            "Takes the token that is most likely after its settings, which act by chance."
+        } else if chain.active().all(Filter::keeps_the_best) {
+            "Takes the most likely token, always. The same text every time."
         } else {
             "Takes the token that is most likely after its settings. The same text every time."
-                .to_owned()
         };
+        return words.to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
     if chain.active().any(is_penalty) {
@@ -100,19 +76,15 @@ fn aim_words(selector: Selector) -> String {
 
 fn bend_words(filter: &Filter) -> Option<String> {
     match filter {
-        Filter::Temperature(filter) => {
-            let verb = if filter.temperature < 1.0 {
-                "sharpens"
-            } else {
-                "flattens"
-            };
-            Some(format!("{verb} with temperature {}", filter.temperature))
-        }
         filter if is_penalty(filter) || filter.cuts() => None,
-        filter => Some(format!(
-            "changes the odds with {}",
-            filter.name().to_lowercase()
-        )),
+        filter => Some(match plain_temperature(filter) {
+            Some(heat) if heat < 1.0 => format!("sharpens with temperature {heat}"),
+            Some(heat) => format!("flattens with temperature {heat}"),
+            None => format!(
+                "changes the probabilities with {}",
+                in_sentence(filter.name())
+            ),
+        }),
     }
 }
 
@@ -125,17 +97,24 @@ fn comes_after_cuts(chain: &ChainConfig, filter: &Filter) -> bool {
 
 fn late_words(filter: &Filter) -> Option<String> {
     match filter {
-        Filter::Temperature(heat) if heat.temperature < 1.0 => {
-            Some(format!("sharpened with temperature {}", heat.temperature))
-        }
-        Filter::Temperature(heat) => {
-            Some(format!("flattened with temperature {}", heat.temperature))
-        }
         filter if is_penalty(filter) => None,
-        filter => Some(format!(
-            "with the odds changed by {}",
-            filter.name().to_lowercase()
-        )),
+        filter => Some(match plain_temperature(filter) {
+            Some(heat) if heat < 1.0 => format!("sharpened with temperature {heat}"),
+            Some(heat) => format!("flattened with temperature {heat}"),
+            None => format!(
+                "with the probabilities changed by {}",
+                in_sentence(filter.name())
+            ),
+        }),
+    }
+}
+
+/// The temperature of a stage that has the same one for all steps.
+fn plain_temperature(filter: &Filter) -> Option<f32> {
+    match filter {
+        Filter::Temperature(heat) => Some(heat.temperature),
+        Filter::DynamicTemperature(heat) if heat.range <= 0.0 => Some(heat.temperature),
+        _ => None,
     }
 }
 
@@ -152,7 +131,7 @@ fn cut_words(filter: &Filter) -> Option<String> {
             percent(filter.p)
         )),
         filter if filter.cuts() && !is_penalty(filter) => {
-            Some(format!("what {} leaves", filter.name().to_lowercase()))
+            Some(format!("what {} leaves", in_sentence(filter.name())))
         }
         _ => None,
     }
@@ -165,18 +144,12 @@ fn percent(share: f32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{describe, name_of};
-    use crate::decoding::filters::{MinP, RepetitionPenalty, Temperature, TopK, TopP, Window};
+    use super::describe;
+    use crate::decoding::filters::{
+        DynamicTemperature, MinP, RepetitionPenalty, Temperature, TopK, TopP, Window, Xtc,
+    };
     use crate::decoding::selector::MirostatV2;
     use crate::decoding::{ChainConfig, Filter, Selector};
-    use crate::generation::PaneSettings;
-
-    #[test]
-    fn the_classic_panes_carry_the_names_of_their_chains() {
-        for settings in PaneSettings::classics() {
-            assert_eq!(name_of(&settings.chain), settings.name);
-        }
-    }
 
     #[test]
     fn a_chain_is_described_in_plain_sentences() {
@@ -186,15 +159,13 @@ mod tests {
             window: Window::LAST_64,
         });
         let sampled = |filters: &[Filter]| ChainConfig::sampled(filters.iter().cloned());
-        for (chain, name, sentence) in [
+        for (chain, sentence) in [
             (
                 ChainConfig::greedy(),
-                "Greedy",
                 "Takes the most likely token, always. The same text every time.",
             ),
             (
                 sampled(&[]),
-                "Pure sampling",
                 "Draws from all tokens, just as the model weighs them.",
             ),
             (
@@ -202,38 +173,56 @@ mod tests {
                     selector: Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 }),
                     ..sampled(&[])
                 },
-                "Mirostat v2",
                 "Draws from all tokens so that the surprise stays near 5 bits.",
             ),
             (
                 sampled(&[temperature(1.3)]),
-                "Temperature",
                 "Flattens with temperature 1.3, then draws from all tokens.",
             ),
             (
                 sampled(&[temperature(0.7), Filter::TopP(TopP { p: 0.9 })]),
-                "Top-p",
                 "Sharpens with temperature 0.7, then draws from the fewest tokens that hold 90 %.",
             ),
             (
                 sampled(&[repetition, Filter::MinP(MinP { p: 0.05 })]),
-                "Min-p",
                 "Holds back what was said already, then draws from those at least 5 % as likely as \
                  the best.",
             ),
             (
                 sampled(&[Filter::TopK(TopK { k: 40 }), Filter::TopP(TopP { p: 0.95 })]),
-                "Top-k and top-p",
                 "Draws from the 40 most likely tokens only, and of these from the fewest tokens \
                  that hold 95 %.",
             ),
             (
+                sampled(&[temperature(0.0)]),
+                "Takes the most likely token, always. The same text every time.",
+            ),
+            (
+                ChainConfig {
+                    selector: Selector::Greedy,
+                    ..sampled(&[Filter::Xtc(Xtc {
+                        probability: 0.5,
+                        threshold: 0.1,
+                    })])
+                },
+                "Takes the token that is most likely after its settings, which act by chance.",
+            ),
+            (
+                sampled(&[
+                    Filter::TopP(TopP { p: 0.95 }),
+                    Filter::DynamicTemperature(DynamicTemperature {
+                        temperature: 0.8,
+                        range: 0.0,
+                        exponent: 1.0,
+                    }),
+                ]),
+                "Draws from the fewest tokens that hold 95 %, sharpened with temperature 0.8.",
+            ),
+            (
                 sampled(&[Filter::TopK(TopK { k: 40 }), temperature(1.5)]),
-                "Top-k",
                 "Draws from the 40 most likely tokens only, flattened with temperature 1.5.",
             ),
         ] {
-            assert_eq!(name_of(&chain), name);
             assert_eq!(describe(&chain), sentence);
         }
     }

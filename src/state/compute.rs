@@ -97,7 +97,8 @@ impl AppState {
                 "This build knows a GPU, but none answers.".to_owned()
             }
             Some(_) if !self.computes_elsewhere() => {
-                "Computes in f32, from weights as they are stored.".to_owned()
+                "Computes in f32; products with quantised weights round their inputs to 8 bits."
+                    .to_owned()
             }
             Some(_) => "Counts for the next model that is opened.".to_owned(),
         }

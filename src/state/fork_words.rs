@@ -1,5 +1,7 @@
 //! The sentence that says where the panes part, and why.
 
+use std::sync::Arc;
+
 use super::AppState;
 use super::app_state::letter;
 use crate::generation::{Fork, Generation, Step, listed};
@@ -18,6 +20,11 @@ pub struct ForkWords {
 /// Says where the panes part.
 pub fn fork_words(state: &AppState) -> ForkWords {
     let n_panes = state.panes.len();
+    if !have_one_beginning(&state.generations()) {
+        let words = "These texts continue different prompts, or are by different models; they are \
+                     not compared.";
+        return same(words.to_owned());
+    }
     match state.fork() {
         Fork::NothingToCompare => same(first_words(n_panes)),
         Fork::Agree { n_shared } if state.is_running() => {
@@ -26,6 +33,20 @@ pub fn fork_words(state: &AppState) -> ForkWords {
         Fork::Agree { .. } => same(agree_words(state)),
         Fork::Part { step, groups } => part_words(state, step, &groups),
     }
+}
+
+/// Whether all texts that have begun go on from the same tokens, by the same model.
+fn have_one_beginning(texts: &[Option<&Generation>]) -> bool {
+    let begun = || texts.iter().flatten().filter(|text| !text.steps.is_empty());
+    let Some(first) = begun().next() else {
+        return true;
+    };
+    begun().all(|text| {
+        let same_prompt =
+            Arc::ptr_eq(&text.prompt, &first.prompt) || text.prompt.tokens == first.prompt.tokens;
+        let same_model = Arc::ptr_eq(&text.model, &first.model) || text.model == first.model;
+        same_prompt && same_model
+    })
 }
 
 fn same(words: String) -> ForkWords {

@@ -1,5 +1,5 @@
-//! Keeps up to date what is said about each pane's settings: the remarks on them, and what they
-//! would have changed in its text.
+//! Keeps up to date how far the texts agree, and what is said about each pane's settings: the
+//! remarks on them, and what they would have changed in its text.
 
 use std::sync::Arc;
 
@@ -9,12 +9,14 @@ use crate::decoding::TokenId;
 use crate::generation::{Generation, PromptRecord};
 
 impl AppState {
-    /// Brings the remarks on all panes' settings up to date, and counts on what these would have
-    /// changed for as long as `may_go_on` says so. Gives whether all is counted.
+    /// Brings the agreement of the texts and the remarks on all panes' settings up to date, and
+    /// counts on what these would have changed for as long as `may_go_on` says so. Gives whether
+    /// all is counted.
     ///
     /// Call it before each frame: where nothing has changed, it does next to nothing.
     pub fn review(&mut self, mut may_go_on: impl FnMut() -> bool) -> bool {
         let n_vocab = self.model.ready().map(|model| model.info.n_vocab);
+        self.comparison.follow(&self.panes);
         let mut counted = true;
         for pane in &mut self.panes {
             let Pane {

@@ -40,7 +40,12 @@ pub(super) fn chain_panel_ui(
         return false;
     };
     let id = Id::unique("chain panel").with(pane.id.0);
-    let mut open: Open = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let pass = ui.cumulative_pass_nr();
+    let (mut open, drawn_at): (Open, u64) = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    if pass > drawn_at + 2 {
+        // The editor was closed meanwhile, and opens with the stages.
+        open = Open::Stages;
+    }
     let order = spoken(&pane.settings.chain).unwrap_or_else(|| "Quartet".to_owned());
     ui.horizontal(|ui| {
         ui.add_space(10.0);
@@ -58,7 +63,7 @@ pub(super) fn chain_panel_ui(
     if chosen {
         open = Open::Stages;
     }
-    ui.data_mut(|data| data.insert_temp(id, open));
+    ui.data_mut(|data| data.insert_temp(id, (open, pass)));
     open != Open::Stages
 }
 

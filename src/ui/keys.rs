@@ -36,12 +36,16 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if state.paste.is_some() {
         return Some(Command::Paste(PasteCommand::Apply));
     }
-    // A number in an editor counts once its box has lost the keyboard.
+    finish_typing(ui);
+    Some(Command::GenerateAll)
+}
+
+/// A number in an editor counts once its box has lost the keyboard: here, before it is drawn.
+pub(super) fn finish_typing(ui: &Ui) {
     let focused = ui.memory(egui::Memory::focused);
     if let Some(focused) = focused.filter(|_| Popup::is_any_open(ui)) {
         ui.memory_mut(|memory| memory.surrender_focus(focused));
     }
-    Some(Command::GenerateAll)
 }
 
 /// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.

@@ -14,6 +14,9 @@ pub const TABS: f32 = 36.0;
 /// The least that a row of panes is left.
 const LEAST_PANE: f32 = 140.0;
 
+/// The same beside a dock that the user has opened.
+const LEAST_PANE_BY_DOCK: f32 = 100.0;
+
 /// The least that the dock is dragged to.
 const LEAST_DOCK: f32 = 160.0;
 
@@ -149,7 +152,12 @@ fn dock(window: Rect, available: f32, n_rows: usize, wishes: Wishes) -> (bool, f
     let room = Room::of(window.width());
     let crowded = n_rows > 1 && window.height() <= 900.0;
     let usual = room > Room::Tight && !crowded && window.height() >= 640.0;
-    let panes = n_rows as f32 * (LEAST_PANE + GAP);
+    let least = if wishes.dock_open == Some(true) {
+        LEAST_PANE_BY_DOCK
+    } else {
+        LEAST_PANE
+    };
+    let panes = n_rows as f32 * (least + GAP);
     let most = (available - panes).min(window.height() * 0.6).floor();
     let wanted = wishes.dock_height.unwrap_or(room.dock());
     let open = wishes.dock_open.unwrap_or(usual) && most >= LEAST_DOCK;

@@ -5,6 +5,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 use super::fonts::Face;
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
+use crate::decoding::Selector;
 use crate::generation::{Generation, Metrics, Step};
 use crate::state::AppState;
 
@@ -132,7 +133,7 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
         letter(place),
         index + 1,
         generation.steps.len(),
-        draw_words(step)
+        draw_words(step, generation.config.chain.selector)
     );
     cell(
         ui,
@@ -172,9 +173,10 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
     });
 }
 
-fn draw_words(step: &Step) -> String {
+fn draw_words(step: &Step, selector: Selector) -> String {
     match step.trace.draw.coin {
         Some(coin) => format!("coin {coin:.3}"),
+        None if selector == Selector::GumbelMax => "a coin for each token".to_owned(),
         None => "the top token".to_owned(),
     }
 }

@@ -15,6 +15,8 @@ use crate::export::tools::Tool;
 use crate::generation::dialects::spoken;
 use crate::state::{AppState, Command, MAX_PANES, PaneId, PasteCommand};
 
+const MENU_WIDTH: f32 = 240.0;
+
 /// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
 pub(super) fn header_ui(
     ui: &mut Ui,
@@ -26,8 +28,11 @@ pub(super) fn header_ui(
     let PaneFrame {
         rect, place, room, ..
     } = frame;
-    let area = ui.interact(rect, ui.scope_id().with("head"), Sense::click());
-    area.context_menu(|ui| menu_ui(ui, state, place, commands));
+    // A stop of the keyboard would show nothing and do nothing.
+    let area = ui.interact(rect, ui.scope_id().with("head"), Sense::CLICK);
+    Popup::context_menu(&area)
+        .width(MENU_WIDTH)
+        .show(|ui| menu_ui(ui, state, place, commands));
     let running = is_running(state, place);
     let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
     let mut ui = part(ui, inside, "header");
@@ -43,7 +48,7 @@ pub(super) fn header_ui(
                 let name = format!("More for pane {}", letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
-                    .width(240.0)
+                    .width(MENU_WIDTH)
                     .gap(4.0)
                     .accessible_name(name)
                     .show(|ui| menu_ui(ui, state, place, commands));

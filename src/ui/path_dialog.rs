@@ -38,11 +38,19 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         }
         let is_entered = entered(ui, &field);
         ui.add_space(12.0);
-        let path = PathBuf::from(path.trim());
+        let path = whole(path.trim());
         buttons_ui(ui, purpose, path, is_entered, commands);
     });
     if response.should_close() {
         commands.push(Command::ClosePathField);
+    }
+}
+
+/// A path in which `~` stands for the home folder, as in a shell.
+fn whole(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
     }
 }
 
@@ -66,7 +74,8 @@ fn buttons_ui(
         let name = if replaces { "Replace" } else { verb(purpose) };
         let button = Button::new(name).primary();
         let pressed = ui.add_enabled(possible, button).clicked();
-        if (pressed || is_entered) && possible {
+        // A second press of the same key is no answer to what was just told.
+        if (pressed || is_entered && !replaces) && possible {
             let saves = matches!(purpose, PathPurpose::Save(_));
             if saves && !replaces && path.is_file() {
                 ui.data_mut(|data| data.insert_temp(told_id(), path));

@@ -5,7 +5,7 @@ use egui::{DragValue, RectAlign, TextEdit, Ui};
 use super::escape::{escape, unescape};
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::keys::shortcut_words;
+use super::keys::{finish_typing, shortcut_words};
 use super::layout::Room;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
@@ -46,6 +46,7 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .width(width);
     let response = ui.add_enabled(complaint.is_none(), button);
     if response.clicked() {
+        finish_typing(ui);
         commands.push(Command::GenerateAll);
     }
     if let Some(complaint) = complaint {
@@ -60,7 +61,10 @@ fn editor_chip_ui(ui: &mut Ui, words: &str, title: &str, editor: impl FnOnce(&mu
 }
 
 fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
-    let words = format!("Up to {} tokens", limits.max_new_tokens);
+    let words = match limits.max_new_tokens {
+        1 => "Up to 1 token".to_owned(),
+        n => format!("Up to {n} tokens"),
+    };
     editor_chip_ui(ui, &words, "Length", |ui| {
         ui.horizontal(|ui| {
             ui.label("At most");

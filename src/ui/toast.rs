@@ -11,7 +11,7 @@ use crate::state::{AppState, Command, Notice, NoticeKind};
 /// How long a notice without an action stays.
 const SECS: f64 = 6.0;
 
-/// Draws the oldest notice.
+/// Draws the newest notice.
 pub(super) fn toast_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
         // The same words may come again, and then for as long.

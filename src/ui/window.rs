@@ -85,6 +85,8 @@ impl WindowUi {
         toast_ui(ui, state, &mut commands);
         drop_ui(ui, &mut commands);
         commands.extend(generates);
+        // A number that is still being typed comes as a command too, and counts before.
+        commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
         commands
     }
 

@@ -148,7 +148,7 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     assert_eq!(chain.to_string(), "top-k 40 › top-p 0.5");
     assert!(matches!(chain.stages[0].filter, Filter::Temperature(_)));
     assert!(!chain.stages[0].enabled);
-    assert_eq!(state.panes[3].settings.name, "Top-k and top-p");
+    assert_eq!(state.panes[3].settings.name, "Top-k + top-p");
     assert!(state.generating_is_news());
 
     press(&mut window, "Draw: By coin");

@@ -49,7 +49,7 @@ fn classics() -> Vec<Preset> {
         },
         Preset {
             name: "Top-k",
-            purpose: "Draws from the 40 most likely tokens, however the model weighs them.",
+            purpose: "Draws from the 40 most likely tokens, be the model sure or not.",
             source: "40 as in llama.cpp",
             chain: ChainConfig::sampled([Filter::TopK(TopK { k: 40 })]),
         },

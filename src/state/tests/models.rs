@@ -242,7 +242,7 @@ fn one_model_is_dropped_at_a_time() {
 
     let several = vec![path("a.gguf"), path("b.gguf")];
     assert_eq!(models(&mut state, ModelsCommand::Dropped(several)), []);
-    assert!(state.notices[1].body.contains("one file"));
+    assert!(state.notices[0].body.contains("one file"));
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Panes and their settings, the pin, the sentence of the fork.
 
+use std::sync::Arc;
+
 use super::{asked, ready, write, written};
-use crate::decoding::ChainConfig;
+use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::FinishReason;
-use crate::state::{AppState, Command, Effect, MAX_PANES, PaneId, Pin, PinMove, fork_words};
+use crate::state::{
+    AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, fork_words,
+};
 use crate::worker::{Event, ModelSource, Request};
 
 #[test]
@@ -127,6 +131,20 @@ fn the_first_fork_is_told_in_a_sentence() {
     );
     assert!(words.long.contains("‘house’; "), "{}", words.long);
     assert_eq!(words.short, "All agree for 2 tokens. At token 3, A parts.");
+
+    let mut other = written();
+    if let PaneStatus::Finished(generation) = &mut other.panes[0].status {
+        let mut prompt = (*generation.prompt).clone();
+        prompt.tokens.push(TokenId(1));
+        generation.prompt = Arc::new(prompt);
+    }
+    let words = fork_words(&other);
+    assert!(
+        words
+            .long
+            .starts_with("These texts continue different prompts")
+    );
+    assert_eq!(words.step, None);
 
     let first = fork_words(&ready());
     assert!(

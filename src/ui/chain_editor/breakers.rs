@@ -5,6 +5,7 @@ use egui::{Id, TextEdit, Ui, vec2};
 use super::number_line::{INDENT, complaint_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
+use crate::export::tools::usual_breakers;
 use crate::generation::Vocabulary;
 use crate::ui::escape::unescape;
 use crate::ui::fonts::Face;
@@ -12,15 +13,12 @@ use crate::ui::keys;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, field_frame};
 
-/// What llama.cpp takes unless told otherwise.
-const USUAL: [&str; 4] = ["\n", ":", "\"", "*"];
-
 /// As many are shown one by one. Settings of llama.cpp may mean thousands.
 const MOST_SHOWN: usize = 24;
 
 const TIP: &str = "No repetition reaches over one of these texts, and a text of one token is never \
-                   held back itself. No text does nothing; the line break, colon, quote and star \
-                   are usual.";
+                   held back itself. No text does nothing; usual is each token with a line break, \
+                   colon, quote or star in it, as in llama.cpp.";
 
 /// What was typed, and what is wrong with it.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +61,7 @@ pub(super) fn breakers_ui(
                 .on_hover_text(TIP)
                 .clicked()
         {
-            breakers.extend(USUAL.iter().filter_map(|text| vocabulary.spell(text)));
+            breakers.extend(usual_breakers(vocabulary));
         }
     });
     if let Some(vocabulary) = vocabulary {
@@ -126,4 +124,19 @@ fn field_ui(
     }
     ui.data_mut(|data| data.insert_temp(id, typed));
     added.filter(|added| !breakers.contains(added))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::decoding::testing::token_ids;
+    use crate::export::tools::usual_breakers;
+    use crate::generation::{Piece, Vocabulary};
+
+    #[test]
+    fn usual_is_each_token_with_one_of_the_four_in_it() {
+        let pieces = ["a", "\n", ".\n", ":", "\"", "**", "User", "User:", "b."];
+        let vocabulary = Vocabulary::new(pieces.map(Piece::text).to_vec());
+        let expected = [1, 2, 3, 4, 5, 7].map(|id| token_ids(&[id]));
+        assert_eq!(usual_breakers(&vocabulary), expected);
+    }
 }

@@ -92,7 +92,8 @@ fn window_ui(ui: &mut Ui, name: &str, window: &mut Window) -> bool {
         ui.add_space(8.0);
         let words = small(ui, "prompt too");
         checkbox(ui, &mut window.prompt_counted, words).on_hover_text(
-            "Whether the prompt's tokens count as well as the written ones. It is usual that they do.",
+            "Whether the prompt's tokens count as well as the written ones. They usually do for a \
+             repetition penalty; for frequency and presence many servers leave them out.",
         );
     });
     *window != before

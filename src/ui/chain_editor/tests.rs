@@ -103,12 +103,8 @@ fn a_stage_is_left_alone_and_the_others_come_back() {
     assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
 }
 
-#[test]
-fn a_double_click_on_a_slider_sets_what_does_nothing_and_is_one_step() {
-    let mut window = editor();
-    let slider = window.get_by_role_and_label(Role::Slider, "Top-p");
-    let at = slider.rect().center();
-    for pressed in [true, false, true, false] {
+fn click(window: &mut Window, at: Pos2) {
+    for pressed in [true, false] {
         window.hover_at(at);
         window.event(Event::PointerButton {
             pos: at,
@@ -118,6 +114,15 @@ fn a_double_click_on_a_slider_sets_what_does_nothing_and_is_one_step() {
         });
         window.step();
     }
+}
+
+#[test]
+fn a_double_click_on_a_slider_sets_what_does_nothing_and_is_one_step() {
+    let mut window = editor();
+    let slider = window.get_by_role_and_label(Role::Slider, "Top-p");
+    let at = slider.rect().center();
+    click(&mut window, at);
+    click(&mut window, at);
     window.run_steps(3);
     assert_eq!(chain(&window), "T 0.7");
     assert_eq!(window.state().undo_words(), Some("top-p of D"));
@@ -174,21 +179,28 @@ fn a_number_is_as_it_was_when_its_box_is_left_untouched() {
 
 #[test]
 fn a_number_that_is_typed_counts_when_the_panes_are_started() {
-    let mut window = editor();
-    window
-        .get_by_role_and_label(Role::SpinButton, "Temperature")
-        .focus();
-    window.run_steps(2);
-    key(&mut window, Modifiers::COMMAND, Key::A);
-    window.event(Event::Text("1.5".to_owned()));
-    window.run_steps(2);
-    assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
-    key(&mut window, Modifiers::COMMAND, Key::Enter);
-    assert_eq!(chain(&window), "T 1.5 › top-p 0.9");
-    let PaneStatus::Waiting { asked } = &window.state().panes[3].status else {
-        panic!("nothing was asked of the pane");
-    };
-    assert_eq!(asked.config.chain.to_string(), "T 1.5 › top-p 0.9");
+    for (typed, by_button) in [("1.5", false), ("1,5", true)] {
+        let mut window = editor();
+        window
+            .get_by_role_and_label(Role::SpinButton, "Temperature")
+            .focus();
+        window.run_steps(2);
+        key(&mut window, Modifiers::COMMAND, Key::A);
+        window.event(Event::Text(typed.to_owned()));
+        window.run_steps(2);
+        assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
+        if by_button {
+            let button = window.get_by_label("Generate").rect().center();
+            click(&mut window, button);
+        } else {
+            key(&mut window, Modifiers::COMMAND, Key::Enter);
+        }
+        assert_eq!(chain(&window), "T 1.5 › top-p 0.9");
+        let PaneStatus::Waiting { asked } = &window.state().panes[3].status else {
+            panic!("nothing was asked of the pane");
+        };
+        assert_eq!(asked.config.chain.to_string(), "T 1.5 › top-p 0.9");
+    }
 }
 
 #[test]
@@ -326,6 +338,7 @@ fn of_very_many_breakers_some_are_shown_and_all_can_go() {
     press(&mut window, "Remove all");
     assert!(window.query_by_label("and 976 more").is_none());
     press(&mut window, "The usual four");
+    window.get_by_label("Remove breaker ↵↵");
 }
 
 #[track_caller]

@@ -8,14 +8,15 @@ pub(super) const fn short_words(filter: &Filter) -> &'static str {
         Filter::LogitBias(_) => "Favours or forbids tokens",
         Filter::RepetitionPenalty(_) => "Holds back what has occurred",
         Filter::FrequencyPenalty(_) => "Holds back, more each time",
-        Filter::PresencePenalty(_) => "Holds back what occurred once",
+        Filter::PresencePenalty(_) => "Holds back, once for all times",
         Filter::NoRepeatNgram(_) => "Never repeats so many tokens",
         Filter::Dry(_) => "Holds back long repetitions",
         Filter::Temperature(_) => "< 1 sharpens, > 1 flattens",
+        Filter::DynamicTemperature(dynamic) if dynamic.range <= 0.0 => "< 1 sharpens, > 1 flattens",
         Filter::DynamicTemperature(_) => "Flattens where it is unsure",
         Filter::QuadraticSmoothing(_) => "Lowers what is far from best",
         Filter::TopK(_) => "Keeps so many of the best",
-        Filter::TopP(_) => "Keeps this share of the odds",
+        Filter::TopP(_) => "Keeps this much probability",
         Filter::MinP(_) => "Keeps those near the best",
         Filter::TypicalP(_) => "Keeps the usual surprises",
         Filter::TopNSigma(_) => "Keeps scores near the best",
@@ -32,11 +33,11 @@ pub(in crate::ui) const fn long_words(filter: &Filter) -> &'static str {
     match filter {
         Filter::LogitBias(_) => {
             "Adds to the scores of chosen tokens, or rules them out. 0 does nothing, -5 to 5 is usual: \
-             1 makes a token 2.7 times as likely."
+             1 makes a token 2.7 times as likely beside the others."
         }
         Filter::RepetitionPenalty(_) => {
-            "Divides the score of tokens that have occurred by this factor. 1 does nothing, 1.05 \
-             to 1.3 is usual."
+            "Divides the scores above 0 of tokens that have occurred by this factor, and multiplies \
+             their other scores by it. 1 does nothing, 1.05 to 1.3 is usual."
         }
         Filter::FrequencyPenalty(_) => {
             "Lowers a token's score by this much for each time that it has occurred. 0 does \
@@ -63,8 +64,8 @@ pub(in crate::ui) const fn long_words(filter: &Filter) -> &'static str {
              range of 0 does nothing, 1 with a range of 0.5 is usual."
         }
         Filter::QuadraticSmoothing(_) => {
-            "Lowers each score by the square of its distance from the best. 0 does nothing, 0.2 to \
-             0.5 is usual."
+            "Puts each score below the best by this factor times the square of its distance, so that \
+             near ones gain and far ones lose. 0 does nothing, 0.2 to 0.5 is usual."
         }
         Filter::TopK(_) => {
             "Keeps this many of the most likely tokens and cuts all others. 0 does nothing, 20 to \
@@ -120,8 +121,8 @@ pub(super) const fn draw_words(selector: &Selector) -> &'static str {
 pub(super) const fn long_draw_words(selector: &Selector) -> &'static str {
     match selector {
         Selector::Greedy => {
-            "Takes the most likely of the tokens that are left. The same as temperature 0: no coin, \
-             the same text every time."
+            "Takes the most likely of the tokens that are left, as temperature 0 does. It tosses no \
+             coin, so that only XTC before it lets the text depend on the seed."
         }
         Selector::Multinomial => {
             "A coin from the seed falls on one of the tokens that are left, each as often as its \
@@ -129,11 +130,11 @@ pub(super) const fn long_draw_words(selector: &Selector) -> &'static str {
         }
         Selector::GumbelMax => {
             "Each token has a coin of its own, and the best sum of score and coin wins. As often as \
-             by one coin, but panes with one seed differ as little as can be."
+             by one coin, but panes with one seed mostly differ less."
         }
         Selector::MirostatV1(_) => {
             "Keeps as many of the most likely tokens as hold the surprise near a target, by an \
-             estimate of how fast the odds fall. Other cuts are mostly left out beside it."
+             estimate of how fast the probabilities fall. Other cuts are mostly left out beside it."
         }
         Selector::MirostatV2(_) => {
             "Drops tokens that are too surprising, and moves the bar after each draw so that the \

@@ -1,12 +1,10 @@
 //! One model in the list: its name, what is known of it, and the one thing that can be done with it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use egui::{Color32, Label, Sense, Ui, vec2};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::facts;
-use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital};
+use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital, now_secs};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
@@ -105,11 +103,4 @@ fn loading_ui(ui: &mut Ui, fraction: f32) {
     let words = format!("Loading {:.0} %", fraction * 100.0);
     ui.label(Face::Small.text(words).color(theme.text_2));
     ui.add_space(10.0);
-}
-
-/// Seconds since 1970.
-fn now_secs() -> u64 {
-    // A clock that stands before 1970 knows no better.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }

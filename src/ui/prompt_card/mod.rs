@@ -20,6 +20,9 @@ use crate::state::{AppState, Command, PromptMode};
 const MOST_ROWS: usize = 4;
 const MOST_SYSTEM_ROWS: usize = 3;
 
+/// So many characters nearly always fill as many rows as are seen at once.
+const BEGINNING: usize = 4096;
+
 /// The card's padding from side to side.
 const SIDE: f32 = 14.0;
 
@@ -37,8 +40,9 @@ const SYSTEM_FACE: Face = Face::Body;
 
 /// The height that all but the card's own padding takes on a card of this width.
 pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    let rows = n_rows(ui, &state.prompt, Face::Prompt, card_width - 2.0 * SIDE);
-    let text = rows.min(MOST_ROWS) as f32 * Face::Prompt.row();
+    let width = card_width - 2.0 * SIDE;
+    let rows = n_rows(ui, &state.prompt, (Face::Prompt, width), MOST_ROWS);
+    let text = rows as f32 * Face::Prompt.row();
     text + system_height(ui, state, card_width) + refusal_height(ui, state, card_width)
 }
 
@@ -47,7 +51,7 @@ fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
         return 0.0;
     }
     let width = card_width - 2.0 * SIDE - SYSTEM_LABEL;
-    let rows = n_rows(ui, &state.system, SYSTEM_FACE, width).min(MOST_SYSTEM_ROWS);
+    let rows = n_rows(ui, &state.system, (SYSTEM_FACE, width), MOST_SYSTEM_ROWS);
     SYSTEM_TOP + rows as f32 * system_row(ui) + SYSTEM_BOTTOM
 }
 
@@ -56,7 +60,21 @@ fn system_row(ui: &Ui) -> f32 {
     ui.fonts_mut(|fonts| fonts.row_height(&SYSTEM_FACE.font()))
 }
 
-fn n_rows(ui: &Ui, text: &str, face: Face, width: f32) -> usize {
+/// How many rows a text takes, `most` where it takes more.
+fn n_rows(ui: &Ui, text: &str, set: (Face, f32), most: usize) -> usize {
+    // A long text is not looked at to its end in each frame: its beginning takes no more rows.
+    let beginning = match text.char_indices().nth(BEGINNING) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    };
+    let n_first = n_all_rows(ui, beginning, set);
+    if n_first >= most || beginning.len() == text.len() {
+        return n_first.min(most);
+    }
+    n_all_rows(ui, text, set).min(most)
+}
+
+fn n_all_rows(ui: &Ui, text: &str, (face, width): (Face, f32)) -> usize {
     let color = Theme::of(ui).text_1;
     // The field keeps room for the caret.
     let job = LayoutJob::simple(text.to_owned(), face.font(), color, width - 2.0);
@@ -194,4 +212,32 @@ fn focus_at_end(ui: &Ui, id: egui::Id, prompt: &str) {
         .set_char_range(Some(egui::text::CCursorRange::one(end)));
     TextEdit::store_state(ui, id, edit);
     ui.memory_mut(|memory| memory.request_focus(id));
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{Context, RawInput};
+
+    use super::{BEGINNING, MOST_ROWS, n_all_rows, n_rows};
+    use crate::ui::fonts::Face;
+    use crate::ui::style;
+
+    #[test]
+    fn as_many_rows_are_seen_as_there_are_and_no_more_than_four() {
+        let words = "word ".repeat(BEGINNING);
+        let ctx = Context::default();
+        style::install(&ctx);
+        let output = ctx.run_ui(RawInput::default(), |ui| {
+            for width in [100.0, 800.0, 20_000.0, 1e6] {
+                let set = (Face::Prompt, width);
+                for n_chars in [0, 9, 200, BEGINNING, BEGINNING + 1, words.len()] {
+                    let text = words.get(..n_chars).unwrap();
+                    let expected = n_all_rows(ui, text, set).min(MOST_ROWS);
+                    let n_rows = n_rows(ui, text, set, MOST_ROWS);
+                    assert_eq!(n_rows, expected, "{n_chars} in {width}");
+                }
+            }
+        });
+        output.drop_without_applying_deltas();
+    }
 }

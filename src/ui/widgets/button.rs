@@ -14,7 +14,6 @@ enum Rank {
     Ready,
     Plain,
     Quiet,
-    Danger,
 }
 
 /// A button with words, and perhaps an icon before them and a shortcut after them.
@@ -77,12 +76,6 @@ impl<'a> Button<'a> {
         self
     }
 
-    /// For what cannot be undone.
-    pub const fn danger(mut self) -> Self {
-        self.rank = Rank::Danger;
-        self
-    }
-
     /// With an icon before its words.
     pub const fn icon(mut self, icon: Icon) -> Self {
         self.icon = Some(icon);
@@ -119,10 +112,6 @@ impl<'a> Button<'a> {
             },
             Rank::Plain => Rest::filled(theme),
             Rank::Quiet => Rest::quiet(theme),
-            Rank::Danger => Rest {
-                fill: theme.surface_2,
-                text: theme.error,
-            },
         }
     }
 
@@ -143,11 +132,6 @@ impl<'a> Button<'a> {
             }
             Rank::Primary => {
                 let text = paint_fill(ui, response, Rest::filled(theme), self.radius);
-                (text, theme.text_3)
-            }
-            Rank::Danger => {
-                let text = paint_fill(ui, response, rest, self.radius);
-                let text = if ui.is_enabled() { rest.text } else { text };
                 (text, theme.text_3)
             }
             Rank::Ready | Rank::Plain | Rank::Quiet => {

@@ -81,6 +81,10 @@ impl<'a> Number<'a> {
                     // The box reads its own text when it is left, so all digits must be in it.
                     .min_decimals((*decimals).into())
                     .max_decimals(MOST_DECIMALS)
+                    // Half of the world writes a comma before the decimals.
+                    .custom_parser(|text| {
+                        text.trim().replace(',', ".").replace('−', "-").parse().ok()
+                    })
                     .update_while_editing(false);
                 ui.add_sized(vec2(56.0, 28.0), drag)
             })

@@ -1,6 +1,6 @@
 //! The same stages in another order.
 
-use super::{Names, Side, shared};
+use super::{Names, Side, numbers_of, shared};
 use crate::decoding::Filter;
 use crate::generation::{in_sentence, listed};
 
@@ -50,6 +50,7 @@ fn turned_pairs<'a>(sides: &'a [Side<'a>; 2]) -> Vec<(&'a Filter, &'a Filter)> {
 /// Temperature and the cuts that come after it in one chain (`hot`) and before it in the other.
 fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<String> {
     let (heat, _) = pairs.first()?;
+    let heat = &numbers_of(heat);
     let cuts: Vec<String> = pairs
         .iter()
         .map(|(_, cut)| in_sentence(cut.name()))
@@ -80,6 +81,7 @@ fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<Str
 }
 
 fn pair_words(before: &Filter, after: &Filter, one: &str, other: &str) -> String {
+    let (before, after) = (&numbers_of(before), &numbers_of(after));
     let (first, then) = (before.name(), in_sentence(after.name()));
     let sentence = format!("{first} comes before {then} in {one} and after in {other}");
     match (kind(before), kind(after)) {

@@ -28,8 +28,13 @@ fn source(generation: &Generation) -> String {
     } else {
         format!(" ({})", how.join(", "))
     };
+    let asked = if generation.prompt.chat.is_some() {
+        "message"
+    } else {
+        "prompt"
+    };
     format!(
-        "{}{how}, prompt ‘{}’",
+        "{}{how}, {asked} ‘{}’",
         model.name,
         shortened(&generation.prompt.text)
     )

@@ -119,13 +119,22 @@ impl<'a> ScoreData<'a> {
     pub(super) fn subtitles(&self) -> [String; 2] {
         let top = self.top_label();
         let (long, short) = match self.measure {
-            ScoreMeasure::Surprise => ("surprise of each token", "surprise in bits"),
+            ScoreMeasure::Surprise => (
+                "surprise of each token before the settings",
+                "surprise before the settings, in bits",
+            ),
             ScoreMeasure::Probability => (
                 "probability of each token before the settings",
                 "probability before the settings",
             ),
-            ScoreMeasure::Entropy => ("entropy before each token", "entropy in bits"),
-            ScoreMeasure::Rank => ("rank of each token, logarithmic", "rank, logarithmic"),
+            ScoreMeasure::Entropy => (
+                "entropy of the model before the settings",
+                "entropy before the settings, in bits",
+            ),
+            ScoreMeasure::Rank => (
+                "rank of each token before the settings, logarithmic",
+                "rank before the settings, logarithmic",
+            ),
             ScoreMeasure::Kept => (
                 "tokens kept at each draw, logarithmic",
                 "tokens kept, logarithmic",

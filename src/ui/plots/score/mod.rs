@@ -7,7 +7,9 @@ mod pointer;
 #[cfg(test)]
 mod tests;
 
-use egui::{Rect, Stroke, Ui, UiBuilder, Vec2, pos2};
+use std::ops::RangeInclusive;
+
+use egui::{PointerButton, Rect, Stroke, Ui, UiBuilder, Vec2, pos2};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
 pub use self::data::{ScoreData, ScoreLane};
@@ -46,7 +48,10 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotRespo
     area.min.x += gutter;
     area.max.x -= 12.0;
     let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, place).show(&mut inner, |plot| add_bars(plot, data, theme));
+    let shown = plot(data, theme, place).show(&mut inner, |plot| {
+        keep_to_tokens(plot, data.n_axis);
+        add_bars(plot, data, theme);
+    });
     ui.advance_cursor_after_rect(whole);
 
     let frame = *shown.transform.frame();
@@ -93,18 +98,44 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
         .grid_spacing(8.0..=8.01)
         .grid_color(theme.stroke_1)
         .set_margin_fraction(Vec2::ZERO)
-        .include_x(0.25)
-        .include_x(data.n_axis as f64 + 0.75)
+        .include_x(*whole_axis(data.n_axis).start())
+        .include_x(*whole_axis(data.n_axis).end())
         .include_y(0.0)
         .include_y(data.lanes.len() as f64)
         .show_background(false)
         .show_x(false)
         .show_y(false)
         .allow_zoom([true, false])
-        .allow_drag([true, false])
+        .allow_drag(false)
         .allow_scroll(false)
         .allow_boxed_zoom(false)
         .allow_axis_zoom_drag(false)
+}
+
+/// From half a bar before the first token to as much behind the last.
+const fn whole_axis(n_axis: usize) -> RangeInclusive<f64> {
+    0.25..=n_axis as f64 + 0.75
+}
+
+/// Drags a part that was zoomed into, as far as there are tokens; where all of them have room, all are
+/// shown.
+fn keep_to_tokens(plot: &mut PlotUi<'_>, n_axis: usize) {
+    if plot.auto_bounds().x || plot.response().double_clicked() {
+        return;
+    }
+    let (whole, bounds) = (whole_axis(n_axis), plot.plot_bounds());
+    let (width, low) = (bounds.width(), bounds.min()[0]);
+    if width >= whole.end() - whole.start() {
+        plot.set_auto_bounds(true);
+        return;
+    }
+    let dragged = if plot.response().dragged_by(PointerButton::Primary) {
+        f64::from(plot.response().drag_delta().x) / plot.transform().dpos_dvalue_x()
+    } else {
+        0.0
+    };
+    let low = (low - dragged).clamp(*whole.start(), whole.end() - width);
+    plot.set_plot_bounds_x(low..=low + width);
 }
 
 fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {

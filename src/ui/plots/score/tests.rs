@@ -61,20 +61,44 @@ fn pointing_names_the_step_of_the_staff_under_the_pointer() {
     }
 }
 
+const fn button(pos: Pos2, pressed: bool) -> Event {
+    Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    }
+}
+
+#[test]
+fn what_is_zoomed_into_is_dragged_as_far_as_there_are_tokens() {
+    let written = generation(&[(" fox", 0.1); 50]);
+    for (target, edge, step) in [(2000.0, 93.0, 0), (-2000.0, 521.0, 49)] {
+        let middle = place(13.0, 40.0);
+        let events = [
+            vec![Event::PointerMoved(middle)],
+            vec![Event::Zoom(8.0)],
+            vec![],
+            vec![button(middle, true)],
+            vec![Event::PointerMoved(pos2(middle.x + target / 2.0, 40.0))],
+            vec![Event::PointerMoved(pos2(middle.x + target, 40.0))],
+            vec![button(pos2(middle.x + target, 40.0), false)],
+            vec![Event::PointerMoved(pos2(edge, 40.0))],
+            vec![],
+        ];
+        let answer = answer(&[Some(&written)], &events);
+        assert_eq!(answer.hovered, Some(at(0, step)));
+    }
+}
+
 #[test]
 fn a_click_asks_to_pin_the_step() {
     let written = generation(&[(" fox", 0.1); 12]);
     let pointer = place(7.0, 40.0);
-    let button = |pressed| Event::PointerButton {
-        pos: pointer,
-        button: PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
     let events = [
         vec![Event::PointerMoved(pointer)],
-        vec![button(true)],
-        vec![button(false)],
+        vec![button(pointer, true)],
+        vec![button(pointer, false)],
     ];
     let answer = answer(&[Some(&written)], &events);
     assert_eq!(answer.clicked, Some(at(0, 6)));
