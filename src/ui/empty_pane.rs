@@ -1,6 +1,6 @@
 //! A pane before its first text: the prompt, a picture of the choice, and a sentence about it.
 
-use egui::text::LayoutJob;
+use egui::text::{LayoutJob, TextFormat};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::fonts::Face;
@@ -47,8 +47,11 @@ pub(super) fn empty_pane_ui(
     let bars = Rect::from_min_size(pos2(text.left() + 2.0, top), vec2(248.0, 44.0));
     bars_ui(ui, bars.intersect(text), &shares(chain), place);
     let words = Rect::from_min_max(pos2(text.left(), bars.bottom() + 16.0), text.max);
-    let font = Face::Body.font();
-    let mut job = LayoutJob::simple(describe(chain), font, theme.text_2, words.width());
+    let format = TextFormat {
+        line_height: Some(Face::Body.row()),
+        ..TextFormat::simple(Face::Body.font(), theme.text_2)
+    };
+    let mut job = LayoutJob::single_section(describe(chain), format);
     #[expect(clippy::cast_sign_loss, reason = "it is 1 or more")]
     let most_rows = (words.height() / Face::Body.row()).max(1.0) as usize;
     job.wrap.max_rows = most_rows;

@@ -103,6 +103,8 @@ impl TokenView {
                 ScrollArea::vertical()
                     .id_salt("token text")
                     .auto_shrink(false)
+                    // A pane beside an open dock may have room for one row.
+                    .min_scrolled_height(0.0)
                     .stick_to_bottom(follows_end)
                     .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input))
                     .inner
