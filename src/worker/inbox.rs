@@ -50,12 +50,12 @@ impl Inbox {
     /// Whether the loading that is under way was cancelled. What else has come waits.
     pub fn cancels_loading(&mut self) -> Result<bool, Gone> {
         while let Some(asked) = self.receive()? {
-            if asked.request == Request::CancelLoading {
-                return Ok(true);
-            }
             self.keep(asked);
         }
-        Ok(false)
+        // All that waits came after the request to load that is being served.
+        let cancels = |asked: &Asked| asked.request == Request::CancelLoading;
+        let found = self.waiting.iter().position(cancels);
+        Ok(found.and_then(|at| self.waiting.remove(at)).is_some())
     }
 
     /// Of prompts to be split into tokens only the last one is wanted: what follows does not wait for
@@ -100,5 +100,23 @@ mod tests {
         let served = std::iter::from_fn(|| inbox.poll().unwrap());
         let served: Vec<Request> = served.map(|asked| asked.request).collect();
         assert_eq!(served, [Request::StopAll, split("Once")]);
+    }
+
+    #[test]
+    fn a_cancel_that_came_together_with_the_request_to_load_is_found() {
+        let (sender, receiver) = sync_channel(4);
+        let mut inbox = Inbox::new(receiver);
+        for request in [
+            Request::UnloadModel,
+            Request::CancelLoading,
+            Request::StopAll,
+        ] {
+            let asked_at = Instant::now();
+            sender.send(Asked { request, asked_at }).unwrap();
+        }
+        assert_eq!(inbox.poll().unwrap().unwrap().request, Request::UnloadModel);
+        assert!(inbox.cancels_loading().unwrap());
+        assert!(!inbox.cancels_loading().unwrap());
+        assert_eq!(inbox.poll().unwrap().unwrap().request, Request::StopAll);
     }
 }
