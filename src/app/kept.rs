@@ -44,20 +44,10 @@ pub(super) fn begin(folder: PathBuf, older: Option<String>) -> Begun {
             };
         }
     };
-    let Some(json) = json else {
-        let settings = Settings::default();
-        let before = settings.clone();
-        return Begun {
-            settings,
-            file: Some(SettingsFile { folder, before }),
-            ..Begun::default()
-        };
-    };
-    let restored = Settings::from_json(&json);
-    let kept = if restored.lost.is_empty() {
-        Ok(())
-    } else {
-        write(&folder, UNREAD_NAME, &json)
+    let restored = json.as_deref().map(Settings::from_json).unwrap_or_default();
+    let kept = match json {
+        Some(json) if !restored.lost.is_empty() => write(&folder, UNREAD_NAME, &json),
+        _ => Ok(()),
     };
     Begun {
         lost: restored.lost,
@@ -83,7 +73,7 @@ impl SettingsFile {
             Some(theirs) => settings.merged(&self.before, &theirs.settings),
             None => settings.clone(),
         };
-        write(&self.folder, NAME, &merged.to_json())?;
+        write(&self.folder, NAME, &merged.to_json()?)?;
         self.before = settings;
         Ok(())
     }
@@ -156,7 +146,7 @@ mod tests {
             seed: 5,
             ..Settings::default()
         };
-        let begun = begin(home.path().to_owned(), Some(older.to_json()));
+        let begun = begin(home.path().to_owned(), Some(older.to_json().unwrap()));
         assert_eq!(begun.settings, older);
         begun.file.unwrap().keep(older.clone()).unwrap();
         assert_eq!(begin(home.path().to_owned(), None).settings, older);

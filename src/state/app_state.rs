@@ -125,7 +125,14 @@ impl AppState {
             view: self.view,
             by_hand: self.by_hand.clone(),
             presets: self.presets.clone(),
-            recent_models: self.models.recent.clone(),
+            // JSON has no word for a path that is no text.
+            recent_models: self
+                .models
+                .recent
+                .iter()
+                .filter(|recent| recent.path.to_str().is_some())
+                .cloned()
+                .collect(),
             compute: self.models.compute,
         }
     }

@@ -108,11 +108,9 @@ impl Settings {
         merged
     }
 
-    /// The settings as text.
-    pub fn to_json(&self) -> String {
-        // Plain data has no part that JSON lacks, so this does not fail; if it did, an empty text
-        // reads as the defaults.
-        serde_json::to_string(self).unwrap_or_default()
+    /// The settings as text; fails where a path of theirs is none.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
     }
 }
 
@@ -136,7 +134,7 @@ impl AppState {
 }
 
 /// Settings that were read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Restored {
     /// What was understood. Any other part has its usual value, and an entry of a list is left out.
     pub settings: Settings,
@@ -181,7 +179,7 @@ mod tests {
             name: "Poems".to_owned(),
             chain: Dialect::LlamaCpp.chain(),
         });
-        let restored = Settings::from_json(&settings.to_json());
+        let restored = Settings::from_json(&settings.to_json().unwrap());
         assert_eq!(restored.settings, settings);
         assert_eq!(restored.lost, [""; 0]);
     }
@@ -213,7 +211,8 @@ mod tests {
                 chain: Dialect::LlamaCpp.chain(),
             });
         }
-        let mut json: serde_json::Value = serde_json::from_str(&settings.to_json()).unwrap();
+        let mut json: serde_json::Value =
+            serde_json::from_str(&settings.to_json().unwrap()).unwrap();
         json["panes"][1]["chain"] = "of a later version".into();
         json["presets"][0] = serde_json::Value::Null;
         json["limits"] = 3.into();
@@ -238,7 +237,7 @@ mod tests {
         let mut settings = Settings::default();
         settings.panes = vec![settings.panes[0].clone(); MAX_PANES + 3];
         assert_eq!(
-            Settings::from_json(&settings.to_json())
+            Settings::from_json(&settings.to_json().unwrap())
                 .settings
                 .panes
                 .len(),

@@ -55,9 +55,24 @@ fn the_models_of_before_are_there_at_the_next_start_the_newest_first() {
     assert_eq!(paths, [path("a.gguf"), path("b.gguf")]);
     assert!(recent[0].opened_at > 1_700_000_000);
 
-    let settings = Settings::from_json(&state.settings().to_json()).settings;
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
     let (next, _) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(next.models.recent, recent);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_no_text_costs_no_settings() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let mut state = ready();
+    open(&mut state, "a.gguf");
+    state.on_event(loaded());
+    state.models.recent[0].path = std::ffi::OsStr::from_bytes(b"mod\xE8les/a.gguf").into();
+    state.seed = 7;
+    let json = state.settings().to_json().unwrap();
+    let settings = Settings::from_json(&json).settings;
+    assert_eq!((settings.seed, settings.recent_models), (7, Vec::new()));
 }
 
 #[test]
@@ -369,7 +384,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
     }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
     assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
-    let settings = Settings::from_json(&state.settings().to_json()).settings;
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_it);
 
@@ -380,7 +395,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
         ..ComputeChoice::default()
     }));
     assert_eq!(state.apply(choose).first(), Some(&use_it));
-    let settings = Settings::from_json(&state.settings().to_json()).settings;
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_it);
     let on_cpu = ComputeChoice {
@@ -466,7 +481,7 @@ fn threads_are_chosen_beside_the_device_and_kept() {
     }));
     assert_eq!(state.apply(three).first(), Some(&use_them));
     assert_eq!(chosen(&state), (3, false));
-    let settings = Settings::from_json(&state.settings().to_json()).settings;
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
     let (_, effects) = AppState::new(settings, ModelSource::Embedded);
     assert_eq!(effects[0], use_them);
 

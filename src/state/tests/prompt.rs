@@ -54,7 +54,7 @@ fn a_chat_is_read_and_answered_with_its_system_text() {
 #[test]
 fn mode_and_system_text_are_there_again_at_the_next_start() {
     let state = chatting(ChatSupport::Ready);
-    let json = state.settings().to_json();
+    let json = state.settings().to_json().unwrap();
     let settings = Settings::from_json(&json).settings;
     assert_eq!(settings.prompt_mode, PromptMode::Chat);
     assert_eq!(settings.system, "Be kind");
