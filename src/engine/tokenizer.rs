@@ -1,5 +1,7 @@
 //! Text to token ids, and what each token stands for.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use tokenizers::{AddedToken, DecoderWrapper, Encoding, Tokenizer as HfTokenizer};
 
 use super::EngineError;
@@ -33,14 +35,15 @@ pub(super) enum Splitter {
 impl Tokenizer {
     /// From the content of a `tokenizer.json`. `path` is named where it can't be understood.
     pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        match HfTokenizer::from_bytes(json).and_then(without_lengths) {
-            Ok(inner) => Ok(inner.into()),
-            Err(error) => Err(EngineError::FileMalformed {
-                what: "The tokenizer",
-                reason: error.to_string(),
-                path: path.to_owned(),
-            }),
-        }
+        let read = unless_it_panics(|| {
+            let inner = HfTokenizer::from_bytes(json).and_then(without_lengths);
+            inner.map(Self::from).map_err(|error| error.to_string())
+        });
+        read.map_err(|reason| EngineError::FileMalformed {
+            what: "The tokenizer",
+            reason,
+            path: path.to_owned(),
+        })
     }
 
     /// A tokenizer whose ends are known from elsewhere.
@@ -71,10 +74,11 @@ impl Tokenizer {
     /// The tokens of a chat that waits for its next turn: as [`Self::encode`], but nothing is put
     /// after it. The template has written the signs of the turns, and may have begun the text.
     pub fn encode_turn(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
-        let encoding = self.splitter.encode(text, false).map_err(|error| {
-            let reason = error.to_string();
-            EngineError::TokenizerFailed { reason }
-        })?;
+        let split = unless_it_panics(|| {
+            let encoding = self.splitter.encode(text, false);
+            encoding.map_err(|error| error.to_string())
+        });
+        let encoding = split.map_err(|reason| EngineError::TokenizerFailed { reason })?;
         let mut tokens = ids(&encoding);
         if !tokens.starts_with(&self.ends.prefix) {
             tokens.splice(0..0, self.ends.prefix.iter().copied());
@@ -121,6 +125,13 @@ impl Tokenizer {
         });
         Vocabulary::new(pieces.collect())
     }
+}
+
+/// The crate takes for granted that the parts of a file fit together, and panics at some texts where
+/// they do not. Nothing of it is changed by what is done here, so that nothing is left half done.
+fn unless_it_panics<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_panic| Err("its parts do not fit together".to_owned()))
 }
 
 impl From<HfTokenizer> for Tokenizer {
@@ -282,6 +293,26 @@ mod tests {
             let tokens = tokenizer.encode("a b c").unwrap();
             assert_eq!(tokens, [1, 2, 3].map(TokenId), "{json}");
         }
+    }
+
+    #[test]
+    fn a_file_whose_parts_do_not_fit_together_is_refused() {
+        let processor = json!({
+            "type": "TemplateProcessing", "pair": [], "special_tokens": {},
+            "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                       {"Sequence": {"id": "A", "type_id": 0}}],
+        });
+        let json = json!({
+            "version": "1.0", "added_tokens": [], "post_processor": processor,
+            "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+        });
+        let read = Tokenizer::from_json(json.to_string().as_bytes(), "some/tokenizer.json");
+        let message = read.unwrap_err().to_string();
+        assert!(
+            message.contains("its parts do not fit together"),
+            "{message}"
+        );
+        assert!(message.contains("some/tokenizer.json"), "{message}");
     }
 
     #[test]
