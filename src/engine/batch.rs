@@ -15,6 +15,8 @@ const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Batch {
     seats: Vec<Seat>,
+    /// What has been spent on the step that is under way, before its pass.
+    ready_secs: f64,
 }
 
 #[derive(Debug)]
@@ -26,7 +28,10 @@ struct Seat {
 impl Batch {
     /// Nobody writes.
     pub const fn new() -> Self {
-        Self { seats: Vec::new() }
+        Self {
+            seats: Vec::new(),
+            ready_secs: 0.0,
+        }
     }
 
     /// Whether nobody writes.
@@ -58,16 +63,23 @@ impl Batch {
         self.seats.iter().map(|seat| seat.lane.id())
     }
 
-    /// Reads everyone's newest token, and draws everyone's next. Panes that end drop out.
+    /// Reads everyone's newest token, and draws everyone's next. Panes that end drop out. Where a model
+    /// must read much again before, that is all that is done, a chunk at a time.
     pub fn step(&mut self, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
         let rows: Vec<Row> = self.seats.iter().filter_map(Seat::row).collect();
         let started_at = Instant::now();
-        let logits = match model.lm.forward(&rows) {
+        let ready = model.lm.get_ready(&rows);
+        if let Ok(false) = ready {
+            self.ready_secs += started_at.elapsed().as_secs_f64();
+            return;
+        }
+        let ready_secs = std::mem::take(&mut self.ready_secs);
+        let logits = match ready.and_then(|_| model.lm.forward(&rows)) {
             Ok(logits) => logits,
             Err(error) => return self.fail(&error.to_string(), model, progress),
         };
         let pass = Pass {
-            forward_secs: started_at.elapsed().as_secs_f64(),
+            forward_secs: ready_secs + started_at.elapsed().as_secs_f64(),
             n_batch: rows.len(),
         };
         let seats = std::mem::take(&mut self.seats);

@@ -91,6 +91,18 @@ pub trait CausalLm: Send {
     /// How many tokens a sequence has read.
     fn n_read(&self, sequence: SequenceId) -> usize;
 
+    /// For how many tokens a sequence takes memory: more than it has read where it was cut and shares
+    /// with others what was cut off.
+    fn n_held(&self, sequence: SequenceId) -> usize {
+        self.n_read(sequence)
+    }
+
+    /// Reads at most one chunk of what must be read again before these rows can be; gives whether
+    /// nothing is left of it. Who does not ask waits for all of it in [`Self::forward`].
+    fn get_ready(&mut self, _rows: &[Row]) -> Result<bool, EngineError> {
+        Ok(true)
+    }
+
     /// Reads the rows, and gives the scores that they ask for.
     ///
     /// On an error no row counts as read.

@@ -10,6 +10,10 @@ use crate::decoding::TokenId;
 /// cancel waits for one chunk at most.
 pub const PREFILL_CHUNK: usize = 128;
 
+/// A prompt that was mended from top to bottom leaves what was cut off in memory. Up to this many
+/// tokens, and as many as the prompt has, that is cheaper than reading again.
+const MOST_LEFT_OVER: usize = 512;
+
 /// A prompt that the model is reading or has read.
 #[derive(Debug)]
 pub(super) struct Prefill {
@@ -51,10 +55,14 @@ impl Prefill {
         let read = self.tokens.iter().take(self.n_read);
         let n_shared = read.zip(tokens).take_while(|(a, b)| a == b).count();
         let n_reused = n_shared.min(tokens.len().saturating_sub(1));
-        if lm.truncate(self.sequence, n_reused).is_ok() {
+        let most = 2 * tokens.len() + MOST_LEFT_OVER;
+        let n_new = tokens.len() - n_reused;
+        if lm.truncate(self.sequence, n_reused).is_ok() && lm.n_held(self.sequence) + n_new <= most
+        {
             return (self.sequence, n_reused);
         }
-        // A backend that can't go back reads the prompt from its beginning.
+        // A backend that can't go back, or that holds on to too much of earlier prompts, reads the
+        // prompt from its beginning.
         lm.close(self.sequence);
         (lm.open(), 0)
     }
@@ -106,5 +114,44 @@ impl Prefill {
     /// How many tokens were read for this prompt, and in how many seconds.
     pub const fn cost(&self) -> (usize, f64) {
         (self.n_read - self.n_reused, self.secs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::{MOST_LEFT_OVER, Prefill};
+    use crate::decoding::TokenId;
+    use crate::engine::{Compute, Synthetic};
+
+    #[test]
+    fn a_prompt_that_is_mended_from_top_to_bottom_does_not_fill_the_memory() {
+        const N: usize = 400;
+        let tiny = Synthetic::find("tiny", "f32", 1).unwrap();
+        let mut to_the_end = |_| ControlFlow::Continue(());
+        let mut model = tiny
+            .open(&Compute::on_cpu(), &mut to_the_end)
+            .unwrap()
+            .unwrap();
+        let lm = &mut *model.lm;
+        let mut tokens = vec![TokenId(1); N];
+        let mut kept: Option<Prefill> = None;
+        let mut n_begun_again = 0;
+        for place in (10..N).step_by(30) {
+            tokens[place] = TokenId(2);
+            let begins = kept.is_none();
+            let mut prefill = Prefill::begin(tokens.clone(), kept.take(), lm);
+            assert!([0, place].contains(&prefill.n_read()), "{place}");
+            n_begun_again += usize::from(!begins && prefill.n_read() == 0);
+            while prefill.scores().is_none() {
+                prefill.read_chunk(lm).unwrap();
+            }
+            let pane = lm.fork(prefill.sequence()).unwrap();
+            lm.close(pane);
+            assert!(lm.n_held(prefill.sequence()) <= 2 * N + MOST_LEFT_OVER);
+            kept = Some(prefill);
+        }
+        assert!((1..=4).contains(&n_begun_again), "{n_begun_again}");
     }
 }

@@ -99,20 +99,46 @@ impl Sequence {
         };
         let mut logits = None;
         while n_read < self.tokens.len() {
-            let n_chunk = match networks.reading {
-                Reading::InChunks => PREFILL_CHUNK,
-                Reading::WholeOnly if n_read == 0 => N_WHOLE,
-                Reading::WholeOnly => 1,
-            };
-            let chunk = self.tokens.iter().skip(n_read).take(n_chunk);
-            let tokens: Vec<u32> = chunk.map(|token| token.0).collect();
-            let n_tokens = tokens.len();
-            let tokens = Tensor::new(tokens, device)?.unsqueeze(0)?;
-            logits = Some(network.forward(&tokens, n_read)?);
+            let n_chunk = n_chunk(networks.reading, n_read);
+            let (scores, n_tokens) = self.read_chunk(&mut *network, n_read, n_chunk, device)?;
+            logits = Some(scores);
             n_read += n_tokens;
         }
         self.cached = Some(Cached { network, n_read });
         Ok(logits)
+    }
+
+    /// Reads one chunk of what is not read yet, where the newest token would have to wait for several;
+    /// gives whether it has not.
+    fn get_ready(&mut self, networks: &Networks, device: &Device) -> candle_core::Result<bool> {
+        let n_cached = self.cached.as_ref().map_or(0, |cached| cached.n_read);
+        let n_chunk = n_chunk(networks.reading, n_cached);
+        if self.tokens.len() - n_cached <= n_chunk {
+            return Ok(true);
+        }
+        let (mut network, n_read) = match self.cached.take() {
+            Some(cached) => (cached.network, cached.n_read),
+            None => (networks.fresh()?, 0),
+        };
+        let (_, n_tokens) = self.read_chunk(&mut *network, n_read, n_chunk, device)?;
+        let n_read = n_read + n_tokens;
+        self.cached = Some(Cached { network, n_read });
+        Ok(false)
+    }
+
+    /// The scores after the last token of a chunk, and how many tokens it has.
+    fn read_chunk(
+        &self,
+        network: &mut dyn Network,
+        n_read: usize,
+        n_chunk: usize,
+        device: &Device,
+    ) -> candle_core::Result<(Tensor, usize)> {
+        let chunk = self.tokens.iter().skip(n_read).take(n_chunk);
+        let tokens: Vec<u32> = chunk.map(|token| token.0).collect();
+        let n_tokens = tokens.len();
+        let tokens = Tensor::new(tokens, device)?.unsqueeze(0)?;
+        Ok((network.forward(&tokens, n_read)?, n_tokens))
     }
 
     fn fork(&self) -> Self {
@@ -125,6 +151,15 @@ impl Sequence {
             tokens: self.tokens.clone(),
             cached: self.cached.as_ref().and_then(fork),
         }
+    }
+}
+
+/// How many tokens are read at once after so many.
+const fn n_chunk(reading: Reading, n_read: usize) -> usize {
+    match reading {
+        Reading::InChunks => PREFILL_CHUNK,
+        Reading::WholeOnly if n_read == 0 => N_WHOLE,
+        Reading::WholeOnly => 1,
     }
 }
 
@@ -170,6 +205,16 @@ impl CausalLm for BorrowedLm {
         self.sequences
             .get(sequence)
             .map_or(0, |sequence| sequence.tokens.len())
+    }
+
+    fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {
+        for row in rows {
+            let sequence = self.sequences.get_mut(row.sequence)?;
+            if !sequence.get_ready(&self.networks, &self.device)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
@@ -287,6 +332,31 @@ mod tests {
             score(&mut lm, sequence, &text);
             score(&mut lm, sequence, &[1]);
             score(&mut lm, sequence, &[1, 1]);
+            assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_fork_must_read_again_is_read_in_chunks_that_can_be_waited_for() {
+        for (reading, n_tokens, n_waits, expected) in [
+            (Reading::InChunks, 290, 2, vec![128, 128, 35]),
+            (Reading::InChunks, 128, 0, vec![128, 1]),
+            (Reading::WholeOnly, 290, 0, vec![291]),
+            (Reading::WholeOnly, 1026, 2, vec![1024, 1, 1, 1]),
+        ] {
+            let (mut lm, chunks) = model(reading, false);
+            lm.n_context = 2000;
+            let parent = lm.open();
+            score(&mut lm, parent, &vec![0; n_tokens]);
+            let child = lm.fork(parent).unwrap();
+            chunks.lock().unwrap().clear();
+            let next = rows(child, &[1]);
+            for n_read in 1..=n_waits {
+                assert!(!lm.get_ready(&next).unwrap(), "{reading:?}");
+                assert_eq!(chunks.lock().unwrap().len(), n_read);
+            }
+            assert!(lm.get_ready(&next).unwrap(), "{reading:?}");
+            assert_eq!(lm.forward(&next).unwrap().row(0).unwrap()[0], 1.0);
             assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
         }
     }

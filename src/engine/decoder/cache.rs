@@ -23,6 +23,8 @@ pub struct Cache<R> {
 struct Span<R> {
     run: Arc<R>,
     n_tokens: usize,
+    /// How many the run holds, those that were cut off included.
+    n_held: usize,
 }
 
 impl<R> Clone for Span<R> {
@@ -30,6 +32,7 @@ impl<R> Clone for Span<R> {
         Self {
             run: Arc::clone(&self.run),
             n_tokens: self.n_tokens,
+            n_held: self.n_held,
         }
     }
 }
@@ -52,6 +55,11 @@ impl<R: Run> Cache<R> {
     /// How many of them lie in shared runs; the tail begins after those.
     pub fn n_shared(&self) -> usize {
         self.shared.iter().map(|span| span.n_tokens).sum()
+    }
+
+    /// For how many tokens there is memory taken, those of shared runs that were cut off included.
+    pub fn n_held(&self) -> usize {
+        self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
 
     /// The private tail, to write on from position [`Self::n_read`].
@@ -84,6 +92,7 @@ impl<R: Run> Cache<R> {
             self.shared.push(Span {
                 run: Arc::new(std::mem::take(&mut self.tail)),
                 n_tokens: self.n_tail,
+                n_held: self.n_tail,
             });
             self.n_tail = 0;
         }
@@ -165,6 +174,14 @@ mod tests {
                 "abcdef".chars().take(n).collect::<String>()
             );
             assert_eq!(cache.n_read(), n.min(6));
+            let n_held = if n == 0 {
+                0
+            } else if n <= 3 {
+                3
+            } else {
+                5 + usize::from(n > 5)
+            };
+            assert_eq!(cache.n_held(), n_held, "{n}");
             read(&mut cache, "z");
             assert!(text(&cache, cache.n_read()).ends_with('z'));
         }

@@ -188,6 +188,12 @@ impl<B: Backend> CausalLm for Decoder<B> {
             .map_or(0, |sequence| sequence.cache.n_read())
     }
 
+    fn n_held(&self, sequence: SequenceId) -> usize {
+        self.sequences
+            .get(sequence)
+            .map_or(0, |sequence| sequence.cache.n_held())
+    }
+
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         if rows.is_empty() {
             return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
