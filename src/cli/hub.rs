@@ -21,8 +21,9 @@ use crate::hub::{
 const LOG_PAUSE: Duration = Duration::from_secs(5);
 
 /// How the Hub is reached.
-const ENVIRONMENT: &str = "Models lie in the cache folder that other tools share. HF_TOKEN, HF_HOME \
-                           and HF_ENDPOINT hold here too.";
+const ENVIRONMENT: &str = "Models lie in ~/.cache/huggingface/hub, which other tools share. \
+                           HF_HUB_CACHE or HF_HOME name another folder, HF_TOKEN the token for \
+                           gated models, HF_ENDPOINT another server.";
 
 /// What `quartet search` is given.
 #[derive(Debug, Args)]

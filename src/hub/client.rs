@@ -1,5 +1,7 @@
 //! The Hub as we reach it: its address, its cache folder, and how patient we are with it.
 
+use std::env;
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,6 +53,46 @@ impl Default for HubConfig {
     }
 }
 
+/// The folder that all tools of Hugging Face share, where no variable names a home. hf-hub, which
+/// knows only `HOME`, would take another one then: on Windows it is hardly ever set.
+struct SharedHome(PathBuf);
+
+fn is_set(variable: &str) -> bool {
+    env::var_os(variable).is_some()
+}
+
+/// Nothing where hf-hub finds the folder itself.
+fn home_without_name(is_set: &dyn Fn(&str) -> bool) -> Option<SharedHome> {
+    if ["HF_HOME", "XDG_CACHE_HOME", "HOME"]
+        .into_iter()
+        .any(is_set)
+    {
+        return None;
+    }
+    let home = env::home_dir()?;
+    Some(SharedHome(home.join(".cache").join("huggingface")))
+}
+
+impl SharedHome {
+    fn cache_folder(&self, is_set: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+        let named = ["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]
+            .into_iter()
+            .any(is_set);
+        (!named).then(|| self.0.join("hub"))
+    }
+
+    /// The token that a login has left.
+    fn token(&self, is_set: &dyn Fn(&str) -> bool) -> Option<String> {
+        let variables = ["HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_DISABLE_IMPLICIT_TOKEN"];
+        if variables.into_iter().any(is_set) {
+            return None;
+        }
+        let token = fs::read_to_string(self.0.join("token")).ok()?;
+        let token = token.trim();
+        (!token.is_empty()).then(|| token.to_owned())
+    }
+}
+
 /// The Hub, and the folder in which its files are kept. To open it contacts nobody.
 #[derive(Debug, Clone)]
 pub struct Hub {
@@ -71,10 +113,13 @@ impl Hub {
         if let Some(endpoint) = &config.endpoint {
             builder = builder.endpoint(endpoint);
         }
-        if let Some(folder) = &config.cache_folder {
+        let home = home_without_name(&is_set);
+        let folder = config.cache_folder.clone();
+        if let Some(folder) = folder.or_else(|| home.as_ref()?.cache_folder(&is_set)) {
             builder = builder.cache_dir(folder);
         }
-        if let Some(token) = &config.token {
+        let token = config.token.clone();
+        if let Some(token) = token.or_else(|| home.as_ref()?.token(&is_set)) {
             builder = builder.token(token);
         }
         let unusable = |error: hf_hub::HFError| HubError::Unusable {
@@ -120,5 +165,29 @@ impl Hub {
     pub(super) fn model(&self, name: &str) -> HFRepositorySync<RepoTypeModel> {
         let (owner, name) = hf_hub::split_id(name);
         self.client.model(owner, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{SharedHome, home_without_name};
+
+    #[test]
+    fn the_shared_folder_is_found_without_a_variable_that_names_a_home() {
+        let none = |_: &str| false;
+        let only = |name: &'static str| move |variable: &str| variable == name;
+        for name in ["HF_HOME", "XDG_CACHE_HOME", "HOME"] {
+            assert!(home_without_name(&only(name)).is_none(), "{name}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let home = SharedHome(folder.path().to_owned());
+        assert_eq!(home.cache_folder(&none), Some(folder.path().join("hub")));
+        assert_eq!(home.cache_folder(&only("HF_HUB_CACHE")), None);
+        assert_eq!(home.token(&none), None);
+        fs::write(folder.path().join("token"), "hf_secret\n").unwrap();
+        assert_eq!(home.token(&none), Some("hf_secret".to_owned()));
+        assert_eq!(home.token(&only("HF_TOKEN")), None);
     }
 }

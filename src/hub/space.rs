@@ -14,7 +14,12 @@ pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
     disks
         .list()
         .iter()
-        .filter(|disk| there.starts_with(disk.mount_point()))
+        .filter(|disk| {
+            let mount_point = disk.mount_point();
+            // In the folder's form: Windows has two for each path.
+            let whole = mount_point.canonicalize();
+            there.starts_with(whole.as_deref().unwrap_or(mount_point))
+        })
         .max_by_key(|disk| disk.mount_point().components().count())
         .map(sysinfo::Disk::available_space)
         // A file system that keeps no count answers zero.

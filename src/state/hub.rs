@@ -195,6 +195,14 @@ impl AppState {
                 }
             }
             DownloadEvent::CachedListed { models, kept } => {
+                if let Ok(models) = &models {
+                    // What was brought may have been taken away since.
+                    let is_here = |path: &PathBuf| models.iter().any(|model| model.path == *path);
+                    self.hub.downloads.retain(|download| match &download.stage {
+                        DownloadStage::Done(path) => is_here(path),
+                        _ => true,
+                    });
+                }
                 // Without a cache folder there is nothing in it.
                 self.hub.cached = models.unwrap_or_default();
                 self.hub.kept = kept;
