@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use crate::state::{AppState, Command, PasteCommand, PinMove};
+use crate::state::{AppState, Command, PasteCommand, Pin, PinMove};
 
 /// Starts the panes; Cmd on a Mac.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
@@ -50,8 +50,14 @@ pub(super) fn finish_typing(ui: &Ui) {
 
 /// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.
 ///
-/// The arrows are for the tokens where a text has the keyboard, or nothing has it.
-pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &mut Vec<Command>) {
+/// The arrows are for the tokens where a text has the keyboard, or nothing has it; `focused` is the
+/// place of the pane whose text has it.
+pub(super) fn keys_ui(
+    ui: &Ui,
+    state: &AppState,
+    focused: Option<usize>,
+    commands: &mut Vec<Command>,
+) {
     undo_keys_ui(ui, commands);
     // A popup takes Escape for itself, and a field the arrows.
     let dialog_open =
@@ -63,7 +69,7 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
     if state.is_running() && pressed(Key::Escape) {
         commands.push(Command::StopAll);
     }
-    if !text_focused && ui.memory(|memory| memory.focused().is_some()) {
+    if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
     if state.pin.is_some() && pressed(Key::Escape) {
@@ -71,9 +77,22 @@ pub(super) fn keys_ui(ui: &Ui, state: &AppState, text_focused: bool, commands: &
     }
     for (key, direction) in ARROWS {
         if pressed(key) {
-            commands.push(Command::MovePin(direction));
+            commands.push(first_pin(state, focused).unwrap_or(Command::MovePin(direction)));
         }
     }
+}
+
+/// Where no token is held yet, the newest of the text that has the keyboard is.
+fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
+    if state.pin.is_some() {
+        return None;
+    }
+    let pane = state.panes.get(focused?)?;
+    let step = pane.generation()?.steps.len().checked_sub(1)?;
+    Some(Command::Pin(Pin {
+        pane: pane.id,
+        step,
+    }))
 }
 
 /// Undo and redo, where no text takes them for itself; and each gesture of the pointer is a step of

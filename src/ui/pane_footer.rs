@@ -8,6 +8,7 @@ use super::icons::Icon;
 use super::layout::Room;
 use super::lint_notice::lint_sign_ui;
 use super::theme::Theme;
+use super::words::grouped;
 use crate::generation::{FinishReason, Generation, Metrics};
 use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 
@@ -82,10 +83,10 @@ fn figures(room: Room, generation: &Generation) -> String {
     let metrics = Metrics::of(generation);
     let tokens = match metrics.n_generated {
         1 => "1 token".to_owned(),
-        n => format!("{n} tokens"),
+        n => format!("{} tokens", grouped(n as f64)),
     };
     match metrics.decode_per_sec {
-        Some(speed) if room >= Room::Normal => format!("{tokens} · {speed:.0} tok/s"),
+        Some(speed) if room >= Room::Normal => format!("{tokens} · {} tok/s", grouped(speed)),
         _ => tokens,
     }
 }
@@ -99,7 +100,10 @@ fn state_words(status: &PaneStatus, can_write: bool, theme: &Theme) -> (bool, St
         PaneStatus::Waiting { .. } => plain("Waiting"),
         PaneStatus::Reading {
             n_read, n_tokens, ..
-        } => plain(&format!("Reading the prompt, {n_read} of {n_tokens}")),
+        } => {
+            let (n_read, n_tokens) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
+            plain(&format!("Reading the prompt, {n_read} of {n_tokens}"))
+        }
         PaneStatus::Writing { .. } => plain("Writing"),
         PaneStatus::Finished(generation) => match &generation.finish {
             Some(reason) => reason_words(reason, theme),

@@ -12,6 +12,7 @@ use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
 use crate::export::tools::Tool;
+use crate::generation::PaneSettings;
 use crate::generation::dialects::spoken;
 use crate::state::{AppState, Command, MAX_PANES, PaneId, PasteCommand};
 
@@ -102,6 +103,10 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
     let label = format!("Name of pane {}", letter(place));
     let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
     super::widgets::focus_ring(ui, &response, 4);
+    if response.lost_focus() && name.trim().is_empty() {
+        let chain = pane.settings.chain.clone();
+        pane.settings.name = PaneSettings::from(chain).name;
+    }
 }
 
 /// Opens the editor of a pane's chain from elsewhere in the window.

@@ -35,8 +35,8 @@ pub struct WindowUi {
     token_views: BTreeMap<PaneId, TokenView>,
     /// The step that was pointed at in a plot in the frame before.
     pointed: Option<StepAt>,
-    /// Whether a text had the keyboard in the frame before.
-    text_focused: bool,
+    /// The pane whose text had the keyboard in the frame before.
+    focused: Option<usize>,
 }
 
 impl WindowUi {
@@ -44,7 +44,7 @@ impl WindowUi {
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
         let generates = generate_key_ui(ui, state);
-        keys_ui(ui, state, self.text_focused, &mut commands);
+        keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
         if !state.review(|| began.elapsed() < REVIEW) {
             ui.request_repaint();
@@ -115,7 +115,7 @@ impl WindowUi {
         commands: &mut Vec<Command>,
     ) -> Option<StepAt> {
         let mut hovered = None;
-        self.text_focused = false;
+        self.focused = None;
         self.token_views.retain(|id, _| state.pane(*id).is_some());
         for frame in frames {
             let pane = frame.place;
@@ -126,7 +126,7 @@ impl WindowUi {
             let mut ui = part(ui, frame.rect, id.0);
             let response = pane_ui(&mut ui, *frame, state, view, commands);
             hovered = hovered.or(response.hovered.map(|step| StepAt { pane, step }));
-            self.text_focused |= response.focused;
+            self.focused = self.focused.or(response.focused.then_some(pane));
         }
         hovered
     }

@@ -112,11 +112,14 @@ fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
         .unwrap()
         .rect();
     let at = text.min + egui::vec2(100.0, 16.0);
-    window.hover_at(at);
-    window.step();
-    window.drag_at(at);
-    window.drop_at(at);
-    window.run_steps(4);
+    let click = |window: &mut Window| {
+        window.hover_at(at);
+        window.step();
+        window.drag_at(at);
+        window.drop_at(at);
+        window.run_steps(4);
+    };
+    click(&mut window);
     let pin = window.state().state().pin.expect("a token is pinned");
     assert_eq!(window.state().state().place_of(pin.pane), Some(0));
     let label = format!("Token {} of 40", pin.step + 1);
@@ -132,6 +135,16 @@ fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
     window.key_press(egui::Key::Escape);
     window.run_steps(2);
     assert_eq!(window.state().state().pin, None);
+
+    // Where none is held, the newest token of the text that has the keyboard is the first.
+    click(&mut window);
+    click(&mut window);
+    assert_eq!(window.state().state().pin, None);
+    window.key_press(egui::Key::ArrowLeft);
+    window.run_steps(2);
+    let newest = window.state().state().pin.unwrap();
+    assert_eq!(window.state().state().place_of(newest.pane), Some(0));
+    assert_eq!(newest.step, 39);
 }
 
 #[test]
