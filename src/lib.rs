@@ -21,7 +21,7 @@ pub mod hub;
 /// The engine's thread, and what is said across its border.
 pub mod worker;
 
-/// A run as bytes.
+/// What leaves the program, and what comes back.
 pub mod export;
 
 /// All that the window shows, without a window.

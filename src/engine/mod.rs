@@ -1,6 +1,7 @@
 //! Tokens and tensors: loading a model, reading a prompt once, decoding several sequences together.
 //!
-//! This module knows no thread and no window. It names `generation` and `decoding`.
+//! Its threads only compute: this module knows no message and no window. It names `generation`,
+//! `decoding` and `vectors`.
 
 mod advice;
 mod batch;
