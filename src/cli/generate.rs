@@ -9,7 +9,7 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::keep::{check_file, keep_file, keep_folder, make_folder};
+use super::keep::{check_file, json_file, keep_file, keep_folder, make_folder};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::token_rules::{broken_bans, unknown_tokens};
@@ -139,10 +139,8 @@ impl Arguments {
         self.json_file().map_or(Ok(()), check_file)
     }
 
-    /// The file for the record; nothing where it goes to standard output.
     fn json_file(&self) -> Option<&Path> {
-        let path = self.json.as_deref();
-        path.filter(|path| *path != Path::new("-"))
+        json_file(self.json.as_deref())
     }
 
     /// Prints the texts and writes the files; what becomes of the ones does not keep the others.

@@ -1,10 +1,10 @@
 //! Files that a command leaves behind; what goes wrong is a sentence with the path below it.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::export::{ExportFormat, render, write_whole};
+use crate::export::{ExportFormat, check_writable, render, write_whole};
 use crate::generation::{Fork, Generation, first_fork};
 use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
@@ -27,6 +27,11 @@ pub(super) fn keep_folder(folder: &Path, generations: &[&Generation]) -> Result<
         keep_file(&path, &render(format, generations))?;
     }
     keep_pictures(folder, generations)
+}
+
+/// The file that `--json` names; nothing where what it holds goes to standard output.
+pub(super) fn json_file(json: Option<&Path>) -> Option<&Path> {
+    json.filter(|path| *path != Path::new("-"))
 }
 
 /// Makes the folder where it is missing.
@@ -83,36 +88,9 @@ pub(super) fn keep_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// Fails where [`keep_file`] is known to fail, and writes nothing: a long run must not be lost to a
 /// wrong path.
 pub(super) fn check_file(path: &Path) -> Result<(), String> {
-    can_be_written(path).map_err(|error| unwritten(path, &error))
+    check_writable(path).map_err(|error| unwritten(path, &error))
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> String {
     format!("the file could not be written: {error}\n{}", path.display())
-}
-
-fn can_be_written(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(before) if before.is_file() && before.permissions().readonly() => {
-            Err(io::ErrorKind::PermissionDenied.into())
-        }
-        Ok(before) if before.is_file() || before.is_dir() => {
-            OpenOptions::new().write(true).open(path).map(drop)
-        }
-        // A device or a pipe may wait for its reader until it opens, and what a link without a target
-        // points to is not known.
-        Ok(_) => Ok(()),
-        Err(_) if path.is_symlink() => Ok(()),
-        Err(_) => match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => is_folder(folder),
-            _ => Ok(()),
-        },
-    }
-}
-
-fn is_folder(path: &Path) -> io::Result<()> {
-    if fs::metadata(path)?.is_dir() {
-        Ok(())
-    } else {
-        Err(io::ErrorKind::NotADirectory.into())
-    }
 }

@@ -201,9 +201,7 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Vec<RankedCandidate>, DecodingError> {
-        let mut candidates = self.filtered(logits, history, coins)?;
-        let n_kept = candidates.n_kept();
-        Ok(ranked_head(&mut candidates, n_kept))
+        Ok(ranked(self.filtered(logits, history, coins)?))
     }
 
     /// The distribution from which the selector picks at the beginning of a text, the most likely
@@ -222,8 +220,7 @@ impl SamplerChain {
         // A selector cuts and weighs while it picks; what it picks and learns is not needed here.
         let mut state = SelectorState::NEW;
         selector.pick(coins, &mut state, &mut candidates);
-        let n_kept = candidates.n_kept();
-        Ok(ranked_head(&mut candidates, n_kept))
+        Ok(ranked(candidates))
     }
 
     fn filtered(
@@ -298,6 +295,12 @@ fn evidence_of(candidates: &mut Candidates) -> Evidence {
         log_sum_exp: softmax.log_sum_exp,
         entropy_nats: softmax.entropy_nats,
     }
+}
+
+/// All that is possible, the most likely first.
+fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
+    let n_kept = candidates.n_kept();
+    ranked_head(&mut candidates, n_kept)
 }
 
 fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {

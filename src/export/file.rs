@@ -8,13 +8,9 @@ use std::path::Path;
 /// the bytes go to a temporary file in the same folder that takes the name when it is whole. A link
 /// stays one, and the file that it points to is written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    check_writable(path)?;
     match fs::metadata(path) {
         Ok(before) if before.is_file() => {
-            // A new file in its place would pass over that it may not be written.
-            if before.permissions().readonly() {
-                return Err(io::ErrorKind::PermissionDenied.into());
-            }
-            OpenOptions::new().write(true).open(path)?;
             let permissions = Some(before.permissions());
             if path.is_symlink() {
                 replace(&fs::canonicalize(path)?, bytes, permissions)
@@ -34,13 +30,41 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Fails where [`write_whole`] is known to fail, and writes nothing.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        // A new file in its place would pass over that it may not be written.
+        Ok(before) if before.is_file() && before.permissions().readonly() => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        Ok(before) if before.is_file() || before.is_dir() => {
+            OpenOptions::new().write(true).open(path).map(drop)
+        }
+        // A device or a pipe may wait for its reader until it opens, and what a link without a target
+        // points to is not known.
+        Ok(_) => Ok(()),
+        Err(_) if path.is_symlink() => Ok(()),
+        // Without this a missing folder is reported with the temporary file's name.
+        Err(_) => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => is_folder(folder),
+            _ => Ok(()),
+        },
+    }
+}
+
+fn is_folder(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.is_dir() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
+}
+
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Without this a missing folder is reported with the temporary file's name.
-    fs::metadata(folder)?;
     let mut file = temporary_in(folder)?;
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {

@@ -1,7 +1,8 @@
-//! A run as bytes: JSON to keep and to compute with, Markdown to publish, CSV to tabulate.
+//! What leaves the program, and what comes back: a run as JSON to keep and to compute with, as Markdown
+//! to publish, as CSV to tabulate; presets; settings in the words of other tools.
 //!
-//! Pure functions of the record, and one that writes bytes to a file. This module knows no window and
-//! no engine; it names only `generation` and `decoding`, and pictures are handed to it as SVG.
+//! Pure functions, and two that touch files. This module knows no window and no engine; it names only
+//! `generation` and `decoding`.
 
 mod csv;
 mod file;
@@ -11,7 +12,7 @@ pub mod presets;
 mod runs;
 pub mod tools;
 
-pub use self::file::write_whole;
+pub use self::file::{check_writable, write_whole};
 
 use crate::generation::{Generation, PaneSettings};
 

@@ -66,6 +66,13 @@ pub struct Generation {
 }
 
 impl Generation {
+    /// Whether another text goes on from the same tokens, by the same model.
+    pub fn begins_like(&self, other: &Self) -> bool {
+        let same_prompt =
+            Arc::ptr_eq(&self.prompt, &other.prompt) || self.prompt.tokens == other.prompt.tokens;
+        same_prompt && (Arc::ptr_eq(&self.model, &other.model) || self.model == other.model)
+    }
+
     /// The text that was written, without special tokens; bytes that are no character become U+FFFD.
     /// A stop string that ended the text, and what follows it, are not part of it.
     pub fn text(&self) -> String {

@@ -44,7 +44,5 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
 
 /// Whether the texts have all in common but how they were chosen.
 fn comparable(one: &Generation, other: &Generation) -> bool {
-    one.config.seed == other.config.seed
-        && one.prompt.tokens == other.prompt.tokens
-        && one.model == other.model
+    one.config.seed == other.config.seed && one.begins_like(other)
 }

@@ -1,7 +1,5 @@
 //! The sentence that says where the panes part, and why.
 
-use std::sync::Arc;
-
 use super::AppState;
 use super::app_state::letter;
 use crate::generation::{Fork, Generation, Step, listed};
@@ -41,12 +39,7 @@ fn have_one_beginning(texts: &[Option<&Generation>]) -> bool {
     let Some(first) = begun().next() else {
         return true;
     };
-    begun().all(|text| {
-        let same_prompt =
-            Arc::ptr_eq(&text.prompt, &first.prompt) || text.prompt.tokens == first.prompt.tokens;
-        let same_model = Arc::ptr_eq(&text.model, &first.model) || text.model == first.model;
-        same_prompt && same_model
-    })
+    begun().all(|text| text.begins_like(first))
 }
 
 fn same(words: String) -> ForkWords {

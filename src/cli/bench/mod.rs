@@ -30,7 +30,7 @@ use self::subject::Subject;
 use super::compute::{ComputeArguments, on_the_processor};
 use super::console;
 use super::failure::Failure;
-use super::keep::{check_file, keep_file};
+use super::keep::{check_file, json_file, keep_file};
 use super::progress::Progress;
 use super::write::source;
 use crate::engine::{Compute, Session, Synthetic, memory_with_cache, resident_memory};
@@ -179,11 +179,6 @@ fn tell(report: &Report, json: Option<&Path>) -> Result<(), Failure> {
         Some(path) => keep_file(path, &report.json()).map_err(Failure::run),
         None => Ok(()),
     }
-}
-
-/// The file for the figures; nothing where they go to standard output.
-fn json_file(json: Option<&Path>) -> Option<&Path> {
-    json.filter(|path| *path != Path::new("-"))
 }
 
 /// A count from the command line; one that does not fit is too large for any model.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::console;
 use super::failure::Failure;
-use super::keep::keep_file;
+use super::keep::{check_file, json_file, keep_file};
 use super::panes::pane_settings;
 use super::token_rules::{broken_bans, unknown_tokens};
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
@@ -113,6 +113,9 @@ struct Kept {
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
+    if let Some(path) = json_file(arguments.json.as_deref()) {
+        check_file(path).map_err(Failure::run)?;
+    }
     let rows = rows::read(arguments)?;
     let mut answers = Vec::new();
     // Many rows may give cause for one sentence.

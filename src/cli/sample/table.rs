@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Answer;
 use crate::decoding::{Selector, TokenId};
-use crate::generation::by_hand::Draws;
+use crate::generation::by_hand::{Draws, Untested};
 use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
 
 /// How many characters the bar of probabilities is wide.
@@ -175,12 +175,10 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
              20 times"
         );
     }
-    // Less than this is never drawn.
-    let possible = draws.counts.iter().filter(|tally| tally.expected > 1e-9);
-    let why = match (selector, possible.count()) {
-        (Selector::Greedy, _) => "the most likely token is always taken",
-        (_, ..2) => "only one token is left, so that every draw gives it",
-        _ => "there are too few draws to expect 5 of two kinds of token",
+    let why = match draws.untested(selector) {
+        Untested::NoCoin => "the most likely token is always taken",
+        Untested::OneToken => "only one token is left, so that every draw gives it",
+        Untested::TooFewDraws => "there are too few draws to expect 5 of two kinds of token",
     };
     format!("No χ²: {why}")
 }

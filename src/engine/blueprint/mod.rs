@@ -29,6 +29,7 @@ pub use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of}
 pub use facts::{Facts, Key};
 pub use names::{Naming, TensorRole};
 pub use rope::{Rope, RopeForm, RopeScaling, Rotation};
+pub use rope_facts::linear_factor_of_gguf;
 
 /// The architecture of a decoder.
 #[derive(Debug, Clone, PartialEq)]

@@ -97,7 +97,10 @@ fn scaling_of(
         None => (OLDER_KIND, scaling.text(OLDER_KIND)?),
     };
     match kind.as_deref() {
-        None | Some("linear") if scaling.are_gguf() => linear_of_gguf(scaling),
+        None | Some("linear") if scaling.are_gguf() => {
+            let factor = linear_factor_of_gguf(scaling)?;
+            Ok(factor.map_or(RopeScaling::None, |factor| RopeScaling::Linear { factor }))
+        }
         None | Some("default" | "none") => Ok(RopeScaling::None),
         Some("linear") => Ok(RopeScaling::Linear {
             factor: scaling.required_number(FACTOR)?,
@@ -113,17 +116,16 @@ fn scaling_of(
     }
 }
 
+/// By how much positions are shrunk where a GGUF file names no kind of scaling, or the linear one.
+///
 /// As llama.cpp reads it: scaling without a kind is linear, the oldest files call the factor otherwise,
-/// and 0 stands for none.
-fn linear_of_gguf(scaling: &Facts<'_>) -> Result<RopeScaling, EngineError> {
-    let factor = match scaling.number(FACTOR)? {
+/// and 0 stands for none, as 1 does.
+pub fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, EngineError> {
+    let factor = match facts.number(FACTOR)? {
         Some(factor) => Some(factor),
-        None => scaling.number(OLDER_FACTOR)?,
+        None => facts.number(OLDER_FACTOR)?,
     };
-    Ok(match factor {
-        Some(factor) if factor != 0.0 => RopeScaling::Linear { factor },
-        _ => RopeScaling::None,
-    })
+    Ok(factor.filter(|factor| ![0.0, 1.0].contains(factor)))
 }
 
 /// The first context: some families write it beside the other sizes, most inside.

@@ -16,7 +16,7 @@ use super::shelf::Shelf;
 use super::sizes::{Heads, N_CONTEXT, Sizes};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
-use crate::engine::blueprint::{Facts, Key, end_tokens_of};
+use crate::engine::blueprint::{Facts, Key, end_tokens_of, linear_factor_of_gguf};
 use crate::engine::weights::{Catalog, Checkpoint, StoredType, is_half};
 use crate::generation::MemoryNeed;
 
@@ -26,10 +26,6 @@ const ROTATED_PART: Key = Key::config("partial_rotary_factor");
 const N_ROTATED: Key = Key::gguf("rope.dimension_count");
 const THETA: Key = Key::new("rope_theta", "rope.freq_base");
 const SCALING: Key = Key::gguf("rope.scaling.type");
-const SCALING_FACTORS: [Key; 2] = [
-    Key::gguf("rope.scaling.factor"),
-    Key::gguf("rope.scale_linear"),
-];
 
 /// The table of tokens in a GGUF file.
 const TOKENS: &str = "token_embd.weight";
@@ -240,18 +236,16 @@ fn of_gguf(
 impl GgufFamily {
     /// Refuses rotations that candle-transformers would not turn as the file says.
     fn check_rotations(&self, facts: &Facts<'_>, head_dim: usize) -> Result<(), EngineError> {
-        let kind = facts.text(SCALING)?;
-        if let Some(kind) = kind.as_ref().filter(|kind| *kind != "none") {
-            return Err(facts.unsupported(format!("rotary scaling {kind:?} for this family")));
-        }
-        // A factor without a kind is linear to llama.cpp, and 0 stands for none.
-        for key in SCALING_FACTORS {
-            if kind.is_none()
-                && let Some(factor) = facts.number(key)?
-                && ![0.0, 1.0].contains(&factor)
-            {
-                let feature = format!("the rotary factor {factor} for this family");
-                return Err(facts.unsupported(feature));
+        match facts.text(SCALING)?.as_deref() {
+            None => {
+                if let Some(factor) = linear_factor_of_gguf(facts)? {
+                    let feature = format!("the rotary factor {factor} for this family");
+                    return Err(facts.unsupported(feature));
+                }
+            }
+            Some("none") => {}
+            Some(kind) => {
+                return Err(facts.unsupported(format!("rotary scaling {kind:?} for this family")));
             }
         }
         let n_rotated = facts.size(N_ROTATED)?.unwrap_or(head_dim / 2);

@@ -28,6 +28,17 @@ pub struct Tally {
     pub expected: f64,
 }
 
+/// Why draws can't be held against chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untested {
+    /// The most likely token is always taken.
+    NoCoin,
+    /// The chain leaves one token.
+    OneToken,
+    /// There are too few draws to expect 5 of two kinds of token.
+    TooFewDraws,
+}
+
 impl Draws {
     /// Draws at as many positions in a row, each as the first of its text: what a selector learns from
     /// one does not change the next.
@@ -71,6 +82,17 @@ impl Draws {
             sum.1 += tally.expected;
         }
         Self::of(selector, counts)
+    }
+
+    /// Why there is no χ²; means nothing where there is one.
+    pub fn untested(&self, selector: Selector) -> Untested {
+        // Less than this is never drawn.
+        let possible = self.counts.iter().filter(|tally| tally.expected > 1e-9);
+        match (selector, possible.count()) {
+            (Selector::Greedy, _) => Untested::NoCoin,
+            (_, ..2) => Untested::OneToken,
+            _ => Untested::TooFewDraws,
+        }
     }
 
     /// How many draws there are.

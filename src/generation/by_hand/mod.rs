@@ -4,7 +4,7 @@ mod chi_squared;
 mod draws;
 
 pub use chi_squared::ChiSquared;
-pub use draws::{Draws, Tally};
+pub use draws::{Draws, Tally, Untested};
 
 use crate::decoding::{ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, TokenId};
 

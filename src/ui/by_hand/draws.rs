@@ -4,7 +4,7 @@ use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, 
 
 use super::TOP;
 use crate::decoding::Selector;
-use crate::generation::by_hand::{Draws, Tally};
+use crate::generation::by_hand::{Draws, Tally, Untested};
 use crate::state::{AppState, Command};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
@@ -142,13 +142,12 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
             _ => format!("{figures}, p\u{a0}<\u{a0}0.001: further off than chance explains"),
         };
     }
-    let possible = draws.counts.iter().filter(|tally| tally.expected > 0.0);
-    let n_possible = possible.count();
-    match selector {
-        Selector::Greedy => "No coin: every draw gives the top token".to_owned(),
-        _ if n_possible < 2 => "Only one token is left, so every draw gives it".to_owned(),
-        _ => "Too few draws to tell whether they are as expected".to_owned(),
-    }
+    let why = match draws.untested(selector) {
+        Untested::NoCoin => "No coin: every draw gives the top token",
+        Untested::OneToken => "Only one token is left, so every draw gives it",
+        Untested::TooFewDraws => "Too few draws to tell whether they are as expected",
+    };
+    why.to_owned()
 }
 
 #[cfg(test)]
