@@ -70,7 +70,8 @@ impl Hub {
 
     fn bring(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<PathBuf, Halt> {
         let plan = self.plan(wanted, journey)?;
-        self.begun.remember(wanted, &plan.files);
+        let before = self.begun.remember(wanted, &plan.files);
+        self.drop_outdated(&before, &plan.files, &plan.shelf)?;
         self.follow(&plan, journey)?;
         self.begun.forget(wanted);
         Ok(plan.shelf.opened_path(&plan.listing.commit, &plan.model))

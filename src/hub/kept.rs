@@ -20,9 +20,10 @@ use super::{Hub, HubError, Wanted};
 pub(super) struct Begun(Arc<Mutex<BTreeMap<Wanted, Vec<RemoteFile>>>>);
 
 impl Begun {
-    /// This download consists of these files.
-    pub fn remember(&self, wanted: &Wanted, files: &[RemoteFile]) {
-        self.memory().insert(wanted.clone(), files.to_vec());
+    /// This download consists of these files; gives those of which it did before.
+    pub fn remember(&self, wanted: &Wanted, files: &[RemoteFile]) -> Vec<RemoteFile> {
+        let before = self.memory().insert(wanted.clone(), files.to_vec());
+        before.unwrap_or_default()
     }
 
     /// Nothing is kept of this download any more.
@@ -52,16 +53,28 @@ impl Hub {
         }
     }
 
+    /// Deletes the parts of contents that a download no longer consists of: the repository has others
+    /// under the same names now.
+    pub(super) fn drop_outdated(
+        &self,
+        before: &[RemoteFile],
+        now: &[RemoteFile],
+        shelf: &Shelf,
+    ) -> Result<(), HubError> {
+        let is_wanted = |old: &RemoteFile| now.iter().any(|file| file.checksum == old.checksum);
+        for old in before.iter().filter(|old| !is_wanted(old)) {
+            discard_part(&shelf.incomplete(&old.checksum), &old.checksum, shelf)?;
+        }
+        Ok(())
+    }
+
     /// Deletes what is kept of a download's files that are not whole, unless another is bringing it
     /// right now. Of a file that was not begun in this session nothing is deleted: its parts are not
     /// known from those of others. Asks nobody.
     pub fn discard(&self, wanted: &Wanted) -> Result<(), HubError> {
         let shelf = self.shelf(&wanted.repository);
         for (part, checksum) in self.parts_of(wanted, &shelf) {
-            let lock = shelf.lock(&checksum, &wanted.repository);
-            if !matches!(lock, Err(HubError::Locked { .. })) {
-                remove(&part)?;
-            }
+            discard_part(&part, &checksum, &shelf)?;
         }
         self.begun.forget(wanted);
         Ok(())
@@ -78,6 +91,14 @@ impl Hub {
             None if wanted.file.is_none() => shelf.parts(),
             None => Vec::new(),
         }
+    }
+}
+
+/// Deletes a part, unless another is bringing it right now.
+fn discard_part(part: &Path, checksum: &Checksum, shelf: &Shelf) -> Result<(), HubError> {
+    match shelf.lock(checksum, &part.to_string_lossy()) {
+        Err(HubError::Locked { .. }) => Ok(()),
+        _ => remove(part),
     }
 }
 

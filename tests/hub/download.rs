@@ -187,6 +187,27 @@ fn a_part_that_other_tools_have_left_is_gone_on_with() {
 }
 
 #[test]
+fn of_a_file_that_has_changed_since_the_pause_no_old_part_stays() {
+    let bench = Bench::new();
+    let hub = bench.hub();
+    third_piece_hangs(&bench);
+    let paused = hub.download(&large(), &mut |progress| {
+        if progress.n_bytes < 2 * PIECE as u64 {
+            Order::GoOn
+        } else {
+            Order::Pause
+        }
+    });
+    assert!(matches!(paused.unwrap(), Outcome::Paused { .. }));
+    bench.server.heal();
+    let newer = bench.server.put_large(GGUF, LARGE, bytes(N_LARGE, 7));
+    let path = path_of(hub.download(&large(), &mut |_| Order::GoOn).unwrap());
+    assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 7));
+    assert_eq!(bench.blobs(GGUF), [newer]);
+    assert_eq!(hub.kept_downloads(), []);
+}
+
+#[test]
 fn a_cancelled_download_leaves_no_part_behind() {
     let bench = Bench::new();
     third_piece_hangs(&bench);
