@@ -42,6 +42,10 @@ impl Batch {
     /// From the next step on, this pane writes too. The sequence holds all of its tokens but the
     /// newest, and is closed when the pane ends.
     pub fn join(&mut self, lane: Lane, sequence: SequenceId) {
+        if self.seats.is_empty() {
+            // Who was getting ready has left.
+            self.ready_secs = 0.0;
+        }
         self.seats.push(Seat { lane, sequence });
     }
 
