@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::cache::Shelf;
 use super::carry::Source;
 use super::journey::{DownloadProgress, Journey, Order, Stage, whole_seconds};
+use super::kept::drop_outdated;
 use super::model_files::ModelFiles;
 use super::patience::{Halt, Persistence, Sign};
 use super::repository::{Listing, RemoteFile};
@@ -71,7 +72,7 @@ impl Hub {
     fn bring(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<PathBuf, Halt> {
         let plan = self.plan(wanted, journey)?;
         let before = self.begun.remember(wanted, &plan.files);
-        self.drop_outdated(&before, &plan.files, &plan.shelf)?;
+        drop_outdated(&before, &plan.files, &plan.shelf)?;
         self.follow(&plan, journey)?;
         self.begun.forget(wanted);
         Ok(plan.shelf.opened_path(&plan.listing.commit, &plan.model))

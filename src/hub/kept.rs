@@ -53,21 +53,6 @@ impl Hub {
         }
     }
 
-    /// Deletes the parts of contents that a download no longer consists of: the repository has others
-    /// under the same names now.
-    pub(super) fn drop_outdated(
-        &self,
-        before: &[RemoteFile],
-        now: &[RemoteFile],
-        shelf: &Shelf,
-    ) -> Result<(), HubError> {
-        let is_wanted = |old: &RemoteFile| now.iter().any(|file| file.checksum == old.checksum);
-        for old in before.iter().filter(|old| !is_wanted(old)) {
-            discard_part(&shelf.incomplete(&old.checksum), &old.checksum, shelf)?;
-        }
-        Ok(())
-    }
-
     /// Deletes what is kept of a download's files that are not whole, unless another is bringing it
     /// right now. Of a file that was not begun in this session nothing is deleted: its parts are not
     /// known from those of others. Asks nobody.
@@ -92,6 +77,20 @@ impl Hub {
             None => Vec::new(),
         }
     }
+}
+
+/// Deletes the parts of contents that a download no longer consists of: the repository has others
+/// under the same names now.
+pub(super) fn drop_outdated(
+    before: &[RemoteFile],
+    now: &[RemoteFile],
+    shelf: &Shelf,
+) -> Result<(), HubError> {
+    let is_wanted = |old: &RemoteFile| now.iter().any(|file| file.checksum == old.checksum);
+    for old in before.iter().filter(|old| !is_wanted(old)) {
+        discard_part(&shelf.incomplete(&old.checksum), &old.checksum, shelf)?;
+    }
+    Ok(())
 }
 
 /// Deletes a part, unless another is bringing it right now.
