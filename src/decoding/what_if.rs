@@ -249,6 +249,14 @@ impl Recorded {
         if n_seen == 0 {
             return;
         }
+        if let Filter::NoRepeatNgram(rule) = filter {
+            // Where all that is recorded is ruled out, one of the others is drawn.
+            let banned = rule.banned(context.history);
+            if self.head.iter().all(|next| banned.contains(&next.token)) {
+                (self.sure, self.best_sure) = (false, false);
+                return;
+            }
+        }
         filter.apply(context, &mut self.head);
         let ln_lost = (n_seen as f64).ln() + f64::from(tail.max_logit);
         let left = (1.0 - (ln_lost - tail.ln_least).exp()).max(0.0);

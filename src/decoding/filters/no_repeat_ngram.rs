@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Window;
-use crate::decoding::{Candidates, Rule, StageContext, TokenId};
+use crate::decoding::{Candidates, History, Rule, StageContext, TokenId};
 
 /// Rules out each token that would end a run of `n` tokens which occurs in the window already.
 /// 0 does nothing, 1 forbids every token that occurred.
@@ -18,27 +18,30 @@ pub struct NoRepeatNgram {
     pub window: Window,
 }
 
+impl NoRepeatNgram {
+    /// The tokens that would repeat a run.
+    pub fn banned(&self, history: History<'_>) -> Vec<TokenId> {
+        let tokens = self.window.of(history);
+        let n = self.n as usize;
+        let beginning = n.checked_sub(1).and_then(|n| tokens.len().checked_sub(n));
+        let Some(beginning) = beginning.and_then(|at| tokens.get(at..)) else {
+            return Vec::new();
+        };
+        tokens
+            .windows(n)
+            .filter(|run| run.starts_with(beginning))
+            .filter_map(|run| run.last().copied())
+            .collect()
+    }
+}
+
 impl Rule for NoRepeatNgram {
     fn name(&self) -> &'static str {
         "No-repeat n-gram"
     }
 
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let tokens = self.window.of(context.history);
-        let n = self.n as usize;
-        let Some(beginning) = tokens
-            .len()
-            .checked_sub(n - 1)
-            .and_then(|at| tokens.get(at..))
-        else {
-            return;
-        };
-        let banned: Vec<TokenId> = tokens
-            .windows(n)
-            .filter(|run| run.starts_with(beginning))
-            .filter_map(|run| run.last().copied())
-            .collect();
-        candidates.rule_out(&banned);
+        candidates.rule_out(&self.banned(context.history));
     }
 
     fn is_neutral(&self) -> bool {

@@ -1,5 +1,6 @@
 //! From where a recorded chain can be run on, with what the record knows there.
 
+use crate::decoding::filters::TokenBias;
 use crate::decoding::{Evidence, Filter, RankedCandidate, StageReport};
 
 /// The last place from which the chain can be run on, as if it were the model's own distribution,
@@ -10,18 +11,23 @@ pub(super) fn base_of(
     chain: &[&Filter],
 ) -> (Evidence, usize) {
     let mut base = (evidence.clone(), 0);
-    let mut in_order = true;
+    let (mut in_order, mut ruled_out) = (true, false);
     let raw = evidence.head.iter().map(|ranked| ranked.logit);
     let mut scores: Option<Vec<f32>> = Some(raw.collect());
     for (n_stages, report) in (1..).zip(reports) {
         in_order &= report.filter.keeps_order();
+        ruled_out |= leaves_the_impossible(&report.filter);
         scores = scores.and_then(|scores| scores_after(scores, &report.filter));
         // A factor on scores needs the scores themselves; anything else, their differences alone.
         let multiplied = chain
             .iter()
             .skip(n_stages)
             .any(|filter| matches!(filter, Filter::RepetitionPenalty(_)) && !filter.is_neutral());
-        if multiplied && scores.is_none() {
+        let counted = chain
+            .iter()
+            .skip(n_stages)
+            .any(|filter| counts_the_impossible(filter));
+        if multiplied && scores.is_none() || ruled_out && counted {
             continue;
         }
         if let Some(after) = evidence_after(evidence, report, (scores.as_deref(), in_order)) {
@@ -29,6 +35,29 @@ pub(super) fn base_of(
         }
     }
     base
+}
+
+/// Whether a stage may leave candidates in play that can't be drawn; how many, its report does not
+/// tell.
+fn leaves_the_impossible(filter: &Filter) -> bool {
+    let rules_out = match filter {
+        Filter::LogitBias(bias) => {
+            let sinks = |bias: &TokenBias| bias.bias == f32::NEG_INFINITY;
+            !bias.banned.is_empty() || bias.biases.iter().any(sinks)
+        }
+        Filter::NoRepeatNgram(_) | Filter::TopNSigma(_) => true,
+        _ => false,
+    };
+    rules_out && !filter.is_neutral()
+}
+
+/// Whether candidates that can't be drawn change what a stage does to the others.
+fn counts_the_impossible(filter: &Filter) -> bool {
+    let counts = matches!(
+        filter,
+        Filter::DynamicTemperature(_) | Filter::TypicalP(_) | Filter::TailFree(_) | Filter::Xtc(_)
+    );
+    counts && !filter.is_neutral()
 }
 
 /// The scores as a stage leaves those that it keeps; nothing where they depend on more than

@@ -3,11 +3,13 @@
 use proptest::prelude::*;
 
 use super::{KnownCount, KnownProb, WhatIfStages, what_if_stages};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopK, TopP, TypicalP, Window, Xtc,
+    DynamicTemperature, FrequencyPenalty, MinP, RepetitionPenalty, TailFree, Temperature, TopK,
+    TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::testing::{row, token_ids};
-use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Trace, WhatIf};
+use crate::decoding::{ChainConfig, Coins, Filter, History, Rules, SamplerChain, Trace, WhatIf};
 
 fn filter() -> impl Strategy<Value = Filter> {
     let window = Window::ALL;
@@ -92,6 +94,44 @@ proptest! {
         check(&told, &done, &chain);
         let told = what_if_stages(&run.raw, &[], &chain, history, coins).unwrap();
         check(&told, &done, &chain);
+    }
+}
+
+/// Candidates that were ruled out are still counted by what comes after.
+#[test]
+fn what_top_n_sigma_rules_out_is_counted_by_the_stages_after_it() {
+    let mut logits = vec![0.0; 16];
+    logits[..3].copy_from_slice(&[5.0, 4.5, 4.0]);
+    let top = Filter::TopNSigma(TopNSigma { n: 1.0 });
+    for (seed, other) in [
+        Filter::DynamicTemperature(DynamicTemperature {
+            temperature: 1.0,
+            range: 0.5,
+            exponent: 1.0,
+        }),
+        Filter::TailFree(TailFree { z: 0.3 }),
+        Filter::TypicalP(TypicalP { p: 0.3 }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for rules in [Rules::default(), Dialect::LlamaCpp.rules()] {
+            let coins = Coins {
+                seed: seed as u64,
+                position: 9,
+            };
+            let chain = |filters: Vec<Filter>| ChainConfig {
+                rules,
+                ..ChainConfig::sampled(filters)
+            };
+            let history = History::empty();
+            let run = sampled(&logits, &chain(vec![top.clone()]), history, coins);
+            let chain = chain(vec![top.clone(), other.clone()]);
+            let done = sampled(&logits, &chain, history, coins);
+            let told = what_if_stages(&run.raw, &run.stages, &chain, history, coins).unwrap();
+            assert!(matches!(told.outcome, WhatIf::Exact(_)), "{chain}");
+            check(&told, &done, &chain);
+        }
     }
 }
 
