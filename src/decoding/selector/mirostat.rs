@@ -62,8 +62,14 @@ impl MirostatV2 {
         candidates: &mut Candidates,
     ) -> Draw {
         let mu = mu(state, self.tau);
-        let bar = candidates.softmax().log_sum_exp - mu * std::f64::consts::LN_2;
-        candidates.keep_from(bar as f32);
+        let softmax = candidates.softmax();
+        let bar = (softmax.log_sum_exp - mu * std::f64::consts::LN_2) as f32;
+        if softmax.max_logit < bar {
+            // Also of equals one alone is left.
+            candidates.keep_head(1);
+        } else {
+            candidates.keep_from(bar);
+        }
         let draw = draw_by_coin(coins.draw(), candidates);
         learn(state, mu, bits(draw.prob), (self.tau, self.eta));
         draw
@@ -195,6 +201,19 @@ mod tests {
             eta: 0.0,
         });
         check_draws(selector, &[0.5, 0.3, 0.15, 0.05], &[0.5, 0.3, 0.15, 0.05]);
+    }
+
+    #[test]
+    fn of_equals_that_are_all_too_surprising_one_is_left() {
+        // μ is 2 · 0.2 bits, and each of the two surprises by 1.
+        let selector = Selector::MirostatV2(MirostatV2 { tau: 0.2, eta: 0.0 });
+        for position in 0..50 {
+            let mut candidates = Candidates::from_logits(&[1.0, 1.0]).unwrap();
+            let coins = Coins { seed: 9, position };
+            let mut state = SelectorState::default();
+            let draw = selector.pick(coins, &mut state, &mut candidates);
+            assert_eq!((draw.token.index(), candidates.n_kept()), (0, 1));
+        }
     }
 
     #[test]
