@@ -24,7 +24,12 @@ const INSTRUCTIONS: [&str; 11] = [
 /// Whether the text can only be a Modelfile: a line of it sets a parameter, or names the model.
 pub(super) fn is_meant(text: &str) -> bool {
     let mut lines = text.lines().filter_map(instruction);
-    lines.any(|(word, _)| matches!(word.as_str(), "PARAMETER" | "FROM"))
+    lines.any(|(word, rest)| match word.as_str() {
+        "PARAMETER" => true,
+        // Python begins so as well.
+        "FROM" => !rest.split_whitespace().any(|word| word == "import"),
+        _ => false,
+    })
 }
 
 /// The parameters, and the instructions under their own names.

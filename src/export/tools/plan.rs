@@ -210,7 +210,31 @@ impl Plan {
         }
     }
 
+    /// Adds a list of tokens to the one before it, where nothing between the two hears of it.
+    fn has_joined(&mut self, filter: &Filter) -> bool {
+        let (Filter::LogitBias(more), Some(at)) = (
+            filter,
+            self.filters
+                .iter()
+                .position(|other| matches!(other, Filter::LogitBias(_))),
+        ) else {
+            return false;
+        };
+        let mut between = self.filters.iter().skip(at + 1);
+        if !between.all(|between| commute(between, filter)) {
+            return false;
+        }
+        if let Some(Filter::LogitBias(all)) = self.filters.get_mut(at) {
+            all.biases.extend_from_slice(&more.biases);
+            all.banned.extend_from_slice(&more.banned);
+        }
+        true
+    }
+
     fn place(&mut self, manner: Manner, filter: Filter) {
+        if self.has_joined(&filter) {
+            return;
+        }
         let (name, slot) = (manner.name, Slot::of(&filter));
         let is_there = |other: &Filter| Slot::of(other).place() == slot.place();
         if !manner.stages.contains(&slot) {

@@ -77,6 +77,16 @@ fn ends_of_calls(text: &str, names: &[&str]) -> Vec<usize> {
     ends
 }
 
+/// The name of arguments that stand elsewhere, `**settings`, unless it says that they are the prompt's.
+fn settings_elsewhere(value: &Value) -> Option<String> {
+    let Value::Code(code) = value else {
+        return None;
+    };
+    let name = code.strip_prefix("**")?;
+    let is_name = !name.is_empty() && name.chars().all(is_of_name);
+    (is_name && !name.contains("input")).then(|| code.clone())
+}
+
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
@@ -116,6 +126,7 @@ impl<'a> Python<'a> {
             }
             let keyword = self.keyword();
             let value = self.value();
+            let keyword = keyword.or_else(|| settings_elsewhere(&value));
             keywords.extend(keyword.map(|keyword| (keyword, value)));
         }
     }

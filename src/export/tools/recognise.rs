@@ -226,6 +226,11 @@ fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if let Some(body) = request_body(text) {
         return object(&body);
     }
+    if python::has_call(text, "SamplingParams") {
+        let sentence = "vLLM's settings are not read (SamplingParams); those of llama.cpp, \
+                        transformers, Ollama and OpenAI are";
+        return Err(sentence.to_owned());
+    }
     let begins_as_command = text.starts_with(['-', '.', '/']) || text.starts_with("llama");
     if !begins_as_command && modelfile::is_meant(text) {
         return Ok((Tool::Ollama, modelfile::read(text)?));

@@ -32,10 +32,16 @@ pub(in super::super) fn read(
         chain.rules.min_keep = positive(min_keep);
     }
     let samplers = samplers(fields)?;
-    let values = Values::read(words, fields, vocabulary)?;
+    let mut values = Values::read(words, fields, vocabulary)?;
     match mirostat(fields)? {
         Some(selector) => {
             chain.selector = selector;
+            if values.temperature.range > 0.0 {
+                let range = fields.as_written("dynatemp_range");
+                let sentence = format!("{range} does nothing there, under mirostat");
+                fields.unread.push(sentence);
+                values.temperature.range = 0.0;
+            }
             values.add("temperature", fields, &mut chain.stages)?;
             let is_heard = |sampler: &str| sampler == "temperature";
             values.tell_unheard(fields, is_heard, "under mirostat");

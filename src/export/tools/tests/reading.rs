@@ -59,6 +59,12 @@ fn flags_mean_what_they_mean_in_llama_cpp() {
             "--top-k 5 does nothing there, under mirostat",
         ),
         (
+            "--mirostat 2 --temp 0.8 --dynatemp-range 0.5",
+            Tool::LlamaCpp,
+            "T 0.8 › mirostat 5 eta 0.1",
+            "--dynatemp-range 0.5 does nothing there, under mirostat",
+        ),
+        (
             "--sampler-seq mta --adaptive-target 0.5 --temp 1 --min-p 0.1",
             Tool::LlamaCpp,
             "min-p 0.1 › adaptive-p 0.5 decay 0.9",
@@ -151,6 +157,19 @@ fn python_and_its_dicts_mean_what_they_mean_in_transformers() {
              use_cache is not about choosing tokens",
         ),
         ("do_sample=True\ntop_k=5", Tool::Transformers, "top-k 5", ""),
+        (
+            "from transformers import AutoModelForCausalLM\nimport torch\n\n\
+             model.generate(**inputs, do_sample=True, top_k=5)",
+            Tool::Transformers,
+            "top-k 5",
+            "",
+        ),
+        (
+            "model.generate(**inputs, **gen_kwargs)",
+            Tool::Transformers,
+            "top token",
+            "**gen_kwargs can't be taken over",
+        ),
     ]);
 }
 
@@ -329,6 +348,10 @@ fn settings_of_tools_that_are_not_read_are_taken_for_no_others() {
         (
             r#"{"prompt":"Once","stream":true,"temperature":0.7,"top_k":40,"repetition_penalty":1.1}"#,
             "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+        (
+            "params = SamplingParams(temperature=0.8, top_p=0.95)\noutputs = llm.generate(prompts, params)",
+            "vLLM's settings are not read (SamplingParams); those of llama.cpp, transformers, Ollama and OpenAI are",
         ),
         (
             "temperature=0.7, max_tokens=100, repetition_penalty=1.1",
