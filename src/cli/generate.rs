@@ -178,7 +178,9 @@ fn texts(generations: &[&Generation]) -> String {
     let written = |pane: &&&Generation| !pane.steps.is_empty() || error_of(pane).is_none();
     for pane in generations.iter().filter(written) {
         let mut settings = PaneSettings::from(pane.config.chain.clone());
-        if !settings.chain.is_greedy() {
+        let mut active = settings.chain.active();
+        let by_chance = active.any(|filter| filter.rule().acts_by_chance());
+        if by_chance || !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
         }
         // Writing to a string does not fail.

@@ -34,6 +34,14 @@ impl ChiSquared {
                 bin.1 += expected;
             }
         }
+        // What is left of the most expected may be too little for a kind of its own.
+        if bins.len() > 1
+            && let Some((count, expected)) = bins.pop_if(|(_, expected)| *expected < 5.0)
+            && let Some(bin) = bins.last_mut()
+        {
+            bin.0 += count;
+            bin.1 += expected;
+        }
         let n_freedom = bins.len().checked_sub(1).filter(|n| *n > 0)? as u32;
         Some(Self {
             chi_squared: bins
@@ -108,7 +116,8 @@ fn bound(n_freedom: u32, share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bound, share_beyond};
+    use super::{ChiSquared, Tally, bound, share_beyond};
+    use crate::decoding::TokenId;
 
     #[test]
     fn p_values_are_those_of_the_tables() {
@@ -132,6 +141,18 @@ mod tests {
         }
         let two = share_beyond(7.3, 2);
         assert!((two - (-3.65_f64).exp()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_each_kind_at_least_five_are_expected() {
+        let tally = |expected: f64| Tally {
+            id: TokenId(0),
+            count: 4,
+            expected,
+        };
+        assert_eq!(ChiSquared::of(&[tally(1.0); 8]), None);
+        assert_eq!(ChiSquared::of(&[tally(1.0); 14]).unwrap().n_freedom, 1);
+        assert_eq!(ChiSquared::of(&[tally(6.0); 3]).unwrap().n_freedom, 2);
     }
 
     #[test]
