@@ -21,6 +21,9 @@ pub struct Softmax {
     pub max_logit: f32,
     /// Natural logarithm of the sum of `exp(logit)`.
     pub log_sum_exp: f64,
+    /// The same over distances from the largest logit. Of a sum beyond 10⁹, as after a division by
+    /// 10⁻⁹, 64 bits do not hold enough of this part.
+    ln_mass: f64,
     /// Shannon entropy of the distribution, in nats.
     pub entropy_nats: f64,
     /// How many of the logits are not −∞.
@@ -41,6 +44,7 @@ impl Softmax {
         Self {
             max_logit,
             log_sum_exp: f64::from(max_logit) + mass.ln(),
+            ln_mass: mass.ln(),
             entropy_nats: (mass.ln() - weighted / mass).max(0.0),
             n_possible,
         }
@@ -48,7 +52,7 @@ impl Softmax {
 
     /// The probability of a candidate with this logit.
     pub fn prob(&self, logit: f32) -> f64 {
-        (f64::from(logit) - self.log_sum_exp).exp()
+        (f64::from(logit) - f64::from(self.max_logit) - self.ln_mass).exp()
     }
 
     /// The same with the 32-bit exponential, for many logits; 0 below e^-87 times the best.
@@ -82,6 +86,7 @@ impl Softmax {
         Some(Self {
             max_logit,
             log_sum_exp,
+            ln_mass: self.ln_mass + share.ln() + f64::from(self.max_logit) - f64::from(max_logit),
             entropy_nats: (log_sum_exp - mean / share).max(0.0),
             n_possible,
         })
@@ -206,6 +211,16 @@ mod tests {
             assert!((softmax.entropy_nats - entropy).abs() < 1e-6);
             let n_possible = logits.iter().filter(|logit| **logit > low).count();
             assert_eq!(softmax.n_possible, n_possible);
+        }
+    }
+
+    #[test]
+    fn probabilities_of_huge_scores_sum_to_one() {
+        for n in [2_u8, 3, 7] {
+            let logits = vec![1.994e10; usize::from(n)];
+            let softmax = Softmax::of(1.994e10, logits.chunks(BLOCK));
+            let off = softmax.prob(1.994e10) * f64::from(n) - 1.0;
+            assert!(off.abs() < 1e-12, "{n}: {off}");
         }
     }
 
