@@ -28,6 +28,8 @@ pub struct InOrder {
     pub added: Vec<Filter>,
     /// What acted before, and the engine does not have.
     pub left_out: Vec<Filter>,
+    /// The least number of candidates that was set, where the engine has none to set.
+    pub min_keep_left_out: Option<u32>,
 }
 
 impl InOrder {
@@ -42,8 +44,10 @@ impl InOrder {
                 list(&self.added)
             ));
         }
-        if !self.left_out.is_empty() {
-            let words: Vec<String> = self.left_out.iter().map(Filter::to_string).collect();
+        let filters = self.left_out.iter().map(Filter::to_string);
+        let min_keep = self.min_keep_left_out.map(|n| format!("min-keep {n}"));
+        let words: Vec<String> = filters.chain(min_keep).collect();
+        if !words.is_empty() {
             sentences.push(format!(
                 "Leaves out {}, which {name} does not have",
                 listed(&words)
@@ -57,7 +61,9 @@ impl InOrder {
 ///
 /// Windows are the engine's: they are a rule of its penalties and not a number that one sets.
 pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConfig) -> InOrder {
-    let result = match (dialect, numbers) {
+    let min_keep = Some(chain.rules.min_keep).filter(|n| *n > 1);
+    let carried = min_keep.filter(|_| dialect.is_none_or(has_min_keep));
+    let mut result = match (dialect, numbers) {
         (None, _) => quartets_own(chain),
         (Some(dialect), Numbers::Defaults) => dialect.chain(),
         (Some(dialect), Numbers::Kept) => ChainConfig {
@@ -72,13 +78,24 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
             chain: result,
             added: Vec::new(),
             left_out: Vec::new(),
+            min_keep_left_out: None,
         };
+    }
+    if let Some(n) = carried {
+        result.rules.min_keep = n;
     }
     InOrder {
         added: lacking(&chain.stages, &result),
         left_out: left_out(chain, &result),
+        min_keep_left_out: min_keep.filter(|_| carried.is_none()),
         chain: result,
     }
+}
+
+/// Whether a request to it can say how many candidates the cuts leave at the least: `min_keep` of
+/// llama-server.
+const fn has_min_keep(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::LlamaCpp)
 }
 
 /// The stages that the chain has, in the order in which Quartet lists them. What an engine brought
@@ -333,6 +350,34 @@ mod tests {
         let words = PaneSettings::from(moved.chain.clone()).to_string();
         assert!(words.starts_with("bias 13 1 ban 5, "), "{words}");
         assert!(moved.sentences().is_empty(), "{:?}", moved.sentences());
+    }
+
+    #[test]
+    fn the_least_number_of_candidates_stays_where_it_can_be_set() {
+        let own = chain("min-keep 3, top-p 0.9, top-a 0.2");
+        for (dialect, expected, sentence) in [
+            (None, 3, None),
+            (
+                Some(Dialect::LlamaCpp),
+                3,
+                Some("Leaves out top-a 0.2, which llama.cpp does not have"),
+            ),
+            (
+                Some(Dialect::Transformers),
+                1,
+                Some("Leaves out top-a 0.2 and min-keep 3, which transformers does not have"),
+            ),
+        ] {
+            let moved = in_order_of(dialect, Numbers::Kept, &own);
+            assert_eq!(moved.chain.rules.min_keep, expected, "{dialect:?}");
+            let last = moved.sentences().pop();
+            assert_eq!(last.as_deref(), sentence, "{dialect:?}");
+        }
+        let anew = in_order_of(Some(Dialect::LlamaCpp), Numbers::Defaults, &own);
+        assert_eq!(anew.chain, Dialect::LlamaCpp.chain());
+        // One is what transformers has unasked, and no number that anybody set.
+        let unasked = in_order_of(None, Numbers::Kept, &Dialect::Transformers.chain());
+        assert_eq!(unasked.chain.rules.min_keep, 0);
     }
 
     #[test]
