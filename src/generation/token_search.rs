@@ -15,7 +15,9 @@ impl Vocabulary {
         if wanted.is_empty() || most == 0 {
             return Vec::new();
         }
-        let typed_id = typed.parse::<u32>().ok();
+        // "+5" is a text, and would be parsed as a number.
+        let is_id = typed.bytes().all(|byte| byte.is_ascii_digit());
+        let typed_id = typed.parse::<u32>().ok().filter(|_| is_id);
         let fits = self.iter().filter_map(|(token, piece)| {
             let text = piece.to_string();
             let fit = if typed_id == Some(token.0) {
@@ -133,6 +135,7 @@ mod tests {
             (" the", &[1, 4]),
             ("THEN", &[4]),
             ("3", &[3, 8]),
+            ("+3", &[]),
             ("</s>", &[0]),
             ("\n", &[7]),
             ("e2", &[9]),
