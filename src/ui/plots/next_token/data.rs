@@ -88,6 +88,7 @@ impl CandidateRow {
 
 #[cfg(test)]
 mod tests {
+    use super::super::figure;
     use super::*;
     use crate::decoding::ChainConfig;
     use crate::decoding::filters::TopK;
@@ -128,6 +129,14 @@ mod tests {
             let shown: Vec<u32> = data.first_rows(n_rows).iter().map(|row| row.rank).collect();
             assert_eq!(shown, ranks);
         }
+    }
+
+    #[test]
+    fn a_rank_is_told_where_the_place_does_not_show_it() {
+        let data = data(7, 9);
+        let shown = data.first_rows(3).into_iter().enumerate();
+        let figures: Vec<String> = shown.map(|(place, row)| figure(place, row)).collect();
+        assert_eq!(figures, ["cut", "cut", "cut · rank 7"]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     for (index, row) in (0_u8..).zip(rows) {
         let top = area.top() + f32::from(index) * row_height;
         let rect = Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), row_height));
-        row_ui(ui, row, rect, &bars, data.pane);
+        row_ui(ui, (index.into(), row), rect, &bars, data.pane);
     }
     ui.advance_cursor_after_rect(area);
 }
@@ -99,7 +99,7 @@ impl Bars {
     }
 }
 
-fn row_ui(ui: &mut Ui, row: &CandidateRow, rect: Rect, bars: &Bars, pane: usize) {
+fn row_ui(ui: &mut Ui, (index, row): (usize, &CandidateRow), rect: Rect, bars: &Bars, pane: usize) {
     let response = ui.interact(
         rect,
         ui.scope_id().with(("candidate", row.rank)),
@@ -129,7 +129,7 @@ fn row_ui(ui: &mut Ui, row: &CandidateRow, rect: Rect, bars: &Bars, pane: usize)
         None => paint_cut(ui, bars, middle, row.raw_prob),
     };
     let at = (pos2(bars.left + end + 7.0, middle), Align2::LEFT_CENTER);
-    text(ui, at, &figure(row), Face::Micro, theme.text_3);
+    text(ui, at, &figure(index, row), Face::Micro, theme.text_3);
 }
 
 /// The bar before the chain above the bar after it; returns how far they reach.
@@ -172,10 +172,11 @@ fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
     length.max(3.0)
 }
 
-/// What stands beside a bar: the probability after the chain, and a rank that its place does not show.
-fn figure(row: &CandidateRow) -> String {
+/// What stands beside the bar in this place: the probability after the chain, and a rank that the
+/// place does not show.
+fn figure(index: usize, row: &CandidateRow) -> String {
     let prob = row.final_prob.map_or_else(|| "cut".to_owned(), percent);
-    if row.chosen && row.rank as usize > N_ROWS {
+    if row.rank as usize > index + 1 {
         format!("{prob} · rank {}", grouped(f64::from(row.rank)))
     } else {
         prob
@@ -184,14 +185,13 @@ fn figure(row: &CandidateRow) -> String {
 
 /// How much space the widest figure takes, with what is around it.
 fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
-    let width = |row: &&CandidateRow| {
+    let width = |(index, row): (usize, &&CandidateRow)| {
         let color = egui::Color32::PLACEHOLDER;
-        let galley = ui
-            .painter()
-            .layout_no_wrap(figure(row), Face::Micro.font(), color);
+        let painter = ui.painter();
+        let galley = painter.layout_no_wrap(figure(index, row), Face::Micro.font(), color);
         galley.size().x
     };
-    7.0 + rows.iter().map(width).fold(0.0, f32::max) + 8.0
+    7.0 + rows.iter().enumerate().map(width).fold(0.0, f32::max) + 8.0
 }
 
 /// A row in words, for its tooltip and for a screen reader.

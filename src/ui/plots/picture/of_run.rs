@@ -35,9 +35,16 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
         Plot::Speed => PicturePlot::Speed(&speed),
     };
+    // One step of one pane says nothing of the others' model and prompt.
+    let caption = match (view.plot, view.step) {
+        (Plot::NextToken, Some(StepAt { pane, .. })) => {
+            caption(&[panes.get(pane).copied().flatten()])
+        }
+        _ => caption(panes),
+    };
     svg(&Picture {
         plot,
-        caption: &caption(panes),
+        caption: &caption,
         size: plot.usual_size(),
         dark: view.dark,
     })

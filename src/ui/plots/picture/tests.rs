@@ -1,12 +1,14 @@
 //! What a picture promises: words that are words, the size that was asked for, something on it.
 
+use std::sync::Arc;
+
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::{Picture, PictureError, PicturePlot, caption, png, svg};
+use super::{Picture, PictureError, PicturePlot, View, caption, drawing, png, svg};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
-use crate::state::ScoreMeasure;
+use crate::state::{Plot, ScoreMeasure};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
@@ -120,6 +122,29 @@ fn text_keeps_its_face_and_weight() {
         let line = svg.lines().find(|line| line.ends_with(&end)).unwrap();
         assert!(line.contains(family) && line.contains(attribute), "{line}");
     }
+}
+
+#[test]
+fn one_step_names_the_prompt_of_its_own_pane_alone() {
+    let mut panes = panes();
+    let prompt = Arc::make_mut(&mut panes[1].prompt);
+    "Another".clone_into(&mut prompt.text);
+    let panes = panes.each_ref().map(Some);
+    let of = |plot, pane| {
+        let step = Some(StepAt { pane, step: 0 });
+        let (measure, dark) = (ScoreMeasure::Surprise, false);
+        let view = View {
+            plot,
+            measure,
+            step,
+            dark,
+        };
+        let drawing = drawing(&panes, view);
+        ["‘Once there was", "‘Another’"].map(|prompt| drawing.contains(prompt))
+    };
+    assert_eq!(of(Plot::NextToken, 0), [true, false]);
+    assert_eq!(of(Plot::NextToken, 1), [false, true]);
+    assert_eq!(of(Plot::Speed, 0), [true, true]);
 }
 
 #[test]

@@ -115,6 +115,31 @@ impl<'a> ScoreData<'a> {
             })
     }
 
+    /// The tallest of the steps that share a bar with this one, the first of equals. Nothing where the
+    /// lane has no such step.
+    pub(super) fn tallest(
+        &self,
+        lane: &ScoreLane<'_>,
+        step: usize,
+        n_merged: usize,
+    ) -> Option<usize> {
+        lane.steps.get(step)?;
+        let first = step / n_merged.max(1) * n_merged.max(1);
+        let sharing = lane.steps.iter().enumerate().skip(first);
+        let taller = |(best, height): (usize, f64), (index, step): (usize, &Step)| {
+            let other = self.height(step);
+            if other > height {
+                (index, other)
+            } else {
+                (best, height)
+            }
+        };
+        let (tallest, _) = sharing
+            .take(n_merged.max(1))
+            .fold((first, f64::NEG_INFINITY), taller);
+        Some(tallest)
+    }
+
     /// What the bars stand for and how high a staff is, in a long and in a short form.
     pub(super) fn subtitles(&self) -> [String; 2] {
         let top = self.top_label();
@@ -274,6 +299,12 @@ mod tests {
         assert_eq!(bars(3..5, 2), [(3.5, 2, 0.9), (5.0, 1, 0.2)]);
         assert_eq!(bars(1..3, 1), [(2.0, 1, 0.1), (3.0, 1, 0.5)]);
         assert_eq!(bars(7..9, 1), []);
+        let tallest = |step, n_merged| data.tallest(&data.lanes[0], step, n_merged);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|step| tallest(step, 2)),
+            [0, 0, 3, 3, 4].map(Some)
+        );
+        assert_eq!((tallest(1, 1), tallest(5, 2)), (Some(1), None));
     }
 
     #[test]

@@ -142,11 +142,7 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     let transform = *plot.transform();
     let n_lanes = data.lanes.len();
     let step_points = transform.dpos_dvalue_x();
-    let n_merged = if step_points > 0.0 {
-        count((MIN_STEP / step_points).ceil()).max(1)
-    } else {
-        1
-    };
+    let n_merged = n_merged(&transform);
     let bar_width = (step_points * n_merged as f64 - 1.2).clamp(1.5, 6.0) / step_points.max(1e-9);
     let visible = visible_steps(&transform, data.n_axis);
 
@@ -194,6 +190,16 @@ fn highlights(data: &ScoreData<'_>, theme: &Theme, width: f64) -> BarChart {
 /// The height of a lane's line on the plot's axis, where each lane is 1 high.
 fn base(row: usize, n_lanes: usize) -> f64 {
     (n_lanes - 1 - row) as f64 + BASE
+}
+
+/// How many neighbouring tokens share a bar.
+fn n_merged(transform: &PlotTransform) -> usize {
+    let step_points = transform.dpos_dvalue_x();
+    if step_points > 0.0 {
+        count((MIN_STEP / step_points).ceil()).max(1)
+    } else {
+        1
+    }
 }
 
 fn visible_steps(transform: &PlotTransform, n_axis: usize) -> std::ops::Range<usize> {

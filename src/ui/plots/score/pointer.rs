@@ -4,6 +4,7 @@ use egui::{Role, WidgetInfo};
 use egui_plot::PlotTransform;
 
 use super::data::ScoreData;
+use super::n_merged;
 use crate::ui::plots::scale::count;
 use crate::ui::plots::{PlotResponse, StepAt};
 use crate::ui::widgets::letter;
@@ -37,7 +38,8 @@ pub(super) fn respond(
     }
 }
 
-/// The step of the lane under the pointer that stands nearest to it, if the lane has one there.
+/// The step of the lane under the pointer that stands nearest to it, if the lane has one there; where
+/// several share a bar, the one that made it as tall as it is.
 fn step_under(
     data: &ScoreData<'_>,
     transform: &PlotTransform,
@@ -50,11 +52,9 @@ fn step_under(
         return None;
     }
     let lane = data.lanes.get(count(row))?;
-    let at = StepAt {
-        pane: lane.pane,
-        step: count(number) - 1,
-    };
-    data.step(at).map(|_| at)
+    let step = data.tallest(lane, count(number) - 1, n_merged(transform))?;
+    let pane = lane.pane;
+    Some(StepAt { pane, step })
 }
 
 /// What a screen reader says of the score.

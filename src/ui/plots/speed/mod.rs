@@ -208,6 +208,10 @@ fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::P
         return;
     };
     let number = count(transform.value_from_position(pointer).x.round());
+    // The first token has no speed, since the time before it is prefill.
+    if number < 2 {
+        return;
+    }
     let speeds: Vec<String> = data
         .lines
         .iter()
