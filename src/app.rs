@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use eframe::egui;
 
 use self::kept::SettingsFile;
+use self::save::Saves;
 use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
@@ -90,6 +91,9 @@ pub struct App {
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     answers: (SyncSender<Command>, Receiver<Command>),
+    /// What is being written. It is dropped after `answers`, so that none waits for its answer to be
+    /// read.
+    saves: Saves,
     /// Where the settings are kept.
     settings_file: Option<SettingsFile>,
     /// Whether the last try to keep them failed, which was told.
@@ -119,6 +123,7 @@ impl App {
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_ANSWERS),
+            saves: Saves::default(),
             settings_file: None,
             settings_failed: false,
         };
@@ -203,7 +208,7 @@ impl App {
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;
                 let job = save::Job::new(&self.state, document, path, dark);
-                job.start(ctx.clone(), &answers);
+                job.start(ctx.clone(), &answers, &mut self.saves);
             }
         }
     }

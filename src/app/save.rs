@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
@@ -12,6 +12,22 @@ use crate::generation::preset::OwnPreset;
 use crate::state::{AppState, Command, Document, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
+
+/// The threads that write files. Where they are dropped, as when the window is closed, what is being
+/// written is written to its end.
+#[derive(Default)]
+pub(super) struct Saves {
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Saves {
+    fn drop(&mut self) {
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so.
+            thread.join().ok();
+        }
+    }
+}
 
 /// All that is needed to write one file: the record as it was when it was asked for.
 pub(super) struct Job {
@@ -43,7 +59,12 @@ impl Job {
     }
 
     /// Writes the file on a thread of its own; what came of it comes as a command.
-    pub(super) fn start(self, ctx: egui::Context, answers: &SyncSender<Command>) {
+    pub(super) fn start(
+        self,
+        ctx: egui::Context,
+        answers: &SyncSender<Command>,
+        saves: &mut Saves,
+    ) {
         let (document, path) = (self.document, self.path.clone());
         let report = answers.clone();
         let spawned = thread::Builder::new()
@@ -53,14 +74,20 @@ impl Job {
                 report.send(self.write()).ok();
                 ctx.request_repaint();
             });
-        if let Err(error) = spawned {
-            let failed = Command::SaveFailed {
-                document,
-                path,
-                error: error.to_string(),
-            };
-            // Without room for the answer there are others to be read, which say as much.
-            answers.try_send(failed).ok();
+        match spawned {
+            Ok(thread) => {
+                saves.threads.retain(|thread| !thread.is_finished());
+                saves.threads.push(thread);
+            }
+            Err(error) => {
+                let failed = Command::SaveFailed {
+                    document,
+                    path,
+                    error: error.to_string(),
+                };
+                // Without room for the answer there are others to be read, which say as much.
+                answers.try_send(failed).ok();
+            }
         }
     }
 
@@ -96,5 +123,37 @@ impl Job {
                 encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use eframe::egui;
+
+    use super::{Job, Saves};
+    use crate::state::{Document, ScoreMeasure};
+
+    #[test]
+    fn a_window_that_is_closed_writes_its_files_to_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("presets.json");
+        let job = Job {
+            document: Document::Presets,
+            path: path.clone(),
+            generations: Vec::new(),
+            presets: Vec::new(),
+            shown_step: None,
+            measure: ScoreMeasure::default(),
+            dark: false,
+        };
+        // Nobody reads the answer any more, and there is no room for it.
+        let (answers, reader) = sync_channel(0);
+        let mut saves = Saves::default();
+        job.start(egui::Context::default(), &answers, &mut saves);
+        drop(reader);
+        drop(saves);
+        assert!(path.exists());
     }
 }
