@@ -156,6 +156,25 @@ fn a_sign_in_a_text_is_one_token_and_a_new_beginning() {
     assert_eq!(found, expected.concat());
 }
 
+/// As files list those of Gemma 3, of which one begins a turn and one ends it.
+#[test]
+fn a_sign_that_is_listed_as_an_ordinary_piece_is_one_token() {
+    let mut vocabulary = fixture()["sentence_piece"][0].clone();
+    vocabulary["tokens"][4] = "<start_of_turn>".into();
+    for id in [3, 4] {
+        vocabulary["token_type"][id] = 1.into();
+    }
+    let metadata = Metadata::new("llama", &vocabulary).with("add_bos_token", Value::Bool(false));
+    let tokenizer = metadata.open().unwrap();
+    let found = ids(&tokenizer, "<start_of_turn>fox<|end|>");
+    let expected = [&[4][..], &ids(&tokenizer, "fox"), &[3]].concat();
+    assert_eq!(found, expected);
+    let vocabulary = tokenizer.vocabulary(tokenizer.n_tokens());
+    for id in [3, 4] {
+        assert_eq!(vocabulary.piece(TokenId(id)).kind, PieceKind::Special);
+    }
+}
+
 /// The tokens of a text, its signs left out, are the bytes of the text.
 #[test]
 fn tokens_are_the_bytes_of_their_text() {

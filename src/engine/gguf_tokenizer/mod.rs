@@ -96,8 +96,9 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
 }
 
 /// The entries that are looked for in a text before it is split, as the tokenizers crate takes them.
-/// The sign of an end is a sign, also where the file lists it as text. Only `</s>` is not a sign just by
-/// its name: Gemma ends its texts otherwise, and has it for the HTML that it writes.
+/// The sign of an end is a sign, also where the file lists it as text or as an ordinary piece, which no
+/// merge leads to; so is the one that begins a turn of Gemma's. Only `</s>` is not a sign just by its
+/// name: Gemma ends its texts otherwise, and has it for the HTML that it writes.
 fn added_tokens(
     entries: &[Entry<'_>],
     metadata: &Metadata<'_>,
@@ -105,22 +106,21 @@ fn added_tokens(
     swallows_spaces: impl Fn(&Entry<'_>) -> bool,
 ) -> Vec<tokenizers::AddedToken> {
     let end = metadata.number("tokenizer.ggml.eos_token_id");
-    let added = |(entry, _): &(&Entry<'_>, u64)| {
-        matches!(
-            entry.kind,
-            Kind::Control | Kind::Unknown | Kind::UserDefined
-        )
+    let ends = |entry: &Entry<'_>, id: u64| match &*entry.text {
+        "</s>" => end == Some(id),
+        name => END_TOKENS.contains(&name),
+    };
+    let added = |(entry, id): &(&Entry<'_>, u64)| match entry.kind {
+        Kind::Control | Kind::Unknown | Kind::UserDefined => true,
+        Kind::Normal => ends(entry, *id) || entry.text == "<start_of_turn>",
+        Kind::Byte => false,
     };
     entries
         .iter()
         .zip(0..)
         .filter(added)
         .map(|(entry, id)| {
-            let ends = match &*entry.text {
-                "</s>" => end == Some(id),
-                name => END_TOKENS.contains(&name),
-            };
-            let sign = entry.kind != Kind::UserDefined || ends;
+            let sign = entry.kind != Kind::UserDefined || ends(entry, id);
             tokenizers::AddedToken::from(written(entry), sign)
                 .normalized(false)
                 .rstrip(swallows_spaces(entry))
