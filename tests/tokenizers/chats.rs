@@ -101,6 +101,27 @@ fn a_template_that_takes_no_system_text_says_so() {
 }
 
 #[test]
+fn a_system_text_that_the_template_writes_unasked_is_not_left_out() {
+    let file = folder().join("templates/chatml.jinja");
+    let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let question = message(Role::User, "Be of help. Why?");
+    let unasked = template
+        .render(std::slice::from_ref(&question), true)
+        .unwrap();
+    let asked = [message(Role::System, "Be of help."), question.clone()];
+    assert_eq!(template.render(&asked, true).unwrap(), unasked);
+
+    let trims = "{% for m in messages %}{{ m.content | trim }}{% endfor %}";
+    let blank = [message(Role::System, " \n"), question.clone()];
+    let rendered = parse(trims).unwrap().render(&blank, true);
+    assert_eq!(rendered.unwrap(), question.content);
+
+    let ignores = parse("{{ messages[-1].content }}").unwrap();
+    let error = ignores.render(&asked, true).unwrap_err();
+    assert_eq!(error, ChatError::SystemLeftOut);
+}
+
+#[test]
 fn a_template_that_fails_says_where_and_why() {
     for (source, sentence) in [
         (

@@ -109,7 +109,8 @@ impl ChatTemplate {
     }
 
     /// The text for these messages; where it `awaits_answer`, with the beginning of the model's turn.
-    /// A system message that the template refuses or leaves out is an error that says so.
+    /// A system message that the template refuses or leaves out is an error that says so. One that it
+    /// would write unasked is not left out, nor is one of white space.
     pub fn render(&self, messages: &[Message], awaits_answer: bool) -> Result<String, ChatError> {
         let rendered = self.write(messages, awaits_answer);
         let (system, others): (Vec<_>, Vec<_>) = messages
@@ -122,7 +123,11 @@ impl ChatTemplate {
         let without = self.write(&others, awaits_answer);
         match (rendered, without) {
             (Err(ChatError::Refused { reason }), Ok(_)) => Err(ChatError::SystemRefused { reason }),
-            (Ok(rendered), Ok(without)) if rendered == without => Err(ChatError::SystemLeftOut),
+            (Ok(rendered), Ok(without))
+                if rendered == without && !holds(&rendered, &system, &others) =>
+            {
+                Err(ChatError::SystemLeftOut)
+            }
             (rendered, _) => rendered,
         }
     }
@@ -165,6 +170,15 @@ impl ChatTemplate {
             Err(error) => Err(ChatError::failed(&error)),
         }
     }
+}
+
+/// Whether a text holds these system messages, beside where the other messages say the same.
+fn holds(rendered: &str, system: &[Message], others: &[Message]) -> bool {
+    system.iter().all(|message| {
+        let text = message.content.trim();
+        let others = others.iter().map(|other| other.content.matches(text));
+        text.is_empty() || rendered.matches(text).count() > others.map(Iterator::count).sum()
+    })
 }
 
 /// What templates find around them: that of transformers.
