@@ -70,26 +70,26 @@ fn a_loading_that_is_called_off_ends_there_and_then() {
     }
 }
 
+/// Both with the weights in single precision: in 8 bits each rounds its inputs in its own way, and of two tokens
+/// that are nearly as likely either may lead.
 #[test]
 fn its_greedy_story_is_that_of_candle_transformers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("exact.gguf");
+    write_widened(&path);
+    std::fs::copy(TOKENIZER, folder.path().join("tokenizer.json")).unwrap();
     let to_the_end = &mut |_| ControlFlow::Continue(());
-    let opened = open_embedded(&Compute::on_cpu(), to_the_end);
+    let opened = open_path(&path, &Compute::on_cpu(), to_the_end);
     let mut model = opened.unwrap().unwrap();
-    let mut file = File::open(FILE).unwrap();
+    let mut file = File::open(&path).unwrap();
     let content = gguf_file::Content::read(&mut file).unwrap();
     let mut oracle = ModelWeights::from_gguf(content, &mut file, &Device::Cpu).unwrap();
-    let prompt: Vec<u32> = model
-        .tokenizer
-        .encode(PROMPT)
-        .unwrap()
-        .iter()
-        .map(|t| t.0)
-        .collect();
+    let prompt = model.tokenizer.encode(PROMPT).unwrap();
+    let mut tokens: Vec<u32> = prompt.iter().map(|token| token.0).collect();
     let sequence = model.lm.open();
-    let mut tokens = prompt.clone();
     let mut text = Vec::new();
-    let (mut n_read, mut n_same) = (0, 0);
-    for _ in 0..30 {
+    let mut n_read = 0;
+    for step in 0..60 {
         let logits = read(model.lm.as_mut(), sequence, &tokens[n_read..]);
         let input = Tensor::new(&tokens[n_read..], &Device::Cpu)
             .unwrap()
@@ -98,19 +98,18 @@ fn its_greedy_story_is_that_of_candle_transformers() {
         let expected = oracle.forward(&input, n_read).unwrap().squeeze(0).unwrap();
         n_read = tokens.len();
         let expected = expected.to_vec1::<f32>().unwrap();
-        let token = argmax(logits.last().unwrap());
-        let best = argmax(&expected);
-        // Both round inputs to 8 bits, each in its own way, so that of two that are nearly as likely either may lead.
-        let gap = expected[best as usize] - expected[token as usize];
-        assert!(gap < 0.05, "token {token} lies {gap} below {best}");
-        n_same += usize::from(token == best);
+        let found = logits.last().unwrap();
+        let difference = expected.iter().zip(found).map(|(a, b)| (a - b).abs());
+        let largest = difference.fold(0.0, f32::max);
+        assert!(largest < 1e-3, "step {step}: {largest}");
+        let token = argmax(found);
+        assert_eq!(token, argmax(&expected), "step {step}");
         text.extend(model.vocabulary.piece(TokenId(token)).bytes);
         tokens.push(token);
     }
-    assert!(n_same >= 28, "{n_same}");
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.starts_with(" lived in a nest of hay in a deep valley.\n\nThe fox and a pony had"),
+        text.starts_with(" lived in a nest of hay in a deep valley.\n\n"),
         "{text}"
     );
 }
