@@ -97,6 +97,12 @@ pub trait CausalLm: Send {
         self.n_read(sequence)
     }
 
+    /// Tells that a sequence is to hold `n` tokens, before they are read; gives whether what it has read
+    /// stays. Where a model reads long texts otherwise than short ones, it may not, and is forgotten.
+    fn expect(&mut self, _sequence: SequenceId, _n: usize) -> bool {
+        true
+    }
+
     /// Reads at most one chunk of what must be read again before these rows can be; gives whether
     /// nothing is left of it. Who does not ask waits for all of it in [`Self::forward`].
     fn get_ready(&mut self, _rows: &[Row]) -> Result<bool, EngineError> {

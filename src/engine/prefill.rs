@@ -37,7 +37,7 @@ impl Prefill {
                 let (sequence, n_reused) = kept.cut_to(&tokens, lm);
                 (sequence, n_reused, None)
             }
-            None => (lm.open(), 0, None),
+            None => (opened_for(tokens.len(), lm), 0, None),
         };
         Self {
             sequence,
@@ -59,12 +59,13 @@ impl Prefill {
         let n_new = tokens.len() - n_reused;
         if lm.truncate(self.sequence, n_reused).is_ok() && lm.n_held(self.sequence) + n_new <= most
         {
-            return (self.sequence, n_reused);
+            let stays = lm.expect(self.sequence, tokens.len());
+            return (self.sequence, if stays { n_reused } else { 0 });
         }
         // A backend that can't go back, or that holds on to too much of earlier prompts, reads the
         // prompt from its beginning.
         lm.close(self.sequence);
-        (lm.open(), 0)
+        (opened_for(tokens.len(), lm), 0)
     }
 
     /// Reads the next chunk.
@@ -115,6 +116,13 @@ impl Prefill {
     pub const fn cost(&self) -> (usize, f64) {
         (self.n_read - self.n_reused, self.secs)
     }
+}
+
+/// A sequence that is to hold so many tokens.
+fn opened_for(n_tokens: usize, lm: &mut dyn CausalLm) -> SequenceId {
+    let sequence = lm.open();
+    lm.expect(sequence, n_tokens);
+    sequence
 }
 
 #[cfg(test)]

@@ -87,6 +87,16 @@ fn a_text_read_again_from_where_it_was_cut() {
 }
 
 #[test]
+fn a_text_read_as_soon_as_the_model_is_ready() {
+    assert_reading(Reading::WhenReady(7));
+}
+
+#[test]
+fn a_text_whose_length_is_known_before() {
+    assert_reading(Reading::Announced(7));
+}
+
+#[test]
 fn every_fixture_is_tested() {
     let borrowed = borrowed::ARCHITECTURES.map(|(name, _)| name);
     for (folder, tested) in [

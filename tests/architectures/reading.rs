@@ -18,6 +18,10 @@ pub enum Reading {
     FromFork,
     /// With some tokens too many, which are cut off again.
     AfterCut,
+    /// So many tokens at a time, each as soon as the model is ready for it.
+    WhenReady(usize),
+    /// So many tokens at a time, how many there will be being told after the first of them.
+    Announced(usize),
 }
 
 /// The logits after some tokens, with the length of the text when they were computed.
@@ -81,6 +85,29 @@ impl Reading {
                         found
                     })
                     .collect()
+            }
+            Self::WhenReady(n_tokens) => {
+                let chunks = tokens.chunks(n_tokens);
+                chunks
+                    .map(|chunk| {
+                        let rows: Vec<Row> =
+                            chunk.iter().map(|token| row(sequence, *token)).collect();
+                        while !lm.get_ready(&rows).unwrap() {}
+                        read(lm, sequence, chunk)
+                    })
+                    .collect()
+            }
+            Self::Announced(n_tokens) => {
+                let (first, _) = tokens.split_at(n_tokens);
+                let before = read(lm, sequence, first).1;
+                let stays = lm.expect(sequence, tokens.len());
+                let n_read = lm.n_read(sequence);
+                assert_eq!(n_read, if stays { n_tokens } else { 0 });
+                let mut found = if stays { before } else { Vec::new() };
+                for chunk in tokens[n_read..].chunks(n_tokens) {
+                    found.extend(read(lm, sequence, chunk).1);
+                }
+                vec![(tokens.len(), found)]
             }
         }
     }

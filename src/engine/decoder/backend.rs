@@ -2,9 +2,10 @@
 
 use super::batch::Place;
 use super::cache::{Cache, Run};
+use crate::decoding::TokenId;
 use crate::engine::blueprint::Rotation;
 use crate::engine::weights::StoredTensor;
-use crate::engine::{EngineError, ForwardTimes, Logits, Row};
+use crate::engine::{EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
 
 /// Weights on a device, and the forward pass over them.
 pub trait Backend: Send {
@@ -22,6 +23,34 @@ pub trait Backend: Send {
         places: &[Place],
         caches: &mut [Cache<Self::Run>],
     ) -> Result<Logits, EngineError>;
+
+    /// Reads the next chunk of a text into a cache that holds the tokens before it.
+    fn read_on(
+        &mut self,
+        text: &[TokenId],
+        far: bool,
+        cache: &mut Cache<Self::Run>,
+    ) -> Result<(), EngineError> {
+        let n_before = cache.n_read();
+        let chunk = text.iter().skip(n_before).take(PREFILL_CHUNK);
+        let rows: Vec<Row> = chunk
+            .map(|token| Row {
+                sequence: SequenceId(0),
+                token: *token,
+                logits_wanted: false,
+            })
+            .collect();
+        let positions = (n_before..).take(rows.len());
+        let places = positions.map(|position| Place {
+            cache: 0,
+            position,
+            far,
+        });
+        let places: Vec<Place> = places.collect();
+        self.run(&rows, &places, std::slice::from_mut(cache))?;
+        cache.commit(rows.len());
+        Ok(())
+    }
 
     /// Where the time of all passes went, as far as it is measured.
     fn times(&self) -> ForwardTimes {

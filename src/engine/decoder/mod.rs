@@ -33,10 +33,7 @@ use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::sequences::{Reach, Sequences};
 use super::weights::Checkpoint;
-use super::{
-    CausalLm, Compute, EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Precision, Row, SequenceId,
-};
-use crate::decoding::TokenId;
+use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 
 /// A model's weights, ready to run, and the sequences that they have read.
 pub struct Decoder<B: Backend> {
@@ -101,58 +98,46 @@ impl<B: Backend> Decoder<B> {
         Ok((ids.collect(), places.collect()))
     }
 
-    /// Where a rotation tells long texts from short ones, and these rows make one of the other: reads
-    /// again what was read, as all of it must have turned alike.
+    /// The most tokens of a short text, where a rotation tells long texts from short ones.
+    fn n_near(&self) -> Option<usize> {
+        let rotations = self.backend.facts().rotations.iter();
+        let borders = rotations.filter_map(|rotation| rotation.far.as_ref());
+        borders.map(|(n_near, _)| *n_near).min()
+    }
+
+    /// Where these rows make a long text of a short one, or the other way round: reads again what was
+    /// read, as all of it must have turned alike.
     fn settle(
         &mut self,
         places: &mut [Place],
         texts: &mut [Text],
         caches: &mut [Cache<B::Run>],
     ) -> Result<(), EngineError> {
-        let rotations = self.backend.facts().rotations.iter();
-        let borders = rotations.filter_map(|rotation| rotation.far.as_ref());
-        let Some(n_near) = borders.map(|(n_near, _)| *n_near).min() else {
+        let Some(n_near) = self.n_near() else {
             return Ok(());
         };
         for (index, (text, cache)) in texts.iter_mut().zip(caches).enumerate() {
-            let own = places.iter_mut().filter(|place| place.cache == index);
-            let own: Vec<&mut Place> = own.collect();
-            let far = own.iter().any(|place| place.position >= n_near);
+            let far = is_far(places, index, text, n_near);
             if far != text.far {
-                *cache = self.read_again(&text.tokens, far)?;
+                let mut again = Cache::new();
+                while again.n_read() < text.tokens.len() {
+                    self.backend.read_on(&text.tokens, far, &mut again)?;
+                }
+                *cache = again;
                 text.far = far;
             }
-            for place in own {
+            for place in places.iter_mut().filter(|place| place.cache == index) {
                 place.far = far;
             }
         }
         Ok(())
     }
+}
 
-    fn read_again(&mut self, tokens: &[TokenId], far: bool) -> Result<Cache<B::Run>, EngineError> {
-        let mut caches = [Cache::new()];
-        for (chunk, tokens) in tokens.chunks(PREFILL_CHUNK).enumerate() {
-            let rows = tokens.iter().map(|token| Row {
-                sequence: SequenceId(0),
-                token: *token,
-                logits_wanted: false,
-            });
-            let rows: Vec<Row> = rows.collect();
-            let positions = (chunk * PREFILL_CHUNK..).take(rows.len());
-            let places = positions.map(|position| Place {
-                cache: 0,
-                position,
-                far,
-            });
-            let places: Vec<Place> = places.collect();
-            self.backend.run(&rows, &places, &mut caches)?;
-            for cache in &mut caches {
-                cache.commit(rows.len());
-            }
-        }
-        let [cache] = caches;
-        Ok(cache)
-    }
+/// Whether a text is a long one once these rows are read.
+fn is_far(places: &[Place], index: usize, text: &Text, n_near: usize) -> bool {
+    let mut own = places.iter().filter(|place| place.cache == index);
+    text.n_expected > n_near || own.any(|place| place.position >= n_near)
 }
 
 impl<B: Backend> CausalLm for Decoder<B> {
@@ -194,6 +179,46 @@ impl<B: Backend> CausalLm for Decoder<B> {
             .map_or(0, |sequence| sequence.cache.n_held())
     }
 
+    fn expect(&mut self, sequence: SequenceId, n: usize) -> bool {
+        let n_near = self.n_near();
+        let (Some(n_near), Ok(sequence)) = (n_near, self.sequences.get_mut(sequence)) else {
+            return true;
+        };
+        let far = n > n_near;
+        let stays = far == sequence.text.far || sequence.text.tokens.is_empty();
+        if !stays {
+            sequence.truncate(0);
+        }
+        sequence.text.n_expected = n;
+        sequence.text.far = far;
+        stays
+    }
+
+    fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {
+        let Some(n_near) = self.n_near() else {
+            return Ok(true);
+        };
+        let (ids, places) = self.plan(rows)?;
+        for (index, id) in ids.into_iter().enumerate() {
+            let sequence = self.sequences.get_mut(id)?;
+            let text = &mut sequence.text;
+            let far = is_far(&places, index, text, n_near);
+            if far == text.far || text.tokens.is_empty() {
+                continue;
+            }
+            let mut again = sequence.again.take().unwrap_or_else(Cache::new);
+            self.backend.read_on(&text.tokens, far, &mut again)?;
+            if again.n_read() < text.tokens.len() {
+                sequence.again = Some(again);
+            } else {
+                sequence.cache = again;
+                text.far = far;
+            }
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
         if rows.is_empty() {
             return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
@@ -218,7 +243,11 @@ impl<B: Backend> CausalLm for Decoder<B> {
             }
         }
         let sequences = texts.into_iter().zip(caches);
-        let sequences = sequences.map(|(text, cache)| Sequence { text, cache });
+        let sequences = sequences.map(|(text, cache)| Sequence {
+            text,
+            cache,
+            again: None,
+        });
         self.sequences.restore(ids.into_iter().zip(sequences));
         logits
     }

@@ -10,6 +10,8 @@ pub struct Sequence<R> {
     pub text: Text,
     /// Their keys and values.
     pub cache: Cache<R>,
+    /// What of them is read anew, where a long text has come of a short one.
+    pub again: Option<Cache<R>>,
 }
 
 /// The tokens of a sequence, so that it can be read again.
@@ -19,6 +21,8 @@ pub struct Text {
     pub tokens: Vec<TokenId>,
     /// Whether it was read as a long text, where rotations tell those apart.
     pub far: bool,
+    /// How many it is to hold, as far as that was told before.
+    pub n_expected: usize,
 }
 
 impl<R: Run> Sequence<R> {
@@ -27,6 +31,7 @@ impl<R: Run> Sequence<R> {
         Self {
             text: Text::default(),
             cache: Cache::new(),
+            again: None,
         }
     }
 
@@ -35,12 +40,15 @@ impl<R: Run> Sequence<R> {
         Self {
             text: self.text.clone(),
             cache: self.cache.fork(),
+            again: None,
         }
     }
 
     /// Forgets all but the first `n` tokens.
     pub fn truncate(&mut self, n: usize) {
         self.text.tokens.truncate(n);
+        self.text.n_expected = 0;
         self.cache.truncate(n);
+        self.again = None;
     }
 }
