@@ -4,7 +4,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::CacheType;
 use super::blueprint::{Blueprint, TensorRole};
-use super::weights::Catalog;
+use super::weights::{Catalog, Place};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
 /// What is known of a model from its blueprint and from which tensors it has.
@@ -19,7 +19,10 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         name,
         architecture: blueprint.architecture.clone(),
         implementation: Implementation::Quartet,
-        n_params: catalog.n_all_values().saturating_sub(n_twice),
+        n_params: weights(catalog)
+            .map(Place::n_values)
+            .fold(0, u64::saturating_add)
+            .saturating_sub(n_twice),
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
@@ -48,21 +51,35 @@ fn usual_cache_bytes(head_dim: usize) -> u64 {
 
 /// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.
 fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
-    let name = |role| blueprint.naming.name(role, 0);
+    let naming = blueprint.naming;
+    let short = |name: &str| {
+        let prefix = naming.optional_prefix();
+        name.strip_prefix(prefix).unwrap_or(name).to_owned()
+    };
+    let name = |role| naming.name(role, 0);
     let head_is_stored = catalog.shape(&name(TensorRole::Head)).is_some();
     let passed_over = [
-        head_is_stored.then(|| name(TensorRole::Embedding)),
-        Some(name(TensorRole::PositionEmbedding)),
+        head_is_stored.then(|| short(&name(TensorRole::Embedding))),
+        Some(short(&name(TensorRole::PositionEmbedding))),
     ];
-    let read = catalog
-        .places()
-        .filter(|place| !passed_over.iter().flatten().any(|name| *name == place.name));
+    let is_table = |place: &&Place| passed_over.contains(&Some(short(&place.name)));
+    let read = weights(catalog).filter(|place| !is_table(place));
     read.map(|place| place.n_bytes).sum()
+}
+
+/// What the files hold but for masks and tables that follow from the configuration: some hold those too,
+/// and they are never loaded.
+fn weights(catalog: &Catalog) -> impl Iterator<Item = &Place> {
+    catalog.places().filter(|place| {
+        let is_mask = place.name.ends_with(".attn.bias") && place.shape.len() == 4;
+        let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
+        !is_mask && !ends.iter().any(|end| place.name.ends_with(end))
+    })
 }
 
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = catalog.n_bytes();
+    let n_weight_bytes = weights(catalog).map(|place| place.n_bytes).sum();
     let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,

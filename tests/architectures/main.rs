@@ -15,6 +15,12 @@ mod faults;
 mod fixture;
 mod reading;
 
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use candle_core::{DType, Device, Tensor};
+use quartet::engine;
+
 use crate::fixture::{Fixture, Form};
 use crate::reading::Reading;
 
@@ -94,6 +100,33 @@ fn a_text_read_as_soon_as_the_model_is_ready() {
 #[test]
 fn a_text_whose_length_is_known_before() {
     assert_reading(Reading::Announced(7));
+}
+
+/// As `openai-community/gpt2` holds them on the Hub: masks beside the weights, and names without their prefix.
+#[test]
+fn masks_that_a_file_holds_are_no_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    fixture::copy("gpt2", &["config.json", "model.safetensors"], folder.path());
+    let before = engine::inspect(folder.path()).unwrap();
+    let path = folder.path().join("model.safetensors");
+    let tensors = candle_core::safetensors::load(&path, &Device::Cpu).unwrap();
+    let tensors = tensors.into_iter().map(|(name, tensor)| {
+        let short = name.strip_prefix("transformer.");
+        (short.unwrap_or(&name).to_owned(), tensor)
+    });
+    let mut tensors: HashMap<String, Tensor> = tensors.collect();
+    let mask = Tensor::ones((1, 1, 32, 32), DType::F32, &Device::Cpu).unwrap();
+    tensors.insert("h.0.attn.bias".to_owned(), mask);
+    let masked = Tensor::ones((), DType::F32, &Device::Cpu).unwrap();
+    tensors.insert("h.0.attn.masked_bias".to_owned(), masked);
+    candle_core::safetensors::save(&tensors, &path).unwrap();
+    let after = engine::inspect(folder.path()).unwrap();
+    assert_eq!(after.n_params, before.n_params);
+    assert_eq!(after.n_step_bytes, before.n_step_bytes);
+    assert_eq!(after.memory, before.memory);
+    let to_the_end = &mut |_| ControlFlow::Continue(());
+    let opened = engine::open_path(folder.path(), &engine::Compute::on_cpu(), to_the_end);
+    assert_eq!(opened.unwrap().unwrap().info.n_params, after.n_params);
 }
 
 #[test]

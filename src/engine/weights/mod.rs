@@ -21,6 +21,7 @@ pub use catalog::Catalog;
 pub use checkpoint::Checkpoint;
 pub use gguf::{Header, Split, read_header};
 pub use made::{Made, MadeTensor};
+pub use place::Place;
 pub use safetensors::Index;
 pub use source::Source;
 pub use stored_type::{StoredType, is_half};
