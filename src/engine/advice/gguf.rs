@@ -46,8 +46,9 @@ fn read(find: &Find<'_>) -> Option<ModelAdvice> {
     }
     read_xtc(find, &mut reading);
     read_penalty(find, &mut reading);
-    read_sequence(find, &mut reading);
-    read_mirostat(find, &mut reading);
+    if !read_mirostat(find, &mut reading) {
+        read_sequence(find, &mut reading);
+    }
     reading.finish("the model file")
 }
 
@@ -108,9 +109,11 @@ fn read_sequence(find: &Find<'_>, reading: &mut Reading) {
         Some(Value::String(names)) => names,
         Some(_) => return reading.refuse(KEY, "It is not a list of names"),
     };
+    // A name that is not known leaves the chain as it was.
+    let mut unordered = reading.chain.stages.clone();
     let mut stages = Vec::new();
     let is_bias = |stage: &Stage| matches!(stage.filter, Filter::LogitBias(_));
-    take(&mut reading.chain.stages, &mut stages, is_bias);
+    take(&mut unordered, &mut stages, is_bias);
     for name in names.split(';').map(str::trim) {
         let belongs: fn(&Stage) -> bool = match name {
             "penalties" => |stage| is_penalty(&stage.filter),
@@ -127,7 +130,7 @@ fn read_sequence(find: &Find<'_>, reading: &mut Reading) {
                 return reading.refuse(KEY, &why);
             }
         };
-        take(&mut reading.chain.stages, &mut stages, belongs);
+        take(&mut unordered, &mut stages, belongs);
     }
     reading.chain.stages = stages;
     reading.followed = true;
@@ -144,22 +147,25 @@ fn take(from: &mut Vec<Stage>, to: &mut Vec<Stage>, belongs: impl Fn(&Stage) -> 
     to.extend(from.extract_if(.., |stage| belongs(stage)));
 }
 
-/// With mirostat llama.cpp passes over all but bias and temperature.
-fn read_mirostat(find: &Find<'_>, reading: &mut Reading) {
+/// Says whether mirostat draws: with it llama.cpp passes over all but bias and temperature, and over
+/// their order too.
+fn read_mirostat(find: &Find<'_>, reading: &mut Reading) -> bool {
     let version = number(find, "mirostat", reading);
     let tau = number(find, "mirostat_tau", reading).unwrap_or(5.0) as f32;
     let eta = number(find, "mirostat_eta", reading).unwrap_or(0.1) as f32;
     let selector = match version.and_then(count) {
-        None | Some(0) => return,
+        None | Some(0) => return false,
         Some(1) => Selector::MirostatV1(MirostatV1 { tau, eta }),
         Some(2) => Selector::MirostatV2(MirostatV2 { tau, eta }),
         Some(n) => {
             let why = format!("There is no mirostat {n}");
-            return reading.refuse("general.sampling.mirostat", &why);
+            reading.refuse("general.sampling.mirostat", &why);
+            return false;
         }
     };
     if let Some(complaint) = selector.complaint() {
-        return reading.refuse("general.sampling.mirostat", &complaint);
+        reading.refuse("general.sampling.mirostat", &complaint);
+        return false;
     }
     reading.followed = true;
     reading.chain.selector = selector;
@@ -167,6 +173,7 @@ fn read_mirostat(find: &Find<'_>, reading: &mut Reading) {
         .chain
         .stages
         .retain(|stage| matches!(stage.filter, Filter::Temperature(_)));
+    true
 }
 
 fn whole(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<u32> {
@@ -262,6 +269,13 @@ mod tests {
             ),
             (
                 &[
+                    ("mirostat", Value::I32(2)),
+                    ("sequence", Value::String("top_k".to_owned())),
+                ],
+                "T 0.8, mirostat 5 eta 0.1, dialect llama.cpp",
+            ),
+            (
+                &[
                     ("xtc_probability", Value::F32(0.5)),
                     ("top_p", Value::F32(1.0)),
                 ],
@@ -321,5 +335,15 @@ mod tests {
             assert_eq!(advice.remarks, [remark]);
             assert_eq!(advice.chain, None, "{key}");
         }
+    }
+
+    #[test]
+    fn an_order_that_names_what_is_unknown_costs_no_stage() {
+        let warm = ("temp", Value::F32(0.7));
+        let order = Value::String("top_k;temperature;magic".to_owned());
+        let without = advice(std::slice::from_ref(&warm)).unwrap();
+        let with = advice(&[warm, ("sequence", order)]).unwrap();
+        assert_eq!((without.remarks.len(), with.remarks.len()), (0, 1));
+        assert_eq!(with.chain, without.chain);
     }
 }
