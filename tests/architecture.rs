@@ -52,6 +52,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("eframe", &["app"]),
     ("egui", &["app", "ui"]),
     ("egui_plot", &["ui"]),
+    ("fs4", &["hub"]),
     ("hf_hub", &["hub"]),
     ("jiff", &["engine"]),
     ("minijinja", &["engine"]),
@@ -62,7 +63,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("sha1", &["hub"]),
     ("sha2", &["engine", "hub"]),
     ("shlex", &["export"]),
-    ("sysinfo", &["engine", "hub"]),
+    ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
 ];
 
