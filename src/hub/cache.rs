@@ -184,8 +184,8 @@ impl Shelf {
         fs::create_dir_all(&blobs).map_err(|error| HubError::writing(&blobs, error))
     }
 
-    /// Keeps other programs from bringing the same content at the same time, until the file is closed.
-    pub fn lock(&self, checksum: &Checksum, file: &str) -> Result<File, HubError> {
+    /// Keeps other programs from bringing the same content at the same time, until it is dropped.
+    pub fn lock(&self, checksum: &Checksum, file: &str) -> Result<Lock, HubError> {
         let path = self.locks.join(format!("{}.lock", checksum.etag()));
         let opened = fs::create_dir_all(&self.locks).and_then(|()| File::create(&path));
         let lock = opened.map_err(|error| HubError::writing(&path, error))?;
@@ -194,7 +194,7 @@ impl Shelf {
                 file: file.to_owned(),
             }),
             // A file system without locks is used without them.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(lock),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Lock(lock)),
         }
     }
 
@@ -239,5 +239,35 @@ impl Shelf {
     fn link(&self, link: &Path, _path: &str, checksum: &Checksum) -> io::Result<()> {
         let blob = self.blob(checksum);
         fs::hard_link(&blob, link).or_else(|_| fs::copy(&blob, link).map(drop))
+    }
+}
+
+/// Keeps others from a content until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing would not be enough while a program that is being started still has a copy of it.
+        self.0.unlock().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::Lock;
+
+    #[test]
+    fn a_lock_ends_although_a_copy_of_its_file_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("it.lock");
+        let file = File::create(&path).unwrap();
+        file.try_lock().unwrap();
+        let copy = file.try_clone().unwrap();
+        drop(Lock(file));
+        File::open(&path).unwrap().try_lock().unwrap();
+        drop(copy);
     }
 }

@@ -467,14 +467,18 @@ fn a_worker_that_is_dropped_ends_its_thread_whatever_it_does() {
 #[test]
 fn a_worker_that_is_dropped_leaves_a_loader_in_the_middle() {
     let (begun, has_begun) = sync_channel(1);
+    let (left, has_left) = sync_channel(1);
     let mut desk = Desk::open(move |_, progress| {
         begun.send(()).unwrap();
         let mut hundredths = (0..u16::MAX).map(|hundredths| f32::from(hundredths) / 100.0);
-        assert!(hundredths.any(|fraction| progress(fraction).is_break()));
+        let is_left = hundredths.any(|fraction| progress(fraction).is_break());
+        left.send(is_left).unwrap();
         Ok(None)
     });
     desk.worker.send(Request::LoadModel(ModelSource::Embedded));
     has_begun.recv().unwrap();
+    drop(desk);
+    assert!(has_left.recv().unwrap());
 }
 
 #[test]
