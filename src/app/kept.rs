@@ -49,9 +49,17 @@ pub(super) fn begin(folder: PathBuf, older: Option<String>) -> Begun {
         Some(json) if !restored.lost.is_empty() => write(&folder, UNREAD_NAME, &json),
         _ => Ok(()),
     };
+    if let Err(error) = kept {
+        // Without the copy what was not understood would be lost once settings are kept.
+        return Begun {
+            settings: restored.settings,
+            error: Some(format!("{error}\n{}", folder.join(UNREAD_NAME).display())),
+            ..Begun::default()
+        };
+    }
     Begun {
         lost: restored.lost,
-        error: kept.err().map(|error| error.to_string()),
+        error: None,
         file: Some(SettingsFile {
             folder,
             before: restored.settings.clone(),
@@ -63,14 +71,23 @@ pub(super) fn begin(folder: PathBuf, older: Option<String>) -> Begun {
 impl SettingsFile {
     /// Keeps what this window has changed since it last did, beside what other windows have kept.
     pub(super) fn keep(&mut self, settings: Settings) -> io::Result<()> {
-        let theirs = fs::read_to_string(self.folder.join(NAME)).ok();
+        let theirs = match fs::read(self.folder.join(NAME)) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
         if theirs.is_some() && settings == self.before {
             return Ok(());
         }
-        let theirs = theirs.map(|json| Settings::from_json(&json));
-        // A file that another version wrote, or that is damaged, is no window's of ours.
-        let merged = match theirs.filter(|theirs| theirs.lost.is_empty()) {
-            Some(theirs) => settings.merged(&self.before, &theirs.settings),
+        let merged = match theirs {
+            Some(json) => {
+                let theirs = Settings::from_json(&json);
+                // Another version wrote it meanwhile, or it is damaged.
+                if !theirs.lost.is_empty() {
+                    write(&self.folder, UNREAD_NAME, &json)?;
+                }
+                settings.merged(&self.before, &theirs.settings)
+            }
             None => settings.clone(),
         };
         write(&self.folder, NAME, &merged.to_json()?)?;
@@ -137,6 +154,41 @@ mod tests {
         let unread = fs::read_to_string(home.path().join(UNREAD_NAME)).unwrap();
         assert_eq!(unread, json);
         begun.file.unwrap().keep(begun.settings).unwrap();
+    }
+
+    #[test]
+    fn what_a_newer_window_kept_is_copied_before_it_is_written_over() {
+        let home = tempfile::tempdir().unwrap();
+        let mut begun = begin(home.path().to_owned(), None);
+        let mut file = begun.file.unwrap();
+        file.keep(begun.settings.clone()).unwrap();
+        let json = r#"{"presets": [{"name": "From tomorrow", "chain": "?"}], "seed": 3}"#;
+        fs::write(home.path().join(NAME), json).unwrap();
+        begun.settings.prompt = "Of this one".to_owned();
+        file.keep(begun.settings).unwrap();
+        let unread = fs::read_to_string(home.path().join(UNREAD_NAME)).unwrap();
+        assert_eq!(unread, json);
+        let found = begin(home.path().to_owned(), None).settings;
+        assert_eq!((found.prompt.as_str(), found.seed), ("Of this one", 3));
+    }
+
+    #[test]
+    fn without_the_copy_the_file_is_not_written_over() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join(NAME), r#"{"seed": "many"}"#).unwrap();
+        fs::create_dir(home.path().join(UNREAD_NAME)).unwrap();
+        let begun = begin(home.path().to_owned(), None);
+        assert!(begun.file.is_none());
+        assert!(begun.error.unwrap().contains(UNREAD_NAME));
+    }
+
+    #[test]
+    fn a_file_that_became_unreadable_is_not_written_over() {
+        let home = tempfile::tempdir().unwrap();
+        let mut begun = begin(home.path().to_owned(), None);
+        fs::create_dir(home.path().join(NAME)).unwrap();
+        begun.settings.seed = 9;
+        assert!(begun.file.unwrap().keep(begun.settings).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AppState, ByHand, Notice, PromptMode, RecentModel, ViewChoices};
+use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
 use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
 use crate::worker::ComputeChoice;
@@ -83,7 +83,7 @@ impl Settings {
     }
 
     /// These settings, where they differ from those `before`; else what another window has kept
-    /// meanwhile. A preset that only the other one has is kept as well.
+    /// meanwhile. Presets and models of before are told apart one by one.
     #[must_use]
     pub fn merged(&self, before: &Self, theirs: &Self) -> Self {
         let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
@@ -96,15 +96,18 @@ impl Settings {
             }
         }
         let mut merged: Self = serde_json::from_value(ours).unwrap_or_else(|_| self.clone());
-        let is_in = |presets: &[OwnPreset], preset: &OwnPreset| {
-            presets.iter().any(|other| other.name == preset.name)
-        };
-        for preset in &theirs.presets {
-            // One that was there before and is not here any more was deleted here.
-            if !is_in(&before.presets, preset) && !is_in(&merged.presets, preset) {
-                merged.presets.push(preset.clone());
-            }
-        }
+        let presets = [&before.presets, &self.presets, &theirs.presets];
+        merged.presets = merged_list(presets, |preset| &preset.name);
+        let models = [
+            &before.recent_models,
+            &self.recent_models,
+            &theirs.recent_models,
+        ];
+        merged.recent_models = merged_list(models, |model| &model.path);
+        merged
+            .recent_models
+            .sort_by_key(|model| std::cmp::Reverse(model.opened_at));
+        merged.recent_models.truncate(MAX_RECENT);
         merged
     }
 
@@ -112,6 +115,27 @@ impl Settings {
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
+}
+
+/// The entries of a list that was changed here and in another window: each as it is here where it was
+/// changed here, else as it is there.
+fn merged_list<T: Clone + PartialEq, K: PartialEq + ?Sized>(
+    [before, ours, theirs]: [&Vec<T>; 3],
+    key: impl Fn(&T) -> &K,
+) -> Vec<T> {
+    let find = |list: &[T], entry: &T| list.iter().find(|other| key(other) == key(entry)).cloned();
+    let own = ours.iter().filter_map(|entry| {
+        let is_changed = find(before, entry).as_ref() != Some(entry);
+        if is_changed {
+            Some(entry.clone())
+        } else {
+            find(theirs, entry)
+        }
+    });
+    // One that was there before and is not here any more was deleted here.
+    let is_new = |entry: &&T| find(ours, entry).is_none() && find(before, entry).is_none();
+    let new = theirs.iter().filter(is_new).cloned();
+    own.chain(new).collect()
 }
 
 impl AppState {
@@ -160,8 +184,30 @@ fn understood(name: &str, part: Value) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_PANES, OwnPreset, PromptMode, Settings};
+    use super::{MAX_PANES, OwnPreset, PromptMode, Settings, merged_list};
     use crate::decoding::dialect::Dialect;
+
+    #[test]
+    fn of_a_list_each_entry_is_the_one_that_was_changed() {
+        let list = |words: &str| {
+            let entries = words.split_whitespace();
+            let entries = entries.map(|entry| entry.split_at(1));
+            let entries = entries.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            entries.collect::<Vec<(String, String)>>()
+        };
+        for (before, ours, theirs, expected) in [
+            ("", "a1", "b1", "a1 b1"),
+            ("x1", "x1 y1", "x2", "x2 y1"),
+            ("x1", "x2", "x1 y1", "x2 y1"),
+            ("x1 y1", "y1", "x1 y1", "y1"),
+            ("x1 y1", "x1 y1 z1", "y1", "y1 z1"),
+            ("x1", "x2", "x3", "x2"),
+        ] {
+            let [before, ours, theirs] = [before, ours, theirs].map(list);
+            let merged = merged_list([&before, &ours, &theirs], |entry| &entry.0);
+            assert_eq!(merged, list(expected));
+        }
+    }
 
     #[test]
     fn settings_survive_being_written_and_read() {
