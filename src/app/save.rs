@@ -96,7 +96,10 @@ impl Job {
             .bytes()
             .and_then(|bytes| export::write_whole(&self.path, &bytes).map_err(|e| e.to_string()));
         match written {
-            Ok(()) => Command::Saved(self.path),
+            Ok(()) => Command::Saved {
+                document: self.document,
+                path: self.path,
+            },
             Err(error) => Command::SaveFailed {
                 document: self.document,
                 path: self.path,

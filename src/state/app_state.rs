@@ -58,7 +58,7 @@ pub struct AppState {
     pub presets: Vec<OwnPreset>,
     /// The dialog in which settings are pasted, while it is open.
     pub paste: Option<Paste>,
-    /// Messages, oldest first; the first is shown.
+    /// Messages, newest first; the first is shown.
     pub notices: Vec<Notice>,
     /// What a path is being typed for where there is no dialog, and what was typed.
     pub path_field: Option<(PathPurpose, String)>,

@@ -69,7 +69,7 @@ impl AppState {
                 self.path_field = None;
                 Vec::new()
             }
-            Command::Saved(path) => self.saved(&path),
+            Command::Saved { document, path } => self.saved(document, &path),
             Command::SaveFailed {
                 document,
                 path,
@@ -271,11 +271,10 @@ impl AppState {
         Vec::new()
     }
 
-    /// What was told of saving before is answered by it.
-    fn saved(&mut self, path: &Path) -> Vec<Effect> {
-        let saves = |action: &NoticeAction| {
-            matches!(action.command, Command::AskPath(PathPurpose::Save(_)))
-        };
+    /// What was told of saving the same before is answered by it.
+    fn saved(&mut self, document: Document, path: &Path) -> Vec<Effect> {
+        let saves =
+            |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
         self.notices
             .retain(|notice| !notice.actions.iter().any(saves));
         self.notify(Notice::done(format!("Saved {}", path.display())))

@@ -78,7 +78,12 @@ pub enum Command {
     /// The path field is not needed any more.
     ClosePathField,
     /// A file was written.
-    Saved(PathBuf),
+    Saved {
+        /// What was written.
+        document: Document,
+        /// Where.
+        path: PathBuf,
+    },
     /// A file could not be written.
     SaveFailed {
         /// What it should have held.
@@ -91,7 +96,7 @@ pub enum Command {
 
     /// Start the engine's thread anew after it died.
     RestartEngine,
-    /// The oldest notice was read.
+    /// The newest notice was read.
     CloseNotice,
 }
 
