@@ -138,14 +138,25 @@ impl AppState {
     }
 
     pub(super) fn compute_with(&mut self, choice: ComputeChoice) -> Vec<Effect> {
-        if choice.device != self.models.compute.device {
-            self.models.device_missing = None;
-        }
+        // The engine looks for the device again, and says so if it is still not to be had.
+        self.models.device_missing = None;
         self.models.compute = choice;
         vec![Effect::Send(Request::ComputeWith(choice))]
     }
 
-    /// Whether the next model gets memory that is not the machine's.
+    /// Whether the next model gets memory that is not the machine's; graphics processors of Apple share it.
+    pub(super) fn has_memory_elsewhere(&self) -> bool {
+        let is_cuda = |choice: &DeviceChoice| matches!(choice, DeviceChoice::Cuda(_));
+        let devices = self.models.devices.as_ref();
+        match self.models.compute.device {
+            DeviceChoice::Best => {
+                devices.is_some_and(|devices| devices.choices.iter().any(is_cuda))
+            }
+            device => is_cuda(&device) && self.models.device_missing.is_none(),
+        }
+    }
+
+    /// Whether the next model computes on something else than the processor.
     pub(super) fn computes_elsewhere(&self) -> bool {
         let has_accelerator = self
             .models

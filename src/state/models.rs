@@ -111,6 +111,8 @@ pub struct ModelRow {
     pub limits: Option<&'static str>,
     /// What becomes of it.
     pub status: ModelRowStatus,
+    /// Why it can't be unloaded now, where it is in use.
+    pub held: Option<&'static str>,
 }
 
 impl Models {
@@ -187,6 +189,8 @@ impl AppState {
 
     fn model_row(&self, source: &ModelSource) -> ModelRow {
         let status = self.model_row_status(source);
+        let is_loading = matches!(self.model, ModelStatus::Loading { .. });
+        let held = is_loading.then_some("Another model is being loaded");
         match source {
             ModelSource::Embedded => {
                 let info = self.models.embedded.as_ref();
@@ -198,6 +202,7 @@ impl AppState {
                     opened_at: None,
                     limits: self.limits(&status),
                     status,
+                    held,
                     path: None,
                 }
             }
@@ -227,6 +232,7 @@ impl AppState {
                     opened_at: recent.map(|recent| recent.opened_at),
                     limits: self.limits(&status),
                     status,
+                    held,
                     path: Some(path.clone()),
                 }
             }

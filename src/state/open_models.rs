@@ -140,6 +140,7 @@ impl AppState {
             Ok(None) => self.load_model(ModelSource::Path(path)),
             Ok(warning) => {
                 self.models.opening = Some(Opening { path, warning });
+                self.hub.tab = ModelsTab::OnThisComputer;
                 if self.models.dialog_open {
                     Vec::new()
                 } else {
@@ -152,7 +153,7 @@ impl AppState {
     /// The warning that a model with all panes needs more memory than is free; none where it fits, or
     /// where a graphics processor has memory of its own.
     fn shortage(&self, outline: &ModelOutline, n_free_bytes: u64) -> Option<String> {
-        if self.computes_elsewhere() {
+        if self.has_memory_elsewhere() {
             return None;
         }
         let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
@@ -236,6 +237,7 @@ impl AppState {
         } else {
             self.model.begin_loading();
         }
+        self.read_pasted();
         self.read_prompt()
     }
 
@@ -247,7 +249,10 @@ impl AppState {
 
     /// Says why a model was not loaded: in its row, if that is on the screen.
     fn refuse_model(&mut self, source: Option<ModelSource>, error: String) {
-        let shown = self.models.dialog_open && source.is_some();
+        // The row of the model that writes says that it does.
+        let writes = self.model.writer().is_some() && source.as_ref() == Some(&self.model_source);
+        let on_screen = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
+        let shown = on_screen && source.is_some() && !writes;
         self.models.refusal = source.map(|source| (source, capital(&error)));
         if !shown {
             let ask = Command::AskPath(PathPurpose::ModelFile);
@@ -275,6 +280,7 @@ impl AppState {
             | ModelStatus::Ready(model) => ModelStatus::Ready(model),
             _ => otherwise,
         };
+        self.read_pasted();
         self.read_prompt()
     }
 
@@ -283,6 +289,7 @@ impl AppState {
             ModelStatus::Loading { before, .. } => *before = None,
             status => *status = ModelStatus::Absent,
         }
+        self.read_pasted();
         self.prompt_reading = None;
     }
 }

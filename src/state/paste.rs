@@ -66,7 +66,10 @@ impl AppState {
                 });
                 Vec::new()
             }
-            PasteCommand::Edited => self.read_pasted(),
+            PasteCommand::Edited => {
+                self.read_pasted();
+                Vec::new()
+            }
             PasteCommand::Apply => self.apply_pasted(),
             PasteCommand::Close => {
                 self.paste = None;
@@ -75,14 +78,14 @@ impl AppState {
         }
     }
 
-    fn read_pasted(&mut self) -> Vec<Effect> {
+    /// Reads what was pasted, in the vocabulary of the model that is there now.
+    pub(super) fn read_pasted(&mut self) {
         let model = self.model.ready();
         let vocabulary = model.map(|model| model.vocabulary.clone());
         if let Some(paste) = &mut self.paste {
             let written = !paste.text.trim().is_empty();
             paste.read = written.then(|| read_settings(&paste.text, vocabulary.as_deref()));
         }
-        Vec::new()
     }
 
     /// Nothing is applied that could not be read.

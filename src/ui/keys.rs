@@ -58,10 +58,10 @@ pub(super) fn keys_ui(
     focused: Option<usize>,
     commands: &mut Vec<Command>,
 ) {
-    undo_keys_ui(ui, commands);
-    // A popup takes Escape for itself, and a field the arrows.
     let dialog_open =
         state.path_field.is_some() || state.paste.is_some() || state.models.dialog_open;
+    undo_keys_ui(ui, dialog_open, commands);
+    // A popup takes Escape for itself, and a field the arrows.
     if Popup::is_any_open(ui) || dialog_open {
         return;
     }
@@ -95,13 +95,13 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     }))
 }
 
-/// Undo and redo, where no text takes them for itself; and each gesture of the pointer is a step of
-/// its own.
-fn undo_keys_ui(ui: &Ui, commands: &mut Vec<Command>) {
+/// Undo and redo, where no text takes them for itself and no dialog lies over the panes; and each gesture
+/// of the pointer is a step of its own.
+fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
         commands.push(Command::SettleEdits);
     }
-    if ui.text_edit_focused() {
+    if dialog_open || ui.text_edit_focused() {
         return;
     }
     // The longer shortcut first: the shorter one would take it too.

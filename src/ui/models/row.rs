@@ -45,13 +45,16 @@ fn words_ui(ui: &mut Ui, row: &ModelRow) {
 /// What can be done with it, from the right.
 fn actions_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
+    let held = row.held.filter(|_| row.status == ModelRowStatus::InUse);
     let mut action_ui = |ui: &mut Ui, label: &str, quiet: bool, command: Command| {
         let name = format!("{label} {}", row.name);
         let button = Button::new(label).name(&name);
         let button = if quiet { button.quiet() } else { button };
-        if ui.add(button).clicked() {
+        let response = ui.add_enabled(held.is_none(), button);
+        if response.clicked() {
             commands.push(command);
         }
+        response.on_disabled_hover_text(held.unwrap_or_default());
     };
     let open = match &row.path {
         Some(path) => Command::Models(ModelsCommand::Open(path.clone())),

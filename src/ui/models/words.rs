@@ -104,6 +104,7 @@ mod tests {
             opened_at: None,
             limits: None,
             status: ModelRowStatus::Closed,
+            held: None,
         };
         assert_eq!(facts(&row, 0), "qwen.gguf");
         row.n_params = Some(596_000_000);
