@@ -19,9 +19,15 @@ use crate::generation::Piece;
 use crate::generation::x_ray::XrayTable;
 use crate::state::{AppState, Command};
 
-/// The widths of the scores and of the draws; the X-ray takes the rest.
-const SCORES: f32 = 316.0;
-const DRAWS: f32 = 220.0;
+/// The widths of the scores and of the draws, in a wide window and in a narrow one; the X-ray takes the rest.
+const WIDE: [f32; 2] = [316.0, 220.0];
+const NARROW: [f32; 2] = [260.0, 184.0];
+
+/// From this width of the whole on the window is wide.
+const LEAST_WIDE: f32 = 1000.0;
+
+/// Below this width of the X-ray what was written before has a row of its own.
+const ONE_ROW: f32 = 600.0;
 
 /// The height of the row above each of them.
 const TOP: f32 = 28.0;
@@ -39,13 +45,29 @@ pub(super) fn by_hand_ui(
     let span = |left: f32, right: f32| {
         Rect::from_min_max(pos2(left, inside.top()), pos2(right, inside.bottom()))
     };
-    let scores = span(inside.left(), inside.left() + SCORES);
-    let draws = span(inside.right() - DRAWS, inside.right());
+    let is_wide = inside.width() >= LEAST_WIDE;
+    let [scores, draws] = if is_wide { WIDE } else { NARROW };
+    let scores = span(inside.left(), inside.left() + scores);
+    let draws = span(inside.right() - draws, inside.right());
     let table = span(scores.right() + GAP, draws.left() - GAP);
 
     scores_ui(&mut part(ui, scores, "scores"), &mut state.by_hand);
-    let (top, below) = table.split_top_bottom_at_y(table.top() + TOP);
-    chain_ui(&mut part(ui, top, "chain"), state);
+    let (top, mut below) = table.split_top_bottom_at_y(table.top() + TOP);
+    let one_row = table.width() >= ONE_ROW;
+    let mut chain = part(ui, top, "chain");
+    // Buttons lie beside it, which a long row must not meet.
+    chain.shrink_clip_rect(top);
+    chain_ui(&mut chain, state, one_row);
+    if !one_row {
+        let (second, rest) = below.split_top_bottom_at_y(below.top() + TOP);
+        let mut written = part(ui, second, "written");
+        written.shrink_clip_rect(second);
+        written.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            written_ui(ui, &mut state.by_hand);
+        });
+        below = rest;
+    }
     let table = state.hand_table();
     let below = below.with_min_y(below.top() + 2.0);
     xray_ui(ui, below, &table, state, commands);
@@ -59,8 +81,8 @@ pub(super) fn by_hand_ui(
     }
 }
 
-/// Which pane's chain is applied, and what was written before.
-fn chain_ui(ui: &mut Ui, state: &mut AppState) {
+/// Which pane's chain is applied, and what was written before where there is room for it.
+fn chain_ui(ui: &mut Ui, state: &mut AppState, with_written: bool) {
     let theme = Theme::of(ui);
     let chosen = state.hand_pane();
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -78,14 +100,17 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState) {
         };
         let words = pane.settings.chain.to_string();
         let name = format!("Change how {} chooses", letter(chosen));
-        let most = (ui.available_width() * 0.4).max(60.0);
+        let share = if with_written { 0.4 } else { 1.0 };
+        let most = (ui.available_width() * share).max(60.0);
         let chip = Chip::new(&words).name(&name).max_width(most);
         let tip = format!("{name}. It is applied here at once.\n{words}");
         if ui.add(chip).on_hover_text(tip).clicked() {
             open_chain_editor(ui, pane.id);
         }
-        ui.add_space(10.0);
-        written_ui(ui, &mut state.by_hand);
+        if with_written {
+            ui.add_space(10.0);
+            written_ui(ui, &mut state.by_hand);
+        }
     });
 }
 

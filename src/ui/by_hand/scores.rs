@@ -12,7 +12,10 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
 
 const LABEL: f32 = 76.0;
+
+/// A bar's width, and that in a narrow window.
 const BAR: f32 = 112.0;
+const SHORT_BAR: f32 = 56.0;
 
 /// How far an arrow key moves a score.
 const KEY_STEP: f64 = 0.1;
@@ -103,7 +106,12 @@ fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
 
 /// A bar from the least score to this one.
 fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
-    let (rect, mut response) = ui.allocate_exact_size(vec2(BAR, 24.0), Sense::click_and_drag());
+    let width = if ui.max_rect().width() < 300.0 {
+        SHORT_BAR
+    } else {
+        BAR
+    };
+    let (rect, mut response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::click_and_drag());
     let range = *HAND_SCORES.start() as f32..=*HAND_SCORES.end() as f32;
     let before = *logit;
     if let Some(pointer) = response.interact_pointer_pos() {
