@@ -317,6 +317,8 @@ mod tests {
                 "No χ²: the most likely token is always taken",
             ),
             ("sample", "4", "No χ²: there are too few draws"),
+            ("gumbel", "100", " %, with a coin for each token"),
+            ("greedy", "100", " %, without a coin"),
         ] {
             let found = table(pane, n);
             assert!(found.contains(expected), "{found}");

@@ -129,7 +129,12 @@ fn push_bar(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String
     let prob = percent(answer.prob);
     text.push('\n');
     let Some(coin) = answer.coin else {
-        writeln!(text, "{token}, {prob}, without a coin").ok();
+        let how = if answer.selector == Selector::GumbelMax {
+            "with a coin for each token"
+        } else {
+            "without a coin"
+        };
+        writeln!(text, "{token}, {prob}, {how}").ok();
         return;
     };
     let n_before = (0..BAR)
@@ -177,6 +182,9 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
     }
     let why = match draws.untested(selector) {
         Untested::NoCoin => "the most likely token is always taken",
+        Untested::ChanceBefore => {
+            "the most likely token is always taken of those that a stage leaves by chance"
+        }
         Untested::OneToken => "only one token is left, so that every draw gives it",
         Untested::TooFewDraws => "there are too few draws to expect 5 of two kinds of token",
     };

@@ -33,6 +33,8 @@ pub struct Tally {
 pub enum Untested {
     /// The most likely token is always taken.
     NoCoin,
+    /// The most likely of those is always taken that a stage leaves by chance.
+    ChanceBefore,
     /// The chain leaves one token.
     OneToken,
     /// There are too few draws to expect 5 of two kinds of token.
@@ -89,7 +91,8 @@ impl Draws {
         // Less than this is never drawn.
         let possible = self.counts.iter().filter(|tally| tally.expected > 1e-9);
         match (selector, possible.count()) {
-            (Selector::Greedy, _) => Untested::NoCoin,
+            (Selector::Greedy, ..2) => Untested::NoCoin,
+            (Selector::Greedy, _) => Untested::ChanceBefore,
             (_, ..2) => Untested::OneToken,
             _ => Untested::TooFewDraws,
         }
@@ -124,7 +127,7 @@ impl Draws {
 
 #[cfg(test)]
 mod tests {
-    use super::Draws;
+    use super::{Draws, Untested};
     use crate::decoding::filters::{TopK, Xtc};
     use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
     use crate::decoding::{ChainConfig, Filter, Selector};
@@ -198,6 +201,17 @@ mod tests {
         let best = greedy.counts[0];
         assert_eq!((greedy.counts.len(), best.count), (1, 100));
         assert!((best.expected - 100.0).abs() < 1e-9);
+        assert_eq!(greedy.untested(Selector::Greedy), Untested::NoCoin);
+        let by_chance = ChainConfig {
+            selector: Selector::Greedy,
+            ..ChainConfig::sampled([Filter::Xtc(Xtc {
+                probability: 0.5,
+                threshold: 0.1,
+            })])
+        };
+        let draws = Draws::toss(&by_chance, &row(), coins, 100).unwrap();
+        assert!(draws.counts.len() > 1, "{draws:?}");
+        assert_eq!(draws.untested(Selector::Greedy), Untested::ChanceBefore);
         let fair = Draws::toss(&ChainConfig::sampled([]), &row(), coins, 2000).unwrap();
         let test = fair.chi_squared.unwrap();
         assert!(test.p_value() > 0.001, "{test:?}");

@@ -144,6 +144,9 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
     }
     let why = match draws.untested(selector) {
         Untested::NoCoin => "No coin: every draw gives the top token",
+        Untested::ChanceBefore => {
+            "Every draw gives the top token of those that a stage leaves by chance"
+        }
         Untested::OneToken => "Only one token is left, so every draw gives it",
         Untested::TooFewDraws => "Too few draws to tell whether they are as expected",
     };

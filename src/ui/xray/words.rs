@@ -109,9 +109,10 @@ pub(super) fn drawn(xray: &Xray<'_>) -> String {
         None => "a token that was not recorded".to_owned(),
     };
     let before = selector_words(xray);
+    let top = top_words(xray);
     let Some(written) = xray.written else {
         return match drawn.by {
-            DrawnBy::TopToken => format!("No coin: the top token is always taken, {name}"),
+            DrawnBy::TopToken => format!("No coin: {top} is always taken, {name}"),
             DrawnBy::OneCoin(coin) => format!("{before}coin {coin:.3} falls on {name}"),
             DrawnBy::CoinForEach => {
                 format!("A coin for each token: with its own, {name} comes out on top")
@@ -132,11 +133,10 @@ pub(super) fn drawn(xray: &Xray<'_>) -> String {
     };
     let sentence = match drawn.by {
         DrawnBy::OneCoin(coin) => format!("{before}coin {coin:.3} {how} fall on {name}{instead}"),
-        DrawnBy::TopToken if same => format!("No coin: the top token is still {name}"),
-        DrawnBy::TopToken => format!(
-            "No coin: the top token is {name}, not {}",
-            word(xray, written)
-        ),
+        DrawnBy::TopToken if same => format!("No coin: {top} is still {name}"),
+        DrawnBy::TopToken => {
+            format!("No coin: {top} is {name}, not {}", word(xray, written))
+        }
         DrawnBy::CoinForEach => {
             format!("A coin for each token: {name} {how} come out on top")
         }
@@ -145,6 +145,19 @@ pub(super) fn drawn(xray: &Xray<'_>) -> String {
         sentence
     } else {
         format!("{sentence}; tokens that were not recorded matter")
+    }
+}
+
+/// The token that is taken without a coin; what is left to take it from may be a matter of chance.
+fn top_words(xray: &Xray<'_>) -> &'static str {
+    let by_chance = |column: &XrayColumn| {
+        matches!(&column.at, XrayPlace::Stage { stage, .. }
+            if stage.enabled && stage.filter.rule().acts_by_chance())
+    };
+    if xray.table.columns.iter().any(by_chance) {
+        "the top token of those left"
+    } else {
+        "the top token"
     }
 }
 
