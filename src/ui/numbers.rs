@@ -5,7 +5,8 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 use super::fonts::Face;
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
-use crate::decoding::Selector;
+use super::words::{grouped, speed};
+use crate::decoding::{Selector, TokenId};
 use crate::generation::{Generation, Metrics, Step};
 use crate::state::AppState;
 
@@ -84,7 +85,10 @@ fn figures(generation: &Generation) -> [String; 9] {
     let prompt = &generation.prompt;
     let reused = prompt.tokens.len().saturating_sub(prompt.n_prefilled);
     let speed = |per_sec: Option<f64>| {
-        per_sec.map_or_else(|| "–".to_owned(), |per_sec| format!("{per_sec:.0} tok/s"))
+        per_sec.map_or_else(
+            || "–".to_owned(),
+            |per_sec| format!("{} tok/s", speed(per_sec)),
+        )
     };
     let first = metrics
         .first_token_secs
@@ -146,31 +150,46 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
             head_ui(ui, column);
         }
         ui.end_row();
-        for (rank, candidate) in step.trace.raw.head.iter().enumerate() {
-            let piece = generation.vocabulary.piece(candidate.token).to_string();
-            let after = step.trace.head_final_prob(rank);
-            figure_ui(ui, (rank + 1).to_string());
-            let face = if candidate.token == step.token {
-                Face::SmallMedium
-            } else {
-                Face::Small
-            };
-            let words = piece
-                .replace('\n', "↵")
-                .replace('\t', "⇥")
-                .replace(' ', "·");
-            cell(ui, face.text(words).color(Theme::of(ui).text_1));
-            cell(
-                ui,
-                Face::Code
-                    .text(candidate.token.to_string())
-                    .color(Theme::of(ui).text_2),
-            );
-            figure_ui(ui, percent(candidate.prob));
-            figure_ui(ui, after.map_or_else(|| "cut".to_owned(), percent));
-            ui.end_row();
+        let trace = &step.trace;
+        for (index, candidate) in trace.raw.head.iter().enumerate() {
+            let rank = index as u32 + 1;
+            let after = trace.head_final_prob(index);
+            let token = (candidate.token, candidate.token == step.token);
+            candidate_ui(ui, generation, rank, token, (candidate.prob, after));
+        }
+        // What was drawn is told, however unlikely it was.
+        if !trace.raw.head.iter().any(|c| c.token == step.token) {
+            let probs = (trace.raw_prob, Some(trace.draw.prob));
+            candidate_ui(ui, generation, trace.raw_rank, (step.token, true), probs);
         }
     });
+}
+
+/// A token's row, with its probabilities before the chain and after it; the one that was drawn is bolder.
+fn candidate_ui(
+    ui: &mut Ui,
+    generation: &Generation,
+    rank: u32,
+    (token, is_drawn): (TokenId, bool),
+    (before, after): (f64, Option<f64>),
+) {
+    let theme = Theme::of(ui);
+    let piece = generation.vocabulary.piece(token).to_string();
+    let words = piece
+        .replace('\n', "↵")
+        .replace('\t', "⇥")
+        .replace(' ', "·");
+    let face = if is_drawn {
+        Face::SmallMedium
+    } else {
+        Face::Small
+    };
+    figure_ui(ui, grouped(f64::from(rank)));
+    cell(ui, face.text(words).color(theme.text_1));
+    cell(ui, Face::Code.text(token.to_string()).color(theme.text_2));
+    figure_ui(ui, percent(before));
+    figure_ui(ui, after.map_or_else(|| "cut".to_owned(), percent));
+    ui.end_row();
 }
 
 fn draw_words(step: &Step, selector: Selector) -> String {
@@ -184,6 +203,8 @@ fn draw_words(step: &Step, selector: Selector) -> String {
 /// A probability with the figures that mean something.
 fn percent(prob: f64) -> String {
     match prob * 100.0 {
+        // A sum of probabilities misses 1 by a hair.
+        percent if percent >= 99.95 && prob <= 1.0 - 1e-9 => "> 99.9 %".to_owned(),
         percent if percent >= 10.0 => format!("{percent:.1} %"),
         percent if percent >= 0.01 => format!("{percent:.2} %"),
         _ => "< 0.01 %".to_owned(),
@@ -206,7 +227,13 @@ mod tests {
 
     #[test]
     fn probabilities_keep_the_figures_that_mean_something() {
-        for (prob, words) in [(1.0, "100.0 %"), (0.0591, "5.91 %"), (0.000_01, "< 0.01 %")] {
+        for (prob, words) in [
+            (1.0, "100.0 %"),
+            (0.9996, "> 99.9 %"),
+            (0.9994, "99.9 %"),
+            (0.0591, "5.91 %"),
+            (0.000_01, "< 0.01 %"),
+        ] {
             assert_eq!(percent(prob), words);
         }
     }

@@ -8,7 +8,7 @@ use super::icons::Icon;
 use super::layout::Room;
 use super::lint_notice::lint_sign_ui;
 use super::theme::Theme;
-use super::words::grouped;
+use super::words::{grouped, speed};
 use crate::generation::{FinishReason, Generation, Metrics};
 use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 
@@ -86,7 +86,7 @@ fn figures(room: Room, generation: &Generation) -> String {
         n => format!("{} tokens", grouped(n as f64)),
     };
     match metrics.decode_per_sec {
-        Some(speed) if room >= Room::Normal => format!("{tokens} · {} tok/s", grouped(speed)),
+        Some(per_sec) if room >= Room::Normal => format!("{tokens} · {} tok/s", speed(per_sec)),
         _ => tokens,
     }
 }

@@ -19,11 +19,24 @@ pub fn percent(prob: f64) -> String {
     }
 }
 
-/// A token in a word: without the space before it, and white space alone by its marks.
+/// A token in a word: without the space before it, white space alone by its marks, and what can't be seen by its code.
 pub fn token_word(piece: &Piece) -> String {
     match (piece.as_str(), piece.kind) {
-        (Some(text), PieceKind::Text) if text.trim().is_empty() => text.chars().map(mark).collect(),
-        (Some(text), PieceKind::Text) => text.trim_start_matches(' ').replace('\n', "↵"),
+        (Some(""), PieceKind::Text) => "∅".to_owned(),
+        (Some(text), PieceKind::Text) => {
+            let shown = text.trim_start_matches(' ');
+            let is_blank = text.trim().is_empty();
+            let only_joins = text.chars().all(joins);
+            let mut word = String::new();
+            for c in if is_blank { text } else { shown }.chars() {
+                match c {
+                    _ if is_invisible(c) || (only_joins && joins(c)) => word += &code_point(c),
+                    _ if is_blank || c == '\n' => word.push(mark(c)),
+                    _ => word.push(c),
+                }
+            }
+            word
+        }
         _ => piece.to_string(),
     }
 }
@@ -45,9 +58,23 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
 
+/// Whether a character only joins or colours its neighbours.
+pub const fn joins(c: char) -> bool {
+    matches!(c, '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
+}
+
 /// The code of a character that can't be seen: "U+200B".
 pub fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
+}
+
+/// Tokens a second, with decimals where the speed is low: "1,204", "2.5", "0.04".
+pub fn speed(per_sec: f64) -> String {
+    match per_sec {
+        ..0.095 => format!("{per_sec:.2}"),
+        ..9.95 => format!("{per_sec:.1}"),
+        _ => grouped(per_sec),
+    }
 }
 
 /// A whole number in groups of three: "6,144".
@@ -91,8 +118,26 @@ mod tests {
             (Piece::text(" "), "·"),
             (Piece::special("</s>"), "</s>"),
             (Piece::text([0xE2, 0x82]), "E2 82"),
+            (Piece::text("\u{200B}"), "U+200B"),
+            (Piece::text(" a\u{200B}"), "aU+200B"),
+            (Piece::text("\u{FE0F}"), "U+FE0F"),
+            (Piece::text("❤\u{FE0F}"), "❤\u{FE0F}"),
+            (Piece::text(""), "∅"),
         ] {
             assert_eq!(token_word(&piece), expected);
+        }
+    }
+
+    #[test]
+    fn a_slow_speed_is_not_nothing() {
+        for (per_sec, expected) in [
+            (1204.4, "1,204"),
+            (10.2, "10"),
+            (9.94, "9.9"),
+            (0.42, "0.4"),
+            (0.042, "0.04"),
+        ] {
+            assert_eq!(speed(per_sec), expected);
         }
     }
 }

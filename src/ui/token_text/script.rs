@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
-use crate::ui::words::{code_point, is_invisible};
+use crate::ui::words::{code_point, is_invisible, joins};
 
 /// How a run of characters looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,9 +251,4 @@ fn unfinished(bytes: &[u8]) -> &[u8] {
         Err(error) if error.error_len().is_none() => bytes,
         _ => &[],
     }
-}
-
-/// Characters that only join or colour their neighbours.
-const fn joins(c: char) -> bool {
-    matches!(c, '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
 }

@@ -1,7 +1,8 @@
 //! What the speed plot shows: tokens a second at each token, and who shared a forward pass.
 
 use crate::generation::{Generation, SpeedPoint, Step, speed_series};
-use crate::ui::plots::scale::{axis_steps, axis_tokens, count, grouped};
+use crate::ui::plots::scale::{axis_steps, axis_tokens, count};
+use crate::ui::words::speed;
 
 /// Over how many steps a point of the line looks back.
 const N_WINDOW: usize = 16;
@@ -95,7 +96,7 @@ impl SpeedData {
                 format!("{low}–{high} ms")
             }
         });
-        let sum = self.together_per_sec.map(grouped);
+        let sum = self.together_per_sec.map(speed);
         match (sum, first) {
             (Some(sum), Some(first)) => vec![
                 format!("tokens a second · {sum} together · first after {first}"),

@@ -13,6 +13,7 @@ use super::scale::{count, grouped, label_step, step_decimals};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
+use crate::ui::words::speed;
 
 /// From stripe to stripe in a band, in points.
 const STRIPE: f64 = 2.5;
@@ -220,7 +221,7 @@ fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::P
                 .points
                 .partition_point(|point| point.token_number < number);
             let point = line.points.get(after)?;
-            Some(format!("{} {:.0}", letter(line.pane), point.per_sec))
+            Some(format!("{} {}", letter(line.pane), speed(point.per_sec)))
         })
         .collect();
     if !speeds.is_empty() {
