@@ -187,18 +187,36 @@ fn files_are_kept_where_they_were_asked_for() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_written_loses_no_text() {
-    let folder = tempfile::tempdir().unwrap();
-    let in_the_way = folder.path().join("run.json");
-    std::fs::create_dir(&in_the_way).unwrap();
     let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
-    let place = ["--export", folder.path().to_str().unwrap()];
-    let output = quartet(&[&arguments[..], &place].concat());
+    let output = quartet(&[&arguments[..], &["--json", "/dev/full"]].concat());
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("[Token limit, 4 tokens]"));
-    let (said, path) = (stderr(&output), in_the_way.to_str().unwrap());
-    assert!(said.contains("error: ") && said.contains(path), "{said}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("error: ") && said.contains("/dev/full"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_in_the_way_of_an_export_is_told_before_the_model_is_loaded() {
+    for name in ["run.json", "speed.png"] {
+        let folder = tempfile::tempdir().unwrap();
+        let in_the_way = folder.path().join(name);
+        std::fs::create_dir(&in_the_way).unwrap();
+        let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+        let place = ["--export", folder.path().to_str().unwrap()];
+        let output = quartet(&[&arguments[..], &place].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(stdout(&output), "");
+        let (said, path) = (stderr(&output), in_the_way.to_str().unwrap());
+        assert!(said.contains("error: ") && said.contains(path), "{said}");
+        assert!(!said.contains("Loading the model"), "{said}");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::keep::{check_file, json_file, keep_file, keep_folder, make_folder};
+use super::keep::{check_file, check_folder, json_file, keep_file, keep_folder, make_folder};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::token_rules::{broken_bans, unknown_tokens};
@@ -135,6 +135,7 @@ impl Arguments {
     fn check_targets(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
             make_folder(folder)?;
+            check_folder(folder)?;
         }
         self.json_file().map_or(Ok(()), check_file)
     }

@@ -80,6 +80,19 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
     Some(StepAt { pane: 0, step })
 }
 
+/// Fails where the files of a run are known not to fit into this folder, and writes nothing.
+pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
+    for format in ExportFormat::ALL {
+        check_file(&folder.join("run").with_extension(format.extension()))?;
+    }
+    for (name, ..) in PICTURES {
+        for format in PictureFormat::ALL {
+            check_file(&folder.join(name).with_extension(format.extension()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Puts bytes into a file.
 pub(super) fn keep_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     write_whole(path, bytes).map_err(|error| unwritten(path, &error))

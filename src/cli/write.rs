@@ -111,7 +111,10 @@ fn loaded(
                 return Err(Failure::run(sentence));
             }
             Some(_) => {}
-            None => return Err(Failure::run("the engine stopped unexpectedly")),
+            None => {
+                progress.done();
+                return Err(Failure::run("the engine stopped unexpectedly"));
+            }
         }
     }
 }

@@ -10,6 +10,10 @@ use std::path::Path;
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     check_writable(path)?;
     match fs::metadata(path) {
+        // "/dev/stdout", where it was sent into a file: what others have written there stays.
+        Ok(before) if before.is_file() && is_stream(path) => {
+            OpenOptions::new().append(true).open(path)?.write_all(bytes)
+        }
         Ok(before) if before.is_file() => {
             let permissions = Some(before.permissions());
             if path.is_symlink() {
@@ -30,6 +34,12 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Whether the path names an open stream of this program and no file of its own.
+fn is_stream(path: &Path) -> bool {
+    let names = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+    path.is_symlink() && names.iter().any(|name| path.starts_with(name))
+}
+
 /// Fails where [`write_whole`] is known to fail, and writes nothing.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
@@ -44,11 +54,20 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         // points to is not known.
         Ok(_) => Ok(()),
         Err(_) if path.is_symlink() => Ok(()),
-        // Without this a missing folder is reported with the temporary file's name.
-        Err(_) => match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => is_folder(folder),
-            _ => Ok(()),
-        },
+        Err(_) => {
+            let folder = folder_of(path);
+            is_folder(folder)?;
+            // A file without a name, which is gone at once: the error of one with a name would tell that.
+            let made = tempfile::tempfile_in(folder).map(drop);
+            made.map_err(|error| error.kind().into())
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
@@ -61,11 +80,7 @@ fn is_folder(path: &Path) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = temporary_in(folder)?;
+    let mut file = temporary_in(folder_of(path))?;
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {
         // A file system that knows none is no reason to lose the content.
@@ -138,6 +153,21 @@ mod tests {
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_stream_that_was_sent_into_a_file_keeps_what_stands_there() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.txt");
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.write_all(b"before, ").unwrap();
+        let stream = format!("/dev/fd/{}", file.as_raw_fd());
+        write_whole(std::path::Path::new(&stream), b"after").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"before, after");
     }
 
     #[cfg(unix)]

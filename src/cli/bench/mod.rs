@@ -128,9 +128,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let before = resident_memory();
     let loading_since = Instant::now();
     let compute = Compute::choose(arguments.compute.choice());
-    let model = subject.open(&compute, &mut progress)?;
+    let model = subject.open(&compute, &mut progress);
     let load_secs = loading_since.elapsed().as_secs_f64();
     progress.done();
+    let model = model?;
     arguments.compute.check(&model.info)?;
     if let Some(reason) = compute.device.fallback_reason() {
         console::note(&on_the_processor(reason));

@@ -87,7 +87,13 @@ impl Bench {
     fn stage(&mut self, samples: &mut Samples) -> Result<Stage, Failure> {
         let plan = &self.plan;
         let tokenizer = &self.session.model().tokenizer;
-        let prompt = text(plan.n_prompt, tokenizer)?;
+        // Only texts that panes write go on from it.
+        let n_prompt = if plan.has(Part::Decode) {
+            plan.n_prompt
+        } else {
+            0
+        };
+        let prompt = text(n_prompt, tokenizer)?;
         let mut prompts = Vec::new();
         if plan.has(Part::Prefill) {
             for n_tokens in &plan.prefill {
