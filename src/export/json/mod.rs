@@ -21,7 +21,7 @@
 //! | --- | --- |
 //! | `name` | as the pane was called |
 //! | `model`, `prompt` | only where they differ from those of the file |
-//! | `settings` | `summary`, `stages`, `selector`, `seed`, `max_new_tokens`, `stop_strings`, `end_of_text` |
+//! | `settings` | `summary`, `stages`, `selector`, `seed`, `max_new_tokens`, `stop_strings`, `end_of_text`, and the selector's numbers; `rules` where small print differs from ours, `dialect` where a chain follows another engine |
 //! | `finish_reason` | `end_of_text`, `stop_string`, `max_tokens`, `context_full`, `cancelled`, `error`; null while writing |
 //! | `finish_detail` | the stop string that was met, or the error's sentence |
 //! | `text` | what was written, without special tokens |
