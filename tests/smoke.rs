@@ -107,7 +107,7 @@ impl Display {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("Xvfb is installed by `.ci/setup --test`");
+            .expect("Xvfb: `.ci/setup --test` installs it through apt, elsewhere it must be there");
         let mut number = String::new();
         BufReader::new(server.stdout.take().unwrap())
             .read_line(&mut number)
