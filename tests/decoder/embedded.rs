@@ -109,7 +109,7 @@ fn its_greedy_story_is_that_of_candle_transformers() {
     }
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.starts_with(" lived in a nest of hay in a deep valley.\n\n"),
+        text.starts_with(" lived in a hollow tree.\n\nThe fox wanted to give a bat a star."),
         "{text}"
     );
 }
