@@ -95,10 +95,7 @@ fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> ForkWords
     let long = if state.is_running() && step > 0 {
         format!("They agreed for {}, then {who} parted.", tokens(step))
     } else {
-        let clauses: Vec<String> = groups
-            .iter()
-            .map(|group| clause(&texts, group, step))
-            .collect();
+        let clauses = clauses(&texts, groups, step);
         format!("{agreed}At token {at}, {}.", clauses.join("; "))
     };
     ForkWords {
@@ -136,26 +133,43 @@ fn leavers(groups: &[Vec<usize>]) -> Vec<usize> {
     leavers
 }
 
-/// "A takes ‘house’", or "the coin 0.987 gives B and C ‘cottage’" where one coin decided for all;
-/// "A has ended" where there is no token.
-fn clause(texts: &[Option<&Generation>], group: &[usize], index: usize) -> String {
-    let steps: Vec<&Step> = group
-        .iter()
-        .filter_map(|place| texts.get(*place).copied().flatten()?.steps.get(index))
-        .collect();
-    let who = letters(group);
-    let Some(first) = steps.first() else {
-        let have = if group.len() == 1 { "has" } else { "have" };
-        return format!("{who} {have} ended");
-    };
-    let word = quoted(first);
-    let coin = first.trace.draw.coin;
-    let one_coin = steps.iter().all(|step| step.trace.draw.coin == coin);
-    match coin {
-        Some(coin) if one_coin => format!("the coin {coin:.3} gives {who} {word}"),
-        _ if group.len() == 1 => format!("{who} takes {word}"),
-        _ => format!("{who} take {word}"),
+/// "A takes ‘house’", or "the coin 0.987 gives B and C ‘cottage’" where one coin decided for all, or "the
+/// same coin, 0.987, gives B ‘cottage’, C ‘forest’"; "A has ended" where there is no token.
+fn clauses(texts: &[Option<&Generation>], groups: &[Vec<usize>], index: usize) -> Vec<String> {
+    let mut said: Vec<(Option<f64>, Vec<String>)> = Vec::new();
+    for group in groups {
+        let steps: Vec<&Step> = group
+            .iter()
+            .filter_map(|place| texts.get(*place).copied().flatten()?.steps.get(index))
+            .collect();
+        let (who, is_one) = (letters(group), group.len() == 1);
+        let Some(first) = steps.first() else {
+            let have = if is_one { "has" } else { "have" };
+            said.push((None, vec![format!("{who} {have} ended")]));
+            continue;
+        };
+        let word = quoted(first);
+        let coin = first.trace.draw.coin;
+        if coin.is_none() || steps.iter().any(|step| step.trace.draw.coin != coin) {
+            let take = if is_one { "takes" } else { "take" };
+            said.push((None, vec![format!("{who} {take} {word}")]));
+            continue;
+        }
+        let gift = format!("{who} {word}");
+        match said.iter_mut().find(|(other, _)| *other == coin) {
+            Some((_, gifts)) => gifts.push(gift),
+            None => said.push((coin, vec![gift])),
+        }
     }
+    let sentences = said.into_iter().map(|(coin, words)| {
+        let gives = match coin {
+            None => String::new(),
+            Some(coin) if words.len() > 1 => format!("the same coin, {coin:.3}, gives "),
+            Some(coin) => format!("the coin {coin:.3} gives "),
+        };
+        gives + &words.join(", ")
+    });
+    sentences.collect()
 }
 
 /// A token as it stands in a sentence: without its space, in single quotes.
@@ -190,15 +204,49 @@ fn number(n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clause;
+    use super::clauses;
+    use crate::generation::Generation;
     use crate::generation::testing::generation;
+
+    fn said(texts: &[&Generation], groups: &[&[usize]], index: usize) -> Vec<String> {
+        let texts: Vec<Option<&Generation>> = texts.iter().copied().map(Some).collect();
+        let groups: Vec<Vec<usize>> = groups.iter().map(|group| group.to_vec()).collect();
+        clauses(&texts, &groups, index)
+    }
 
     #[test]
     fn a_text_without_a_token_at_the_fork_has_ended() {
         let text = generation(&[(" a", 0.5)]);
-        let texts = [Some(&text), None, Some(&text)];
-        assert_eq!(clause(&texts, &[0], 1), "A has ended");
-        assert_eq!(clause(&texts, &[0, 2], 1), "A and C have ended");
-        assert!(clause(&texts, &[0], 0).ends_with(" gives A ‘a’"));
+        assert_eq!(said(&[&text], &[&[0]], 1), ["A has ended"]);
+        let both = said(&[&text, &text], &[&[0, 1]], 1);
+        assert_eq!(both, ["A and B have ended"]);
+    }
+
+    #[test]
+    fn one_coin_that_gives_different_tokens_is_named_once() {
+        let text = |piece: &str, coin: Option<f64>| {
+            let mut text = generation(&[(piece, 0.5)]);
+            text.steps[0].trace.draw.coin = coin;
+            text
+        };
+        let (a, b) = (text(" a", Some(0.7)), text(" b", Some(0.7)));
+        let (other, greedy) = (text(" c", Some(0.2)), text(" c", None));
+        let each: &[&[usize]] = &[&[0], &[1], &[2]];
+        for (third, expected) in [
+            (&a, &["the same coin, 0.700, gives A ‘a’, B ‘b’, C ‘a’"][..]),
+            (
+                &other,
+                &[
+                    "the same coin, 0.700, gives A ‘a’, B ‘b’",
+                    "the coin 0.200 gives C ‘c’",
+                ],
+            ),
+            (
+                &greedy,
+                &["the same coin, 0.700, gives A ‘a’, B ‘b’", "C takes ‘c’"],
+            ),
+        ] {
+            assert_eq!(said(&[&a, &b, third], each, 0), expected);
+        }
     }
 }
