@@ -1,8 +1,8 @@
 //! The foot of the window: tabs, and below them pictures or figures.
 
 use egui::{
-    Align, CursorIcon, Layout, Popup, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
-    vec2,
+    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use super::by_hand::by_hand_ui;
@@ -102,6 +102,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             if tab_ui(ui, tab.name(), chosen) {
                 state.view.dock_tab = tab;
                 state.view.dock_open = Some(true);
+                hold_clicks(ui);
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -112,6 +113,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             };
             if icon_button(ui, icon, name).clicked() {
                 state.view.dock_open = Some(!frame.open);
+                hold_clicks(ui);
             }
             if frame.open && state.view.dock_tab == DockTab::Plots {
                 pictures_ui(ui, state, commands);
@@ -124,6 +126,29 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             step_ui(ui, frame, state, commands);
         });
     });
+}
+
+/// The dock moves when its tab changes, and brings something else under a pointer that may click again.
+fn hold_clicks(ui: &Ui) {
+    let at = ui.input(|input| input.pointer.latest_pos());
+    ui.data_mut(|data| data.insert_temp(held_id(), at));
+}
+
+fn held_id() -> Id {
+    Id::unique("clicks are held")
+}
+
+/// Takes all clicks, after one on a tab, until the pointer has moved. Drawn last, over the whole window.
+pub(super) fn held_clicks_ui(ui: &Ui, window: Rect) {
+    let held: Option<Option<Pos2>> = ui.data(|data| data.get_temp(held_id()));
+    let Some(held) = held else {
+        return;
+    };
+    if held.is_some() && held == ui.input(|input| input.pointer.latest_pos()) {
+        ui.interact(window, held_id(), Sense::CLICK | Sense::DRAG);
+    } else {
+        ui.data_mut(|data| data.remove::<Option<Pos2>>(held_id()));
+    }
 }
 
 pub(super) fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
 
-use super::dock::{DockFrame, dock_ui};
+use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::keys::{generate_key_ui, keys_ui};
 use super::layout::{EDGE, Layout, Room, Wishes};
 use super::models::{drop_ui, models_dialog_ui};
@@ -84,6 +84,7 @@ impl WindowUi {
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, state, &mut commands);
         drop_ui(ui, &mut commands);
+        held_clicks_ui(ui, window);
         commands.extend(generates);
         // A number that is still being typed comes as a command too, and counts before.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));

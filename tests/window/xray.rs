@@ -1,11 +1,11 @@
 //! The X-ray of a step, and sampling by hand.
 
-use egui::Key;
 use egui::accesskit::Role;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
-use quartet::state::{AppState, DockTab, HandPreset};
+use quartet::state::{AppState, DockTab, HandPreset, HandToken};
 
 use super::{USUAL, Window, generate, is_ready, open, press, reciting, settings, wait};
 
@@ -116,6 +116,41 @@ fn scores_are_set_and_drawn_from_by_hand() {
     let n_before = n_named(&window);
     press(&mut window, "Change how B chooses");
     assert!(n_named(&window) > n_before);
+}
+
+/// The dock grows under the pointer, and brings a score below it.
+#[test]
+fn a_second_click_on_a_tab_changes_nothing_below_it() {
+    let mut window = window(DockTab::Plots, USUAL);
+    wait(&mut window, "the model", is_ready);
+    let tab = window.get_by_label("By hand").rect();
+    let at = pos2(tab.center().x, tab.bottom() - 6.0);
+    let scores = |window: &Window| -> Vec<f32> {
+        let tokens = window.state().state().by_hand.tokens().iter();
+        tokens.map(HandToken::logit).collect()
+    };
+    let before = scores(&window);
+    for _ in 0..2 {
+        click(&mut window, at);
+        assert_eq!(window.state().state().view.dock_tab, DockTab::ByHand);
+    }
+    assert_eq!(scores(&window), before);
+    click(&mut window, at + vec2(1.0, 0.0));
+    assert_ne!(scores(&window), before);
+}
+
+fn click(window: &mut Window, at: Pos2) {
+    window.event(Event::PointerMoved(at));
+    for pressed in [true, false] {
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::default(),
+        });
+        window.run_steps(1);
+    }
+    window.run_steps(3);
 }
 
 #[test]
