@@ -8,7 +8,7 @@ use super::plan::{N_CONTEXT_STEPS, Part, Plan};
 use super::{decode, fork, prefill};
 use crate::cli::failure::Failure;
 use crate::cli::progress::Progress;
-use crate::engine::{CausalLm, Prompt, Resident, Session};
+use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
 use crate::generation::ModelOutline;
 
 /// A model, and what is to be measured of it.
@@ -86,7 +86,10 @@ impl Bench {
     /// bandwidth.
     fn stage(&mut self, samples: &mut Samples) -> Result<Stage, Failure> {
         let plan = &self.plan;
-        let tokenizer = &self.session.model().tokenizer;
+        let model = self.session.model();
+        let tokenizer = &model.tokenizer;
+        // The bandwidth is that of the machine's memory.
+        let is_on_cpu = model.info.device.starts_with(&DeviceChoice::Cpu.name());
         // Only texts that panes write go on from it.
         let n_prompt = if plan.has(Part::Decode) {
             plan.n_prompt
@@ -116,8 +119,7 @@ impl Bench {
             prompt,
             prompts,
             passage,
-            bandwidth: plan
-                .has(Part::Decode)
+            bandwidth: (is_on_cpu && plan.has(Part::Decode))
                 .then(|| Bandwidth::new(plan.n_threads)),
         })
     }
