@@ -89,10 +89,14 @@ impl AppState {
             effects.push(Effect::LookAt(paths));
         }
         effects.push(Effect::Hub(DownloadRequest::Cached));
-        if self.models.devices.is_none() {
-            effects.push(Effect::Send(Request::ListDevices));
-        }
+        effects.extend(self.list_devices());
         effects
+    }
+
+    /// Asks which devices there are, unless that is known.
+    fn list_devices(&self) -> Option<Effect> {
+        let is_unknown = self.models.devices.is_none();
+        is_unknown.then_some(Effect::Send(Request::ListDevices))
     }
 
     /// Opens the first model of a new window.
@@ -116,6 +120,8 @@ impl AppState {
             warning: None,
         });
         let mut effects = self.cancel_loading();
+        // Whether it needs the machine's memory depends on them.
+        effects.extend(self.list_devices());
         effects.push(Effect::Send(Request::Inspect(path)));
         effects
     }

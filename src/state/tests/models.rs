@@ -22,11 +22,17 @@ fn path(name: &str) -> PathBuf {
     Path::new("/models").join(name)
 }
 
+/// What is asked before a model is opened, while it is not known which devices there are.
+fn asked_of(name: &str) -> [Effect; 2] {
+    let inspect = Request::Inspect(path(name));
+    [Request::ListDevices, inspect].map(Effect::Send)
+}
+
 /// Opens a model by its path, which the engine finds small; gives what is asked of it then.
 fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
     let mut effects = models(state, ModelsCommand::Open(path(name)));
-    let inspect = Effect::Send(Request::Inspect(path(name)));
-    assert_eq!(effects.pop(), Some(inspect));
+    let asked = asked_of(name);
+    assert_eq!(effects.split_off(effects.len() - asked.len()), asked);
     effects.extend(state.on_event(inspected(name, Ok(outline(5)))));
     effects
 }
@@ -265,7 +271,7 @@ fn a_path_from_a_dialog_is_opened_like_any_other() {
     let mut state = ready();
     for purpose in [PathPurpose::ModelFile, PathPurpose::ModelFolder] {
         let effects = state.apply(Command::PathGiven(purpose, path("a")));
-        assert_eq!(effects, [Effect::Send(Request::Inspect(path("a")))]);
+        assert_eq!(effects, asked_of("a"));
     }
 }
 
@@ -301,8 +307,7 @@ fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
 fn a_model_that_does_not_fit_is_opened_only_if_the_user_insists() {
     let mut state = ready();
     let wish = ModelsCommand::Open(path("large.gguf"));
-    let inspect = Effect::Send(Request::Inspect(path("large.gguf")));
-    assert_eq!(models(&mut state, wish.clone()), [inspect]);
+    assert_eq!(models(&mut state, wish.clone()), asked_of("large.gguf"));
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Inspected);
     // Four panes of 100 tokens take 0.4 GB beside the weights.
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
@@ -348,7 +353,7 @@ fn what_is_no_model_is_refused_before_it_is_loaded() {
 fn a_window_that_starts_with_a_path_asks_what_it_takes_first() {
     let source = ModelSource::Path(path("new.gguf"));
     let (mut state, effects) = AppState::new(Settings::default(), source.clone());
-    assert_eq!(effects, [Effect::Send(Request::Inspect(path("new.gguf")))]);
+    assert_eq!(effects, asked_of("new.gguf"));
     let effects = state.on_event(inspected("new.gguf", Ok(outline(5))));
     assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
 }
@@ -448,6 +453,10 @@ fn a_coarser_cache_takes_less_memory_beside_the_weights() {
     };
     models(&mut state, ModelsCommand::ComputeWith(elsewhere));
     assert_eq!(state.cache_rows(), []);
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    let effects = state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let source = ModelSource::Path(path("large.gguf"));
+    assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
 }
 
 fn cpu_threads() -> CpuThreads {
