@@ -1,7 +1,8 @@
 //! What four panes cost a frame while they stream: layout, painting and tessellation on one thread.
 //!
 //! `cargo bench --bench token_text` prints mean milliseconds a frame for texts of several lengths.
-//! The cost must not grow with the length, because what is out of sight is not touched.
+//! The cost must not grow with the length, because what is out of sight is not touched; but for a
+//! frame in which the panes have a new width, and all is laid out anew.
 
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 
@@ -20,14 +21,18 @@ use quartet::ui::theme::Theme;
 use quartet::ui::token_text::{TokenTextInput, TokenView};
 
 const N_PANES: usize = 4;
+/// A pane's, in points.
+const WIDTH: f32 = 308.0;
 const N_FRAMES: usize = 200;
+const N_NEW_WIDTHS: usize = 20;
 
 fn main() {
     for n_tokens in [200, 2_000, 10_000] {
         let (streaming, idle) = (mean_ms(n_tokens, 1), mean_ms(n_tokens, 0));
+        let resized = resized_ms(n_tokens);
         println!(
             "{n_tokens:6} tokens a pane: {streaming:6.2} ms a frame that brings each pane a token, \
-             {idle:6.2} ms a frame that brings none"
+             {idle:6.2} ms a frame that brings none, {resized:6.2} ms one that brings a new width"
         );
     }
 }
@@ -42,19 +47,35 @@ fn mean_ms(n_tokens: usize, n_new: usize) -> f64 {
     style::install(&ctx);
     let mut views: Vec<TokenView> = (0..N_PANES).map(|_| TokenView::default()).collect();
     for _ in 0..5 {
-        frame(&ctx, &growing, &mut views);
+        frame(&ctx, &growing, WIDTH, &mut views);
     }
     let start = Instant::now();
     for index in 0..N_FRAMES {
         let from = n_tokens + index * n_new;
         let new = whole.steps.iter().skip(from).take(n_new).cloned();
         growing.steps.extend(new);
-        frame(&ctx, &growing, &mut views);
+        frame(&ctx, &growing, WIDTH, &mut views);
     }
     start.elapsed().as_secs_f64() * 1000.0 / N_FRAMES as f64
 }
 
-fn frame(ctx: &Context, generation: &Generation, views: &mut [TokenView]) {
+/// The mean time of a frame, in milliseconds, in which the panes have another width than before.
+fn resized_ms(n_tokens: usize) -> f64 {
+    let generation = generation(n_tokens);
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut views: Vec<TokenView> = (0..N_PANES).map(|_| TokenView::default()).collect();
+    for _ in 0..5 {
+        frame(&ctx, &generation, WIDTH, &mut views);
+    }
+    let start = Instant::now();
+    for index in 0..N_NEW_WIDTHS {
+        frame(&ctx, &generation, WIDTH - 1.0 - index as f32, &mut views);
+    }
+    start.elapsed().as_secs_f64() * 1000.0 / N_NEW_WIDTHS as f64
+}
+
+fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenView]) {
     let input = RawInput {
         screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0))),
         ..RawInput::default()
@@ -63,7 +84,7 @@ fn frame(ctx: &Context, generation: &Generation, views: &mut [TokenView]) {
         let theme = Theme::of(ui);
         for (index, view) in views.iter_mut().enumerate() {
             let corner = pos2(316.0 * index as f32, 150.0);
-            let rect = Rect::from_min_size(corner, vec2(308.0, 380.0));
+            let rect = Rect::from_min_size(corner, vec2(width, 380.0));
             let mut pane = ui.new_child(UiBuilder::new().id_salt(index).max_rect(rect));
             let input = TokenTextInput {
                 generation,

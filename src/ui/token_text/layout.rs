@@ -1,6 +1,10 @@
 //! The text in rows: rows that can no longer change are frozen into chunks, and only the tail is
 //! laid out again when a token arrives.
 //!
+//! Where a row ends is found from where it begins, one row after another: egui rounds the places of
+//! glyphs from the start of what it is given, so that a word that just fits would stand on one row or
+//! on the next, as the text happened to arrive.
+//!
 //! A chunk keeps its job and asks egui for the galley in each frame that shows it: galleys point
 //! into the font atlas, which egui may clear at any time.
 
@@ -16,14 +20,11 @@ use super::script::{Look, Script};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// The tail is frozen when it has more rows than this.
-const MAX_TAIL_ROWS: usize = 8;
+/// So many rows make a chunk.
+const CHUNK_ROWS: usize = 8;
 
-/// So many rows of the tail may still change: the last one, and the one whose last word may move.
+/// Below a row there must be so many more before it stays as it is: its last word may move.
 const N_LOOSE_ROWS: usize = 2;
-
-/// How much text is laid out at once, in bytes, where much is new.
-const STRIDE: usize = 1200;
 
 /// A line without words is so high, in points.
 const BLANK_LINE: f32 = 10.0;
@@ -54,6 +55,8 @@ pub(super) struct Layout {
     key: Option<Key>,
     chunks: Vec<Chunk>,
     n_frozen: usize,
+    /// Where the rows after the frozen chunks end that stay as they are.
+    firm: Vec<usize>,
     end: usize,
 }
 
@@ -74,11 +77,8 @@ impl Layout {
             self.clear();
             self.key = Some(key);
         }
-        while self.end < script.text().len() || self.chunks.is_empty() {
+        if self.end < script.text().len() || self.chunks.is_empty() {
             self.lay_out_more(ui, script, width);
-            if script.text().is_empty() {
-                break;
-            }
         }
     }
 
@@ -132,31 +132,34 @@ impl Layout {
 
     fn lay_out_more(&mut self, ui: &Ui, script: &Script, width: f32) {
         self.chunks.truncate(self.n_frozen);
-        let from = self.chunks.last().map_or(0, |chunk| chunk.bytes.end);
-        let mut n_bytes = STRIDE;
+        self.end = script.text().len();
+        let mut at = self.firm.last().copied();
+        let mut loose = Vec::new();
         loop {
-            let end = char_border(script.text(), self.end.max(from) + n_bytes);
-            let job = tail_job(ui, script, from..end, width);
-            let tail = Chunk::new(ui, script, job, from, self.height());
-            let at_end = end == script.text().len();
-            let max_rows = if at_end { MAX_TAIL_ROWS } else { N_LOOSE_ROWS };
-            if tail.rows.len() <= max_rows && !at_end {
-                n_bytes *= 2;
-                continue;
+            let from = at.unwrap_or_else(|| self.frozen_end());
+            if from >= self.end {
+                break;
             }
-            self.end = end;
-            if tail.rows.len() <= max_rows {
-                self.chunks.push(tail);
-                return;
+            let (end, is_firm) = row_end(ui, script, from, width);
+            at = Some(end);
+            if is_firm {
+                self.firm.push(end);
+            } else {
+                loose.push(end);
             }
-            self.freeze(ui, script, &tail);
-            if at_end {
-                let from = self.frozen_end();
-                let job = tail_job(ui, script, from..end, width);
-                let tail = Chunk::new(ui, script, job, from, self.height());
-                self.chunks.push(tail);
+            if self.firm.len() == CHUNK_ROWS {
+                let firm = std::mem::take(&mut self.firm);
+                self.push_chunk(ui, script, &firm);
+                self.n_frozen = self.chunks.len();
             }
-            return;
+        }
+        let mut tail = self.firm.clone();
+        tail.extend(loose);
+        if script.text().is_empty() || script.text().ends_with('\n') {
+            tail.push(self.end);
+        }
+        if !tail.is_empty() {
+            self.push_chunk(ui, script, &tail);
         }
     }
 
@@ -164,14 +167,32 @@ impl Layout {
         self.chunks.last().map_or(0, |chunk| chunk.bytes.end)
     }
 
-    /// Turns all rows of the tail but the loose ones into a chunk that keeps its row breaks.
-    fn freeze(&mut self, ui: &Ui, script: &Script, tail: &Chunk) {
-        let n_rows = tail.rows.len().saturating_sub(N_LOOSE_ROWS);
-        let rows = tail.rows.get(..n_rows).unwrap_or_default();
-        let job = frozen_job(ui, script, rows);
-        let chunk = Chunk::new(ui, script, job, tail.bytes.start, self.height());
+    /// Adds a chunk of rows that end here.
+    fn push_chunk(&mut self, ui: &Ui, script: &Script, ends: &[usize]) {
+        let from = self.frozen_end();
+        let job = broken_job(ui, script, from, ends);
+        let chunk = Chunk::new(ui, script, job, from, self.height());
         self.chunks.push(chunk);
-        self.n_frozen = self.chunks.len();
+    }
+}
+
+/// Where the row ends that begins here, and whether it stays so whatever is written after it.
+fn row_end(ui: &Ui, script: &Script, from: usize, width: f32) -> (usize, bool) {
+    let text = script.text();
+    // A letter is some 7 points wide.
+    let mut n_bytes = 16 + (width / 3.0) as usize;
+    loop {
+        let end = char_border(text, from + n_bytes);
+        let job = wrapped_job(ui, script, from..end, width);
+        let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
+        let is_firm = galley.rows.len() > N_LOOSE_ROWS;
+        if is_firm || end == text.len() {
+            let rows = rows_of(&galley, script, from);
+            let mut ends = rows.iter().map(|row| row.bytes.end);
+            let first = ends.find(|row_end| *row_end > from);
+            return (first.unwrap_or(end), is_firm);
+        }
+        n_bytes *= 2;
     }
 }
 
@@ -210,27 +231,26 @@ fn char_border(text: &str, byte: usize) -> usize {
         .unwrap_or(text.len())
 }
 
-fn tail_job(ui: &Ui, script: &Script, bytes: Range<usize>, width: f32) -> LayoutJob {
+fn wrapped_job(ui: &Ui, script: &Script, bytes: Range<usize>, width: f32) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
     append(&mut job, Theme::of(ui), script, bytes);
     job
 }
 
-/// A job that breaks its rows where these are broken, and nowhere else.
-fn frozen_job(ui: &Ui, script: &Script, rows: &[Row]) -> LayoutJob {
+/// A job that breaks its rows where they end, and nowhere else.
+fn broken_job(ui: &Ui, script: &Script, from: usize, ends: &[usize]) -> LayoutJob {
     let theme = Theme::of(ui);
     let mut job = LayoutJob::default();
-    for (index, row) in rows.iter().enumerate() {
+    let mut start = from;
+    for (index, end) in ends.iter().enumerate() {
         if index > 0 {
             job.append("\n", 0.0, format(theme, Look::Newline));
         }
-        let newline = script
-            .text()
-            .get(row.bytes.clone())
-            .is_some_and(|text| text.ends_with('\n'));
-        let end = row.bytes.end - usize::from(newline);
-        append(&mut job, theme, script, row.bytes.start..end);
+        let row = script.text().get(start..*end).unwrap_or_default();
+        let newline = usize::from(row.ends_with('\n'));
+        append(&mut job, theme, script, start..*end - newline);
+        start = *end;
     }
     job
 }

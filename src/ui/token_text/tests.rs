@@ -265,28 +265,46 @@ fn a_new_width_lays_the_text_out_again() {
     assert!(window.view.layout.height() > wide);
 }
 
+/// Four hundred words of all lengths in long paragraphs.
+fn prose() -> Generation {
+    let letters = "etaoinshrdlumfwygpbvkxqjz";
+    let words = (0..400usize).map(|at| {
+        let n_letters = 1 + at * at * 7 % 11;
+        let starts = (0..n_letters).map(|letter| (at * 13 + letter * letter * 5) % letters.len());
+        let word: String = starts.map(|start| &letters[start..=start]).collect();
+        let end = if at % 90 == 89 { "\n\n" } else { "" };
+        format!(" {word}{end}")
+    });
+    let words: Vec<String> = words.collect();
+    let pieces: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 0.3)).collect();
+    generation(&pieces)
+}
+
+/// Words that just fit are the hard case, so there are many widths.
 #[test]
 fn a_text_that_grows_has_the_rows_of_one_that_is_whole() {
-    let whole = long();
-    let mut growing = whole.clone();
-    let mut window = Window::new(vec2(300.0, 300.0));
-    for n_steps in (0..=whole.steps.len())
-        .step_by(3)
-        .chain([whole.steps.len()])
-    {
-        growing.steps = whole.steps[..n_steps].to_vec();
-        window.show(&growing, Vec::new());
-    }
-    let mut fresh = Window::new(vec2(300.0, 300.0));
-    fresh.show(&whole, Vec::new());
-    fresh.show(&whole, Vec::new());
     let rows = |window: &Window| -> Vec<std::ops::Range<usize>> {
         let chunks = window.view.layout.chunks().iter();
         chunks
             .flat_map(|chunk| chunk.rows.iter().map(|row| row.bytes.clone()))
             .collect()
     };
-    assert_eq!(rows(&window), rows(&fresh));
+    for (whole, width) in [(long(), 300.0), (prose(), 260.0)]
+        .into_iter()
+        .flat_map(|(text, width)| (0..12).map(move |more| (text.clone(), width + more as f32)))
+    {
+        let mut growing = whole.clone();
+        let mut window = Window::new(vec2(width, 300.0));
+        let n_all = whole.steps.len();
+        for n_steps in (0..=n_all).step_by(3).chain([n_all]) {
+            growing.steps = whole.steps[..n_steps].to_vec();
+            window.show(&growing, Vec::new());
+        }
+        let mut fresh = Window::new(vec2(width, 300.0));
+        fresh.show(&whole, Vec::new());
+        fresh.show(&whole, Vec::new());
+        assert_eq!(rows(&window), rows(&fresh), "at width {width}");
+    }
 }
 
 #[test]
