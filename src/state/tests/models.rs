@@ -24,8 +24,7 @@ fn path(name: &str) -> PathBuf {
 
 /// What is asked before a model is opened, while it is not known which devices there are.
 fn asked_of(name: &str) -> [Effect; 2] {
-    let inspect = Request::Inspect(path(name));
-    [Request::ListDevices, inspect].map(Effect::Send)
+    [Request::ListDevices, Request::Inspect(path(name))].map(Effect::Send)
 }
 
 /// Opens a model by its path, which the engine finds small; gives what is asked of it then.
