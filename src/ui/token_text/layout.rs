@@ -26,6 +26,9 @@ const CHUNK_ROWS: usize = 8;
 /// Below a row there must be so many more before it stays as it is: its last word may move.
 const N_LOOSE_ROWS: usize = 2;
 
+/// Three rows of a narrow pane hold so much text, in bytes.
+const SOME_ROWS: usize = 120;
+
 /// A line without words is so high, in points.
 const BLANK_LINE: f32 = 10.0;
 
@@ -134,13 +137,13 @@ impl Layout {
         self.chunks.truncate(self.n_frozen);
         self.end = script.text().len();
         let mut at = self.firm.last().copied();
-        let mut loose = Vec::new();
+        let (mut loose, mut n_bytes) = (Vec::new(), SOME_ROWS);
         loop {
             let from = at.unwrap_or_else(|| self.frozen_end());
             if from >= self.end {
                 break;
             }
-            let (end, is_firm) = row_end(ui, script, from, width);
+            let (end, is_firm) = row_end(ui, script, from, width, &mut n_bytes);
             at = Some(end);
             if is_firm {
                 self.firm.push(end);
@@ -171,18 +174,24 @@ impl Layout {
     fn push_chunk(&mut self, ui: &Ui, script: &Script, ends: &[usize]) {
         let from = self.frozen_end();
         let job = broken_job(ui, script, from, ends);
-        let chunk = Chunk::new(ui, script, job, from, self.height());
+        let end = ends.last().copied().unwrap_or(from);
+        let chunk = Chunk::new(ui, script, job, from..end, self.height());
         self.chunks.push(chunk);
     }
 }
 
-/// Where the row ends that begins here, and whether it stays so whatever is written after it.
-fn row_end(ui: &Ui, script: &Script, from: usize, width: f32) -> (usize, bool) {
+/// Where the row ends that begins here, and whether it stays so whatever is written after it. As many
+/// bytes are laid out as that takes; `n_bytes` is what the rows before took.
+fn row_end(
+    ui: &Ui,
+    script: &Script,
+    from: usize,
+    width: f32,
+    n_bytes: &mut usize,
+) -> (usize, bool) {
     let text = script.text();
-    // A letter is some 7 points wide.
-    let mut n_bytes = 16 + (width / 3.0) as usize;
     loop {
-        let end = char_border(text, from + n_bytes);
+        let end = char_border(text, from + *n_bytes);
         let job = wrapped_job(ui, script, from..end, width);
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
         let is_firm = galley.rows.len() > N_LOOSE_ROWS;
@@ -192,23 +201,22 @@ fn row_end(ui: &Ui, script: &Script, from: usize, width: f32) -> (usize, bool) {
             let first = ends.find(|row_end| *row_end > from);
             return (first.unwrap_or(end), is_firm);
         }
-        n_bytes *= 2;
+        *n_bytes *= 2;
     }
 }
 
 impl Chunk {
-    fn new(ui: &Ui, script: &Script, job: LayoutJob, from: usize, top: f32) -> Self {
+    fn new(ui: &Ui, script: &Script, job: LayoutJob, bytes: Range<usize>, top: f32) -> Self {
         let mut chunk = Self {
             job,
             galley: Weak::new(),
-            bytes: from..from,
+            bytes,
             y: Rangef::point(top),
             rows: Vec::new(),
         };
         chunk.galley(ui, script);
         let height = chunk.rows.last().map_or(0.0, |row| row.y.max);
         chunk.y.max = top + height;
-        chunk.bytes.end = chunk.rows.last().map_or(from, |row| row.bytes.end);
         chunk
     }
 
