@@ -39,6 +39,16 @@ pub(super) fn write(
     let mut worker = Worker::start(|| {});
     worker.send(Request::ComputeWith(compute.choice()));
     worker.send(Request::LoadModel(source));
+    let (info, vocabulary) = loaded(&mut worker, progress)?;
+    if let Err(refusal) = compute.check(&info) {
+        progress.done();
+        return Err(refusal);
+    }
+    for remark in compute.remarks(&info) {
+        progress.done();
+        console::note(&remark);
+    }
+    // Times count from here, so that the model is there.
     worker.send(Request::Generate {
         prompt: prompt.clone(),
         panes: (0..)
@@ -50,15 +60,6 @@ pub(super) fn write(
             })
             .collect(),
     });
-    let (info, vocabulary) = loaded(&mut worker, progress)?;
-    if let Err(refusal) = compute.check(&info) {
-        progress.done();
-        return Err(refusal);
-    }
-    for remark in compute.remarks(&info) {
-        progress.done();
-        console::note(&remark);
-    }
     let prompt = Arc::new(PromptRecord {
         text: prompt.text.clone(),
         ..PromptRecord::default()
