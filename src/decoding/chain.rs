@@ -213,13 +213,11 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Vec<RankedCandidate>, DecodingError> {
         let mut candidates = self.filtered(logits, history, coins)?;
-        let selector = self.config.selector;
-        if selector == Selector::Greedy {
-            candidates.keep_head(1);
-        }
         // A selector cuts and weighs while it picks; what it picks and learns is not needed here.
         let mut state = SelectorState::NEW;
-        selector.pick(coins, &mut state, &mut candidates);
+        self.config
+            .selector
+            .pick(coins, &mut state, &mut candidates);
         Ok(ranked(candidates))
     }
 

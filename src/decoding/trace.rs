@@ -16,7 +16,8 @@ pub struct Trace {
     /// The most likely candidates after the chain and what its selector made of them, best first.
     pub survivors: Vec<RankedCandidate>,
     /// The probabilities of `raw.head` from which the token was picked, in that order; nothing where
-    /// one was cut. What a selector cuts or weighs before it picks is in them.
+    /// one was cut. What a selector cuts or weighs before it picks is in them; where the most likely is
+    /// always taken, all others are cut.
     pub head_final_probs: Vec<Option<f64>>,
     /// What was picked, and by which coin.
     pub draw: Draw,
@@ -78,7 +79,8 @@ pub struct StageReport {
 pub struct Draw {
     /// The token that was picked.
     pub token: TokenId,
-    /// Its probability after the chain.
+    /// The probability with which it was picked: that after the chain and what its selector made of
+    /// it, and 1 where the most likely is always taken.
     pub prob: f64,
     /// The coin in `[0, 1)`; nothing where the selector tosses none.
     pub coin: Option<f64>,

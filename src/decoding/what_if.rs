@@ -38,7 +38,7 @@ pub fn what_if(
     Some(step.draw(chain.selector, coins))
 }
 
-/// The probability that a token has after a chain over a recorded distribution, at least and at
+/// The probability with which a chain picks a token from a recorded distribution, at least and at
 /// most; nothing where that can't be told.
 pub fn what_if_prob(
     evidence: &Evidence,
@@ -48,6 +48,12 @@ pub fn what_if_prob(
     token: TokenId,
 ) -> Option<[f64; 2]> {
     let mut step = Recorded::after(evidence, chain, history, coins)?;
+    if chain.selector == Selector::Greedy {
+        return match step.draw(chain.selector, coins) {
+            WhatIf::Exact(best) => Some([f64::from(u8::from(best == token)); 2]),
+            _ => None,
+        };
+    }
     let sure = step.sure && !chain.selector.is_adaptive();
     step.prob(token).filter(|_| sure)
 }

@@ -116,9 +116,10 @@ const ROUNDING: f64 = 1e-6;
 
 fn greedy(candidates: &mut Candidates) -> Draw {
     let best = candidates.best();
+    candidates.keep_head(1);
     Draw {
         token: best.token,
-        prob: candidates.softmax().prob(best.logit),
+        prob: 1.0,
         coin: None,
         below: 0.0,
         n_kept: 1,
@@ -184,16 +185,16 @@ mod tests {
             seed: 1,
             position: 1,
         };
-        for (probs, token, prob) in [
-            (&[1.0][..], 0, 1.0),
-            (&[0.1, 0.6, 0.3], 1, 0.6),
-            (&[0.2, 0.4, 0.4], 1, 0.4),
-            (&[0.0, 0.0, 1.0], 2, 1.0),
+        for (probs, token) in [
+            (&[1.0][..], 0),
+            (&[0.1, 0.6, 0.3], 1),
+            (&[0.2, 0.4, 0.4], 1),
+            (&[0.0, 0.0, 1.0], 2),
         ] {
             let mut candidates = Candidates::from_logits(&logits_of(probs)).unwrap();
             let draw = Selector::Greedy.pick(coins, &mut SelectorState::default(), &mut candidates);
-            assert_eq!((draw.token.0, draw.coin), (token, None));
-            assert!((draw.prob - prob).abs() < 1e-6);
+            assert_eq!((draw.token.0, draw.coin, draw.prob), (token, None, 1.0));
+            assert_eq!((draw.n_kept, candidates.n_kept()), (1, 1));
         }
     }
 

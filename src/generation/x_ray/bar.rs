@@ -110,9 +110,13 @@ impl CoinBar {
                 _ => None,
             })
             .collect();
-        let mut known = known
-            .filter(|_| !selector.is_adaptive())
-            .unwrap_or_default();
+        let mut known = match (selector, outcome) {
+            (Selector::Greedy, WhatIf::Exact(token)) => vec![(token, 1.0)],
+            (Selector::Greedy, _) => Vec::new(),
+            _ => known
+                .filter(|_| !selector.is_adaptive())
+                .unwrap_or_default(),
+        };
         known.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let (token, sure) = match outcome {
             WhatIf::Exact(token) => (Some(token), true),

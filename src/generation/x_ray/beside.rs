@@ -1,14 +1,14 @@
 //! The row of a token that was drawn from below all that were recorded.
 
 use super::{XrayCell, XrayColumn, XrayPlace, XrayRow};
-use crate::decoding::{Filter, StageReport, Trace};
+use crate::decoding::{Filter, Selector, StageReport, Trace};
 
 /// Follows the drawn token from its probability before the chain to that after it.
 ///
 /// No stage can have cut it. A stage that only cuts leaves its share of any other kept token's
 /// probability as it was, and a temperature T takes the T-th root of that share; after any other
 /// stage it is not known, but for the last one.
-pub(super) fn row(columns: &[XrayColumn], trace: &Trace) -> XrayRow {
+pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> XrayRow {
     let mut cells = Vec::new();
     let mut last = Some(trace.raw_prob);
     let mut before: Option<&StageReport> = None;
@@ -32,8 +32,9 @@ pub(super) fn row(columns: &[XrayColumn], trace: &Trace) -> XrayRow {
         XrayPlace::Model | XrayPlace::Selector(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
     });
+    // Of a greedy draw that probability is 1, and not what the last stage left.
     if let Some(cell) = at_the_end
-        .filter(|at| *at > 0)
+        .filter(|at| *at > 0 && selector != Selector::Greedy)
         .and_then(|at| cells.get_mut(at))
     {
         *cell = XrayCell::Kept(trace.draw.prob);

@@ -141,7 +141,7 @@ impl XrayTable {
             .iter()
             .all(|ranked| ranked.token != trace.draw.token)
         {
-            let row = beside::row(&table.columns, trace);
+            let row = beside::row(&table.columns, chain.selector, trace);
             table.rows.push(row);
         }
         table.mark(Some(trace.draw.token));
