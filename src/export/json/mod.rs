@@ -24,7 +24,7 @@
 //! | `settings` | `summary`, `stages`, `selector`, `seed`, `max_new_tokens`, `stop_strings`, `end_of_text`, and the selector's numbers; `rules` where small print differs from ours, `dialect` where a chain follows another engine |
 //! | `finish_reason` | `end_of_text`, `stop_string`, `max_tokens`, `context_full`, `cancelled`, `error`; null while writing |
 //! | `finish_detail` | the stop string that was met, or the error's sentence |
-//! | `text` | what was written, without special tokens |
+//! | `text` | what was written, without special tokens and without the stop string |
 //! | `metrics` | figures computed from the rest: counts, seconds, tokens a second |
 //! | `timings` | `n_prefilled` prompt tokens were read for it, in `prefill_secs`; the others were in the cache |
 //! | `steps` | one entry for each token |
@@ -37,7 +37,7 @@
 //! | `piece` | its characters; U+FFFD for bytes that are none, and then `bytes` holds them all |
 //! | `special` | true for a sign such as `</s>`; left out otherwise |
 //! | `raw_prob`, `rank` | its probability and place before the chain |
-//! | `final_prob` | its probability after the chain |
+//! | `final_prob` | the probability with which it was picked: that after the chain, 1 where the most likely is always taken |
 //! | `coin`, `coin_below` | the coin in [0, 1), null where none is tossed; the probability of all before the token on the bar that the coin fell on |
 //! | `n_kept` | how many tokens the draw could have fallen on: 1 where the most likely is always taken |
 //! | `entropy_nats`, `log_sum_exp`, `n_candidates` | of the whole distribution before the chain |

@@ -17,8 +17,13 @@ pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {
 }
 
 /// Shows a plot's title, the badge of the pane that it is about, and the first of `subtitles` for
-/// which there is room.
-pub(super) fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[String]) {
+/// which there is room. Returns what is left of the row.
+pub(super) fn title_ui(
+    ui: &mut Ui,
+    title: &str,
+    badge: Option<usize>,
+    subtitles: &[String],
+) -> Rect {
     let theme = Theme::of(ui);
     let (rect, response) = row_rect(ui, TITLE_ROW);
     response.widget_info(|| {
@@ -45,7 +50,17 @@ pub(super) fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles
         .iter()
         .map(|subtitle| set(subtitle, Face::Small, theme.text_3));
     if let Some(subtitle) = subtitles.find(|galley| x + galley.size().x <= rect.right()) {
-        place(subtitle, x);
+        x = place(subtitle, x);
+    }
+    rect.with_min_x(x).with_max_y(middle * 2.0 - rect.top())
+}
+
+/// Sets a remark at the end of what is left of a title's row, if it has room there.
+pub(super) fn remark(ui: &Ui, rest: Rect, words: &str) {
+    let room = rest.width() - 24.0;
+    if Face::Micro.width(ui, words) <= room {
+        let at = (rest.right_center(), Align2::RIGHT_CENTER);
+        text(ui, at, words, Face::Micro, Theme::of(ui).text_3);
     }
 }
 

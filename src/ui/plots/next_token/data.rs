@@ -88,7 +88,7 @@ impl CandidateRow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure;
+    use super::super::{Place, figure, shortened};
     use super::*;
     use crate::decoding::ChainConfig;
     use crate::decoding::filters::TopK;
@@ -135,8 +135,19 @@ mod tests {
     fn a_rank_is_told_where_the_place_does_not_show_it() {
         let data = data(7, 9);
         let shown = data.first_rows(3).into_iter().enumerate();
-        let figures: Vec<String> = shown.map(|(place, row)| figure(place, row)).collect();
+        let on_screen = |(index, row)| figure(index, row, Place::Screen);
+        let figures: Vec<String> = shown.clone().map(on_screen).collect();
         assert_eq!(figures, ["cut", "cut", "cut · rank 7"]);
+        let in_picture = |(index, row)| figure(index, row, Place::Picture);
+        let figures: Vec<String> = shown.map(in_picture).collect();
+        assert_eq!(figures, ["10 % → cut", "10 % → cut", "10 % → cut · rank 7"]);
+    }
+
+    #[test]
+    fn a_long_name_is_shortened_at_a_letter() {
+        assert_eq!(shortened("Top-p"), "Top-p");
+        let long = "ä".repeat(40);
+        assert_eq!(shortened(&long), format!("{}…", "ä".repeat(32)));
     }
 
     #[test]

@@ -20,6 +20,9 @@ const ROW: std::ops::RangeInclusive<f32> = 21.0..=26.0;
 /// The most rows that help; more are noise.
 const N_ROWS: usize = 12;
 
+/// The letters of a long name in a title.
+const SHORT_NAME: usize = 32;
+
 /// The space left of the bars, for the words.
 const WORDS: f32 = 84.0;
 
@@ -35,13 +38,14 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     };
     let number = data.token_number;
     let subtitles = match place {
-        Place::Screen => [
+        Place::Screen => vec![
             format!("token {number}, before and after"),
             format!("token {number}"),
         ],
-        Place::Picture => [
+        Place::Picture => vec![
             format!("{}, {}: token {number}", data.name, data.settings),
             format!("{}: token {number}", data.name),
+            format!("{}: token {number}", shortened(&data.name)),
         ],
     };
     title_ui(ui, "Next token", Some(data.pane), &subtitles);
@@ -61,7 +65,7 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
         .fold(0.0, f64::max);
     let bars = Bars {
         left: area.left() + WORDS,
-        width: (area.width() - WORDS - figures_width(ui, &rows)).max(24.0),
+        width: (area.width() - WORDS - figures_width(ui, &rows, place)).max(24.0),
         top: match place {
             Place::Screen => largest,
             Place::Picture => {
@@ -77,9 +81,18 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, place: Place) {
     for (index, row) in (0_u8..).zip(rows) {
         let top = area.top() + f32::from(index) * row_height;
         let rect = Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), row_height));
-        row_ui(ui, (index.into(), row), rect, &bars, data.pane);
+        let figure = figure(index.into(), row, place);
+        row_ui(ui, (row, &figure), rect, &bars, data.pane);
     }
     ui.advance_cursor_after_rect(area);
+}
+
+/// A name in so few letters that there is room for it.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(SHORT_NAME) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default().trim_end()),
+        None => name.to_owned(),
+    }
 }
 
 /// Where bars stand.
@@ -99,7 +112,7 @@ impl Bars {
     }
 }
 
-fn row_ui(ui: &mut Ui, (index, row): (usize, &CandidateRow), rect: Rect, bars: &Bars, pane: usize) {
+fn row_ui(ui: &mut Ui, (row, figure): (&CandidateRow, &str), rect: Rect, bars: &Bars, pane: usize) {
     let response = ui.interact(
         rect,
         ui.scope_id().with(("candidate", row.rank)),
@@ -129,7 +142,7 @@ fn row_ui(ui: &mut Ui, (index, row): (usize, &CandidateRow), rect: Rect, bars: &
         None => paint_cut(ui, bars, middle, row.raw_prob),
     };
     let at = (pos2(bars.left + end + 7.0, middle), Align2::LEFT_CENTER);
-    text(ui, at, &figure(index, row), Face::Micro, theme.text_3);
+    text(ui, at, figure, Face::Micro, theme.text_3);
 }
 
 /// The bar before the chain above the bar after it; returns how far they reach.
@@ -172,10 +185,16 @@ fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
     length.max(3.0)
 }
 
-/// What stands beside the bar in this place: the probability after the chain, and a rank that the
-/// place does not show.
-fn figure(index: usize, row: &CandidateRow) -> String {
-    let prob = row.final_prob.map_or_else(|| "cut".to_owned(), percent);
+/// What stands beside the bar in this row: the probability after the chain, in a picture that before
+/// it too, and a rank that the row does not show.
+fn figure(index: usize, row: &CandidateRow, place: Place) -> String {
+    let after = row.final_prob.map_or_else(|| "cut".to_owned(), percent);
+    let before = percent(row.raw_prob);
+    let prob = if place == Place::Picture && before != after {
+        format!("{before} → {after}")
+    } else {
+        after
+    };
     if row.rank as usize > index + 1 {
         format!("{prob} · rank {}", grouped(f64::from(row.rank)))
     } else {
@@ -184,11 +203,12 @@ fn figure(index: usize, row: &CandidateRow) -> String {
 }
 
 /// How much space the widest figure takes, with what is around it.
-fn figures_width(ui: &Ui, rows: &[&CandidateRow]) -> f32 {
+fn figures_width(ui: &Ui, rows: &[&CandidateRow], place: Place) -> f32 {
     let width = |(index, row): (usize, &&CandidateRow)| {
         let color = egui::Color32::PLACEHOLDER;
         let painter = ui.painter();
-        let galley = painter.layout_no_wrap(figure(index, row), Face::Micro.font(), color);
+        let words = figure(index, row, place);
+        let galley = painter.layout_no_wrap(words, Face::Micro.font(), color);
         galley.size().x
     };
     7.0 + rows.iter().enumerate().map(width).fold(0.0, f32::max) + 8.0

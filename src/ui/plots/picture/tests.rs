@@ -72,7 +72,7 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
             vec![
                 "tokens a second",
                 "Pure &amp; simple",
-                ">Tokens a second<",
+                ">Tokens a second, over 16 tokens<",
                 "rotate(-90 ",
             ],
         ),

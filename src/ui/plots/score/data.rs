@@ -30,7 +30,7 @@ pub struct ScoreLane<'a> {
     pub pane: usize,
     /// How it is called.
     pub name: &'a str,
-    /// How it chooses, in one line.
+    /// How it chooses, in one line; with its seed where the panes have several.
     pub settings: String,
     /// What it has written.
     pub steps: &'a [Step],
@@ -52,10 +52,13 @@ pub(super) struct ScoreBar {
 impl<'a> ScoreData<'a> {
     /// The score of these panes; one that has no generation yet keeps its staff.
     pub fn of(panes: &[Option<&'a Generation>], measure: ScoreMeasure) -> Self {
+        let mut seeds = panes.iter().flatten().map(|text| text.config.seed);
+        let seed = seeds.next();
+        let is_one_seed = seeds.all(|other| Some(other) == seed);
         let lanes: Vec<ScoreLane<'a>> = panes
             .iter()
             .enumerate()
-            .map(|(pane, generation)| ScoreLane::of(pane, *generation))
+            .map(|(pane, generation)| ScoreLane::of(pane, *generation, is_one_seed))
             .collect();
         let steps = || lanes.iter().flat_map(|lane| lane.steps);
         let largest = steps().map(|step| measure.value(step)).fold(0.0, f64::max);
@@ -201,13 +204,19 @@ impl<'a> ScoreData<'a> {
 }
 
 impl<'a> ScoreLane<'a> {
-    fn of(pane: usize, generation: Option<&'a Generation>) -> Self {
+    fn of(pane: usize, generation: Option<&'a Generation>, is_one_seed: bool) -> Self {
+        let settings = generation.map(|generation| {
+            let config = &generation.config;
+            if is_one_seed {
+                config.chain.to_string()
+            } else {
+                format!("{}, seed {}", config.chain, config.seed)
+            }
+        });
         Self {
             pane,
             name: generation.map_or("", |generation| generation.name.as_str()),
-            settings: generation
-                .map(|generation| generation.config.chain.to_string())
-                .unwrap_or_default(),
+            settings: settings.unwrap_or_default(),
             steps: generation.map_or(&[], |generation| generation.steps.as_slice()),
             finished: generation.is_some_and(|generation| generation.finish.is_some()),
         }

@@ -16,7 +16,7 @@ pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 pub use self::measure::score_measure_ui;
 use self::pointer::respond;
-use super::frame::{axis, axis_title, empty_ui, title_ui};
+use super::frame::{axis, axis_title, empty_ui, remark, title_ui};
 use super::scale::{count, grouped, label_step};
 use super::{Place, PlotResponse};
 use crate::ui::theme::Theme;
@@ -41,7 +41,7 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotRespo
         return PlotResponse::default();
     }
     let theme = Theme::of(ui);
-    title_ui(ui, "The score", None, &data.subtitles());
+    let rest = title_ui(ui, "The score", None, &data.subtitles());
     let whole = ui.available_rect_before_wrap();
     let gutter = gutter_width(ui, data, place);
     let mut area = whole;
@@ -53,6 +53,11 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotRespo
         add_bars(plot, data, theme);
     });
     ui.advance_cursor_after_rect(whole);
+    let n_merged = n_merged(&shown.transform);
+    if n_merged > 1 {
+        let words = format!("each bar: the highest of {n_merged} tokens");
+        remark(ui, rest, &words);
+    }
 
     let frame = *shown.transform.frame();
     for (row, lane) in data.lanes.iter().enumerate() {

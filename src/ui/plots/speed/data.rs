@@ -5,7 +5,7 @@ use crate::ui::plots::scale::{axis_steps, axis_tokens, count};
 use crate::ui::words::speed;
 
 /// Over how many steps a point of the line looks back.
-const N_WINDOW: usize = 16;
+pub(super) const N_WINDOW: usize = 16;
 
 /// The most points of a line; more can't be seen.
 const N_POINTS: usize = 400;
@@ -84,6 +84,12 @@ impl SpeedData {
             together_per_sec: together(&writing),
             lines,
         }
+    }
+
+    /// Whether panes shared forward passes, so that their lines are set side by side.
+    pub(super) fn has_bands(&self) -> bool {
+        let mut points = self.lines.iter().flat_map(|line| &line.points);
+        points.any(|point| point.stripe.abs() > 0.1)
     }
 
     /// Unit, sum and time to the first token, from long to short.

@@ -5,9 +5,10 @@ mod data;
 use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
 
+use self::data::N_WINDOW;
 pub use self::data::{SpeedData, SpeedLine};
 use super::Place;
-use super::frame::{axis, axis_title, empty_ui, row_rect, text_within, title_ui};
+use super::frame::{axis, axis_title, empty_ui, remark, row_rect, text_within, title_ui};
 use super::mark::{dash, paint_mark, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
 use crate::ui::fonts::Face;
@@ -34,7 +35,14 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
         return empty(ui);
     }
     let theme = Theme::of(ui);
-    title_ui(ui, "Speed", None, &data.subtitles());
+    let rest = title_ui(ui, "Speed", None, &data.subtitles());
+    if place == Place::Picture && data.has_bands() {
+        remark(
+            ui,
+            rest,
+            "lines side by side share each pass, and its speed",
+        );
+    }
     legend_ui(ui, data, place);
     let whole = ui.available_rect_before_wrap();
     let mut area = whole;
@@ -85,7 +93,8 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
         });
     if place == Place::Picture {
         x_axis = x_axis.label(axis_title("Token", theme));
-        y_axis = y_axis.label(axis_title("Tokens a second", theme));
+        let words = format!("Tokens a second, over {N_WINDOW} tokens");
+        y_axis = y_axis.label(axis_title(&words, theme));
     }
     let n_axis = data.n_axis as f64;
     let (mark_step, n_marks) = (data.mark_step, data.n_marks);
