@@ -61,6 +61,14 @@ fn without_panes_the_four_classics_are_written_and_recorded() {
         .map(|pane| pane["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["Greedy", "Pure sampling", "Top-k", "Top-p"]);
+    for step in panes[0]["steps"].as_array().unwrap() {
+        assert_eq!(
+            (&step["final_prob"], &step["n_kept"]),
+            (&1.0.into(), &1.into())
+        );
+        let all = step["candidates"].as_array().unwrap();
+        assert!(all[1..].iter().all(|other| other["final_prob"].is_null()));
+    }
     for pane in panes {
         assert_eq!(pane["finish_reason"], "max_tokens");
         assert_eq!(tokens(pane).len(), 12);
@@ -187,6 +195,23 @@ fn files_are_kept_where_they_were_asked_for() {
     }
 }
 
+#[test]
+fn more_panes_than_pictures_can_tell_apart_are_not_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "2"];
+    let panes = ["--pane", "sample"].repeat(9);
+    let place = ["--export", folder.path().to_str().unwrap()];
+    let output = quartet(&[&arguments[..], &panes, &place].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("for 8 panes; 9 were given"));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let output = quartet(&[&arguments[..], &panes].concat());
+    assert_eq!(
+        stdout(&output).matches("[Token limit, 2 tokens]").count(),
+        9
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_written_loses_no_text() {
@@ -249,8 +274,12 @@ fn a_wrong_path_is_told_before_the_model_is_loaded() {
 }
 
 #[test]
-fn a_run_that_fails_says_why_and_returns_1() {
+fn a_run_that_fails_says_why_and_returns_1_and_leaves_the_files_of_the_one_before() {
     let long = "fox ".repeat(2000);
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("run.json");
+    std::fs::write(&before, "of before").unwrap();
+    let place = ["--export", folder.path().to_str().unwrap()];
     for (arguments, sentence) in [
         (["--prompt", "", "--max-tokens", "4"], "the prompt is empty"),
         (
@@ -262,7 +291,7 @@ fn a_run_that_fails_says_why_and_returns_1() {
             "missing.gguf",
         ),
     ] {
-        let output = quartet(&[&["generate"], &arguments[..]].concat());
+        let output = quartet(&[&["generate"], &arguments[..], &place].concat());
         assert_eq!(output.status.code(), Some(1), "{sentence}");
         let said = stderr(&output);
         assert!(
@@ -271,6 +300,8 @@ fn a_run_that_fails_says_why_and_returns_1() {
         );
         assert_eq!(said.matches(sentence).count(), 1, "it is said once: {said}");
         assert_eq!(stdout(&output), "");
+        assert_eq!(std::fs::read_to_string(&before).unwrap(), "of before");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::generation::{
     EndOfText, FinishReason, GRAMMAR, Generation, GenerationConfig, Limits, PaneSettings,
     PromptText,
 };
-use crate::state::Settings;
+use crate::state::{MAX_PANES, Settings};
 
 /// What `quartet generate` is given.
 #[derive(Debug, Args)]
@@ -134,6 +134,12 @@ impl Arguments {
     /// Fails where files could not be kept in the end, before time goes into what is to be in them.
     fn check_targets(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
+            let n_panes = self.panes.len();
+            if n_panes > MAX_PANES {
+                return Err(format!(
+                    "pictures have letters and colours for {MAX_PANES} panes; {n_panes} were given"
+                ));
+            }
             make_folder(folder)?;
             check_folder(folder)?;
         }
@@ -154,6 +160,10 @@ impl Arguments {
             console::print(texts(generations).as_bytes())
         };
         let mut all_well = tell_failures(generations);
+        if !all_well && generations.iter().all(|pane| pane.steps.is_empty()) {
+            // A run without a word takes no file's place.
+            return printed.and(Err(Failure::Told));
+        }
         if let Some(path) = self.json_file() {
             all_well &= told(&keep_file(path, &json()));
         }

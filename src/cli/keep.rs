@@ -63,8 +63,9 @@ fn keep_pictures(folder: &Path, generations: &[&Generation]) -> Result<(), Strin
     Ok(())
 }
 
-/// The step whose candidates are drawn: in the first pane, where the panes part; where they do not,
-/// its newest.
+/// The step whose candidates are drawn: where the panes part, in the first that could have written
+/// something else; where they do not part, or none could, the newest of the first pane, or that at
+/// which the others part from it.
 fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
     let newest = panes
         .first()
@@ -73,11 +74,23 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
         .steps
         .len()
         .checked_sub(1)?;
-    let step = match first_fork(panes) {
-        Fork::Part { step, .. } => step.min(newest),
-        _ => newest,
+    let Fork::Part { step, .. } = first_fork(panes) else {
+        return Some(StepAt {
+            pane: 0,
+            step: newest,
+        });
     };
-    Some(StepAt { pane: 0, step })
+    let could_differ = |text: &Option<&Generation>| {
+        let step = text.and_then(|text| text.steps.get(step));
+        step.is_some_and(|step| step.trace.draw.n_kept > 1)
+    };
+    Some(match panes.iter().position(could_differ) {
+        Some(pane) => StepAt { pane, step },
+        None => StepAt {
+            pane: 0,
+            step: step.min(newest),
+        },
+    })
 }
 
 /// Fails where the files of a run are known not to fit into this folder, and writes nothing.
