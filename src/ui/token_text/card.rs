@@ -23,6 +23,9 @@ const N_ALTERNATIVES: usize = 5;
 const WIDTH: f32 = 252.0;
 const BAR_WIDTH: f32 = 96.0;
 
+/// The space right of the bars, for "> 99.9 %".
+const FIGURE: f32 = 54.0;
+
 /// The step whose card is due, because the pointer has been on its token long enough.
 pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) -> Option<usize> {
     let now = ui.input(|input| input.time);
@@ -123,7 +126,7 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
         painter.text(at, align, text, face.font(), color);
     };
     let word_color = if chosen { theme.text_1 } else { theme.text_2 };
-    let word_room = rect.with_max_x(rect.right() - BAR_WIDTH - 52.0);
+    let word_room = rect.with_max_x(rect.right() - BAR_WIDTH - FIGURE - 8.0);
     let clipped = painter.with_clip_rect(word_room);
     clipped.text(
         rect.left_center(),
@@ -132,7 +135,7 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
         Face::Candidate.font(),
         word_color,
     );
-    let bar_left = rect.right() - BAR_WIDTH - 44.0;
+    let bar_left = rect.right() - BAR_WIDTH - FIGURE;
     let width = (BAR_WIDTH * candidate.prob as f32).max(1.0);
     let bar = Rect::from_min_size(
         egui::pos2(bar_left, rect.center().y - 4.0),
