@@ -176,6 +176,8 @@ fn files_are_kept_where_they_were_asked_for() {
     let export = folder.path().join("new/export");
     let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
     let files = [
+        "--threads",
+        "1",
         "--json",
         json.to_str().unwrap(),
         "--export",
@@ -185,7 +187,8 @@ fn files_are_kept_where_they_were_asked_for() {
     assert!(output.status.success(), "{}", stderr(&output));
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
     assert_eq!(read(&json), read(&export.join("run.json")));
-    assert!(read(&export.join("run.md")).contains("Pure sampling"));
+    let page = read(&export.join("run.md"));
+    assert!(page.contains("Pure sampling") && page.contains("(Q8\\_0, CPU, 1 thread, SHA-256 "));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
     for plot in ["surprise", "probability", "next-token", "speed"] {
         let path = export.join(plot);
@@ -612,9 +615,12 @@ fn the_number_of_threads_is_chosen_and_changes_no_token() {
     let written = |threads: &[&str]| {
         let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];
         let run = run(&[&arguments, threads].concat());
-        tokens(&run["panes"][0])
+        (tokens(&run["panes"][0]), run["model"]["n_threads"].clone())
     };
-    assert_eq!(written(&["--threads", "1"]), written(&[]));
+    let (alone, usual) = (written(&["--threads", "1"]), written(&[]));
+    assert_eq!(alone.0, usual.0);
+    assert_eq!(alone.1, 1);
+    assert!(usual.1.as_u64().unwrap() >= 1);
     for arguments in [["bench", "--threads", "0"], ["search", "--limit", "0"]] {
         let refused = quartet(&arguments);
         assert_eq!(refused.status.code(), Some(2));

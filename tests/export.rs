@@ -337,6 +337,7 @@ mod fixture {
                 n_params: 1234,
                 quantization: "F32".to_owned(),
                 device: "CPU".to_owned(),
+                n_threads: None,
                 n_vocab: 8,
                 n_context: 16,
                 file: "test.gguf".to_owned(),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
 use super::{CacheType, Device, DeviceChoice, Precision};
+use crate::generation::Implementation;
 
 /// What the user may ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +69,17 @@ impl Compute {
             format!("{device} with {}", self.cache.phrase())
         } else {
             device
+        }
+    }
+
+    /// With how many threads a model computes on the processor; nothing elsewhere.
+    pub fn threads_of(&self, implementation: Implementation) -> Option<NonZeroUsize> {
+        if !self.device.candle().is_cpu() {
+            None
+        } else if implementation.is_quartet() {
+            Some(self.n_threads)
+        } else {
+            NonZeroUsize::new(rayon::current_num_threads())
         }
     }
 

@@ -4,6 +4,7 @@
 //! text can change the page around it.
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 
 use super::runs::{Run, runs};
 use super::settings_words;
@@ -36,6 +37,11 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     let facts = [
         model.quantization.clone(),
         model.device.clone(),
+        match model.n_threads.map(NonZeroUsize::get) {
+            None => String::new(),
+            Some(1) => "1 thread".to_owned(),
+            Some(n) => format!("{n} threads"),
+        },
         model.implementation.name().unwrap_or_default().to_owned(),
         if model.sha256.is_empty() {
             String::new()

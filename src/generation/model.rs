@@ -1,5 +1,7 @@
 //! What is known of the model that wrote something.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use super::Implementation;
@@ -20,6 +22,9 @@ pub struct ModelInfo {
     pub quantization: String,
     /// Where it runs: "CPU", "CUDA 0".
     pub device: String,
+    /// With how many threads it computes on the processor; nothing elsewhere, and where it was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_threads: Option<NonZeroUsize>,
     /// The size of its vocabulary.
     pub n_vocab: usize,
     /// How many tokens it can read.
@@ -28,4 +33,15 @@ pub struct ModelInfo {
     pub file: String,
     /// SHA-256 of the weights' file, in hexadecimal.
     pub sha256: String,
+}
+
+impl ModelInfo {
+    /// Whether both write the same: the number of threads changes no token.
+    pub fn writes_like(&self, other: &Self) -> bool {
+        let apart_from_threads = Self {
+            n_threads: other.n_threads,
+            ..self.clone()
+        };
+        apart_from_threads == *other
+    }
 }

@@ -70,7 +70,8 @@ impl Generation {
     pub fn begins_like(&self, other: &Self) -> bool {
         let same_prompt =
             Arc::ptr_eq(&self.prompt, &other.prompt) || self.prompt.tokens == other.prompt.tokens;
-        same_prompt && (Arc::ptr_eq(&self.model, &other.model) || self.model == other.model)
+        same_prompt
+            && (Arc::ptr_eq(&self.model, &other.model) || self.model.writes_like(&other.model))
     }
 
     /// The text that was written, without special tokens; bytes that are no character become U+FFFD.

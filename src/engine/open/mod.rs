@@ -119,6 +119,7 @@ impl Found {
             n_params,
             quantization,
             device: compute.name(),
+            n_threads: compute.threads_of(implementation),
             n_vocab,
             n_context: lm.n_context(),
             file: self.file,

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `format_version` | 1 |
 //! | `quartet` | the version of the program that wrote the file |
-//! | `model` | name, architecture, `n_params`, quantization, device, `n_vocab`, `n_context`, file, `sha256`; `implementation` where it is not our own decoder |
+//! | `model` | name, architecture, `n_params`, quantization, device, `n_threads` where that is the processor, `n_vocab`, `n_context`, file, `sha256`; `implementation` where it is not our own decoder |
 //! | `prompt` | `text`, and `tokens`, each with `id` and piece; of a chat also `chat` |
 //! | `panes` | one entry for each generation |
 //!
