@@ -28,7 +28,13 @@ pub struct Softmax {
     pub entropy_nats: f64,
     /// How many of the logits are not −∞.
     pub n_possible: usize,
+    /// The sum beside what it was when it was last made anew: of what is left of a sum by subtracting,
+    /// its rounding is a large part.
+    since_made: f64,
 }
+
+/// Less than this of a sum is no longer trusted.
+const LEAST_LEFT: f64 = 0.5;
 
 impl Softmax {
     /// Over these logits, block by block, the largest of which is `max_logit`, a number.
@@ -47,6 +53,7 @@ impl Softmax {
             ln_mass: mass.ln(),
             entropy_nats: (mass.ln() - weighted / mass).max(0.0),
             n_possible,
+            since_made: 1.0,
         }
     }
 
@@ -78,10 +85,11 @@ impl Softmax {
                 n_possible += 1;
             }
         }
-        if gone > 0.5 || come > 1.0 {
+        let share = 1.0 - gone + come;
+        let since_made = self.since_made * share;
+        if gone > 0.5 || come > 1.0 || since_made < LEAST_LEFT {
             return None;
         }
-        let share = 1.0 - gone + come;
         let log_sum_exp = self.log_sum_exp + share.ln();
         Some(Self {
             max_logit,
@@ -89,6 +97,7 @@ impl Softmax {
             ln_mass: self.ln_mass + share.ln() + f64::from(self.max_logit) - f64::from(max_logit),
             entropy_nats: (log_sum_exp - mean / share).max(0.0),
             n_possible,
+            since_made,
         })
     }
 
@@ -275,6 +284,11 @@ mod tests {
             assert_eq!(changed.n_possible, expected.n_possible);
         }
         assert_eq!(before.with_changes(2.5, &[(3.0, low), (2.5, low)]), None);
+        // A little each time is much in the end.
+        let equal = Softmax::of(0.0, [0.0; 10].chunks(BLOCK));
+        let less = |sum: Softmax| sum.with_changes(0.0, &[(0.0, low)]);
+        let left = (0..6).try_fold(equal, |sum, n| less(sum).ok_or(n));
+        assert_eq!(left, Err(5));
         assert_eq!(before.with_changes(90.0, &[(1.0, 90.0)]), None);
     }
 }

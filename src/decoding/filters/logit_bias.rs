@@ -1,5 +1,7 @@
 //! Logit bias and banned tokens: make chosen tokens likelier or less likely, or forbid them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{Candidates, Rule, StageContext, TokenId};
@@ -31,12 +33,16 @@ impl Rule for LogitBias {
     }
 
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
+        // First, so that the mass of what is banned is that before the biases.
+        candidates.rule_out(&self.banned);
+        let mut changed: BTreeMap<TokenId, f32> = BTreeMap::new();
         for TokenBias { token, bias } in &self.biases {
             if let Some(logit) = candidates.logit(*token) {
-                candidates.set_logits(&[(*token, logit + bias)]);
+                *changed.entry(*token).or_insert(logit) += bias;
             }
         }
-        candidates.rule_out(&self.banned);
+        let changed: Vec<(TokenId, f32)> = changed.into_iter().collect();
+        candidates.set_logits(&changed);
     }
 
     fn is_neutral(&self) -> bool {
@@ -77,8 +83,8 @@ impl std::fmt::Display for LogitBias {
 #[cfg(test)]
 mod tests {
     use super::{LogitBias, TokenBias};
-    use crate::decoding::testing::{check_filter, token_ids};
-    use crate::decoding::{Filter, TokenId};
+    use crate::decoding::testing::{apply, check_filter, token_ids};
+    use crate::decoding::{Candidates, Filter, TokenId};
 
     fn bias(biases: &[(u32, f32)], banned: &[u32]) -> Filter {
         let biases = biases.iter().map(|&(id, bias)| TokenBias {
@@ -109,6 +115,30 @@ mod tests {
         ] {
             check_filter(&filter, &p, &expected);
         }
+    }
+
+    /// Each takes a little of the sum, and all together nearly everything.
+    #[test]
+    fn many_biases_that_leave_next_to_nothing_are_as_exact_as_bans() {
+        let logits: Vec<f32> = (0..2048_u16)
+            .map(|id| -0.5 * f32::from(id.abs_diff(1500)))
+            .collect();
+        let likely: Vec<u32> = (1490..1530).collect();
+        let biases: Vec<(u32, f32)> = likely.iter().map(|id| (*id, -1000.0)).collect();
+        let after = |filter: &Filter| {
+            let mut candidates = Candidates::from_logits(&logits).unwrap();
+            apply(filter, &[], &mut candidates);
+            (
+                candidates.softmax().entropy_nats,
+                candidates.take_mass_removed(),
+            )
+        };
+        let (banned, mass_removed) = after(&bias(&[], &likely));
+        let (biased, _) = after(&bias(&biases, &[]));
+        assert!((biased - banned).abs() < 1e-5, "{biased} and not {banned}");
+        // The mass of a ban is that before the biases beside it.
+        let (_, beside_biases) = after(&bias(&biases, &likely));
+        assert!((beside_biases - mass_removed).abs() < 1e-9);
     }
 
     #[test]

@@ -29,7 +29,8 @@ impl Rule for TopP {
             Mass::Kept => 1.0,
             Mass::BeforeCuts => candidates.share_left(),
         };
-        let crossing = candidates.crossing(|held| share * held >= f64::from(self.p));
+        // In 32 bits, as the engines compare them, so that a sum exactly at the bar reaches it.
+        let crossing = candidates.crossing(|held| (share * held) as f32 >= self.p);
         if let Some(crossing) = crossing {
             let n_least = rules.min_keep.max(1) as usize;
             let safe = candidates.head(n_least).last().copied();
@@ -84,6 +85,16 @@ mod tests {
             (0.999, [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]),
         ] {
             check_filter(&top_p(top), &probs, &expected);
+        }
+    }
+
+    /// The sum of equal shares is not exact, and neither is the bar.
+    #[test]
+    fn a_sum_that_is_the_bar_reaches_it() {
+        for (top, n, n_kept) in [(0.8, 5, 4), (0.5, 10, 5), (0.2, 10, 2), (0.9, 30, 27)] {
+            let mut expected = vec![0.0; n];
+            expected[..n_kept].fill(1.0 / n_kept as f32);
+            check_filter(&top_p(top), &vec![1.0 / n as f32; n], &expected);
         }
     }
 

@@ -31,9 +31,10 @@ impl Rule for TypicalP {
             (softmax.log_sum_exp - softmax.entropy_nats) as f32
         };
         let place = |logit: f32| (center - logit).abs();
+        // In 32 bits, as the engines compare them, so that a sum exactly at the bar reaches it.
         let enough = |held: f64| match rule {
-            TypicalRule::Passed => held > f64::from(self.p),
-            _ => held >= f64::from(self.p),
+            TypicalRule::Passed => held as f32 > self.p,
+            _ => held as f32 >= self.p,
         };
         let Some(last) = last_kept(candidates, place, enough) else {
             return;
@@ -143,6 +144,13 @@ mod tests {
         ] {
             check_filter(&typical(p), &probs, &expected);
         }
+    }
+
+    #[test]
+    fn a_sum_that_is_the_bar_reaches_it() {
+        let mut expected = [0.0; 10];
+        expected[..5].fill(0.2);
+        check_filter(&typical(0.5), &[0.1; 10], &expected);
     }
 
     #[test]
