@@ -71,7 +71,7 @@ impl CoinBar {
         // One from far below lies somewhere among those that were not recorded.
         let is_drawn = |part: &BarPart| part.token == Some(draw.token);
         if draw.coin.is_some() && !parts.iter().any(is_drawn) {
-            let rest = parts.pop().filter(|rest| rest.token.is_none());
+            let rest = parts.pop_if(|rest| rest.token.is_none());
             let from = rest.map_or(draw.below, |rest| rest.from);
             let to = rest.map_or(1.0, |rest| rest.to);
             let (begins, ends) = (draw.below.max(from), (draw.below + draw.prob).min(to));
