@@ -408,11 +408,8 @@ mod tests {
 
     fn recorded(logits: &[f32], coins: Coins) -> crate::decoding::Evidence {
         let mut chain = SamplerChain::new(ChainConfig::greedy());
-        chain
-            .sample(logits, History::empty(), coins)
-            .unwrap()
-            .trace
-            .raw
+        let sampled = chain.sample(logits, History::empty(), coins);
+        sampled.unwrap().trace.raw
     }
 
     proptest! {

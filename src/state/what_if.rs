@@ -2,7 +2,7 @@
 //! change of them.
 
 use super::review::TextMark;
-use crate::decoding::{ChainConfig, Selector, TokenId, WhatIf};
+use crate::decoding::{ChainConfig, Filter, Selector, Stage, TokenId, WhatIf};
 use crate::generation::{Generation, Step, WhatIfReader};
 
 /// What becomes of a token under other settings.
@@ -103,7 +103,7 @@ impl WhatIfs {
         may_go_on: &mut impl FnMut() -> bool,
     ) -> bool {
         let config = &generation.config;
-        let same = config.chain == *chain && config.seed == seed;
+        let same = config.seed == seed && pick_alike(&config.chain, chain);
         if same || chain.complaint().is_some() {
             self.clear();
             return true;
@@ -216,4 +216,16 @@ fn fate_of(step: &Step, outcome: Option<WhatIf>) -> Fate {
         Some(WhatIf::Bounded(token)) if token != step.token => Fate::LikelyChanged,
         Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => Fate::Unsure,
     }
+}
+
+/// Whether two chains pick the same from anything: they differ at most in what does nothing. A stage that
+/// acts by chance takes a coin even where it does nothing else.
+fn pick_alike(a: &ChainConfig, b: &ChainConfig) -> bool {
+    let acts = |filter: &Filter| !filter.is_neutral() || filter.rule().acts_by_chance();
+    let acts = |stage: &&Stage| stage.enabled && acts(&stage.filter);
+    let [of_a, of_b] = [a, b].map(|chain| {
+        let stages = chain.stages.iter().filter(acts);
+        stages.map(|stage| &stage.filter)
+    });
+    a.selector == b.selector && a.rules == b.rules && of_a.eq(of_b)
 }

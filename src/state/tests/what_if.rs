@@ -52,9 +52,14 @@ fn other_settings_say_how_many_would_change_and_the_same_say_nothing() {
     assert_eq!(fates, [same, changed, same, changed, same]);
     assert_eq!(what_ifs.first_changed(), Some(1));
 
-    ask(&mut state, "temp 0.7");
-    state.review(|| true);
-    assert_eq!(words(&state), None);
+    // A stage that does nothing makes no others of them.
+    for same in ["temp 0.7", "temp 0.7, top-k 0", "bias, temp 0.7"] {
+        ask(&mut state, "greedy");
+        state.review(|| true);
+        ask(&mut state, same);
+        state.review(|| true);
+        assert_eq!(words(&state), None, "{same}");
+    }
 }
 
 #[test]
