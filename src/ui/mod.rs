@@ -30,6 +30,7 @@ mod path_dialog;
 mod presets_menu;
 mod prompt_card;
 mod run_column;
+mod seed_field;
 #[cfg(test)]
 mod testing;
 mod toast;

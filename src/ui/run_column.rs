@@ -4,9 +4,10 @@ use egui::{DragValue, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
 use super::fonts::Face;
-use super::icons::{Icon, icon_button};
+use super::icons::Icon;
 use super::keys::{finish_typing, shortcut_words};
 use super::layout::Room;
+use super::seed_field::seed_field_ui;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, Command};
@@ -54,9 +55,19 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// A chip that opens its editor below it.
-fn editor_chip_ui(ui: &mut Ui, words: &str, title: &str, editor: impl FnOnce(&mut Ui)) {
-    let response = ui.add(Chip::new(words).max_width(ui.available_width()));
+/// What the chip of a long seed leaves to the one beside it.
+const MOST_SEED: f32 = 96.0;
+
+/// A chip that opens its editor below it, and is no wider than `most`.
+fn editor_chip_ui(
+    ui: &mut Ui,
+    words: &str,
+    title: &str,
+    most: Option<f32>,
+    editor: impl FnOnce(&mut Ui),
+) {
+    let width = most.unwrap_or(f32::INFINITY).min(ui.available_width());
+    let response = ui.add(Chip::new(words).max_width(width));
     editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
 
@@ -65,7 +76,7 @@ fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
         1 => "Up to 1 token".to_owned(),
         n => format!("Up to {n} tokens"),
     };
-    editor_chip_ui(ui, &words, "Length", |ui| {
+    editor_chip_ui(ui, &words, "Length", None, |ui| {
         ui.horizontal(|ui| {
             ui.label("At most");
             let field = DragValue::new(&mut limits.max_new_tokens)
@@ -79,7 +90,7 @@ fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
 }
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {
-    editor_chip_ui(ui, &format!("Seed {seed}"), "Seed", |ui| {
+    editor_chip_ui(ui, &format!("Seed {seed}"), "Seed", Some(MOST_SEED), |ui| {
         seed_field_ui(ui, "Seed for all panes", seed);
         hint_ui(
             ui,
@@ -89,30 +100,9 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     });
 }
 
-/// A seed to type or to throw.
-pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
-    ui.horizontal(|ui| {
-        ui.add(DragValue::new(seed).speed(0.2))
-            .accessible_name(name);
-        if icon_button(ui, Icon::Dice, "Another seed").clicked() {
-            *seed = another(*seed);
-        }
-    });
-}
-
-/// A seed that looks unlike the one before, small enough to be read out.
-fn another(seed: u64) -> u64 {
-    // One step of splitmix64: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number
-    // generators".
-    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ (mixed >> 31)) % 10_000
-}
-
 fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
     let words = stops_words(room, limits);
-    editor_chip_ui(ui, &words, "Where to stop", |ui| {
+    editor_chip_ui(ui, &words, "Where to stop", None, |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
         let words = Face::Body.text("At the end of the text");
         if checkbox(ui, &mut stops, words).changed() {

@@ -9,7 +9,7 @@ use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::state::{Command, Pane};
 use crate::ui::fonts::Face;
-use crate::ui::run_column::seed_field_ui;
+use crate::ui::seed_field::seed_field_ui;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, inner_menu, menu_item};
 

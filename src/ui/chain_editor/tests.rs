@@ -265,6 +265,12 @@ fn a_pane_gets_a_seed_of_its_own() {
     let mut window = editor();
     press(&mut window, "Own seed");
     assert_eq!(window.state().panes[3].settings.seed, Some(42));
+    // All digits count, and what is no seed changes nothing.
+    type_into(&mut window, "Seed of this pane", "12345678901234567891");
+    let seed = |window: &Window| window.state().panes[3].settings.seed;
+    assert_eq!(seed(&window), Some(12_345_678_901_234_567_891));
+    type_into(&mut window, "Seed of this pane", "0");
+    assert_eq!(seed(&window), Some(12_345_678_901_234_567_891));
     press(&mut window, "Shared seed");
     assert_eq!(window.state().panes[3].settings.seed, None);
 }
