@@ -222,6 +222,11 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
         let commands = self.window.ui(ui, &mut self.state);
+        if ui.input(|input| !input.events.is_empty()) {
+            // Settings are kept in a frame, which may otherwise not come before the window is closed.
+            let interval = eframe::App::auto_save_interval(self);
+            ui.request_repaint_after(interval + FRAME);
+        }
         if !commands.is_empty() {
             // What they change is to be seen at once.
             ui.request_repaint();
