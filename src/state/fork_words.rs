@@ -2,6 +2,7 @@
 
 use super::AppState;
 use super::app_state::letter;
+use super::notice::capital;
 use crate::generation::{Fork, Generation, Step, listed};
 
 /// The sentence of the first fork, at full length and for a narrow window.
@@ -54,8 +55,8 @@ fn first_words(n_panes: usize) -> String {
     if n_panes == 1 {
         "The prompt is read, then the pane writes from it, under its own settings.".to_owned()
     } else {
-        let n = number(n_panes);
-        format!("The prompt is read once. Then all {n} write from it, under their own settings.")
+        let all = all(n_panes);
+        format!("The prompt is read once. Then {all} write from it, under their own settings.")
     }
 }
 
@@ -73,8 +74,8 @@ fn agree_words(state: &AppState) -> String {
     let agreed = format!("All agree for {}", tokens(shortest));
     match n_longer {
         0 => format!(
-            "All {} are the same, token for token.",
-            number(lengths.len())
+            "{} are the same, token for token.",
+            capital(&all(lengths.len()))
         ),
         1 => format!("{agreed}, then one goes on alone."),
         n => format!("{agreed}, then {} go on alike.", number(n)),
@@ -190,6 +191,13 @@ fn tokens(n: usize) -> String {
     match n {
         1 => "1 token".to_owned(),
         n => format!("{n} tokens"),
+    }
+}
+
+fn all(n: usize) -> String {
+    match n {
+        2 => "both".to_owned(),
+        n => format!("all {}", number(n)),
     }
 }
 
