@@ -1,6 +1,6 @@
 //! The head of a pane: its letter, its name, how it chooses, what can be done with it.
 
-use egui::{Align, Layout, Popup, Rect, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2};
 
 use super::chain_editor::chain_editor_ui;
 use super::fonts::Face;
@@ -31,7 +31,11 @@ pub(super) fn header_ui(
     } = frame;
     // A stop of the keyboard would show nothing and do nothing.
     let area = ui.interact(rect, ui.scope_id().with("head"), Sense::CLICK);
-    Popup::context_menu(&area)
+    // By the other mouse button wherever in the pane.
+    let is_asked = ui.rect_contains_pointer(card) && ui.input(|i| i.pointer.secondary_clicked());
+    Popup::menu(&area)
+        .open_memory(is_asked.then_some(SetOpenCommand::Bool(true)))
+        .at_pointer_fixed()
         .width(MENU_WIDTH)
         .show(|ui| menu_ui(ui, state, place, commands));
     let running = is_running(state, place);
@@ -103,6 +107,13 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
     let label = format!("Name of pane {}", letter(place));
     let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
     super::widgets::focus_ring(ui, &response, 4);
+    let before = response.id.with("name before");
+    if response.gained_focus() {
+        ui.data_mut(|data| data.insert_temp(before, name.clone()));
+    }
+    if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
+        *name = ui.data(|data| data.get_temp(before)).unwrap_or_default();
+    }
     if response.lost_focus() && name.trim().is_empty() {
         let chain = pane.settings.chain.clone();
         pane.settings.name = PaneSettings::from(chain).name;

@@ -70,6 +70,8 @@ pub struct TokenView {
     hover: Option<card::Hover>,
     clicked: Option<usize>,
     was_writing: bool,
+    /// How much of the text showed in the frame before, in points.
+    shown: f32,
 }
 
 /// Around the text: the pane's padding.
@@ -91,7 +93,8 @@ impl TokenView {
             self.goal = input.pinned.or(self.goal);
         }
         // The last token comes with the news that the text has ended, and is followed like the others.
-        let follows_end = input.writing || self.was_writing;
+        // What is pinned stays in sight.
+        let follows_end = (input.writing || self.was_writing) && input.pinned.is_none();
         if self.was_writing && !input.writing {
             ui.request_repaint();
         }
@@ -123,6 +126,11 @@ impl TokenView {
         viewport: Rect,
         input: TokenTextInput<'_>,
     ) -> TokenTextResponse {
+        // Where a pane becomes lower, as when the dock grows, what is pinned stays in sight.
+        if viewport.height() < self.shown {
+            self.goal = self.goal.or(input.pinned);
+        }
+        self.shown = viewport.height();
         let room = ui.available_width();
         let width = (room - 2.0 * SIDE).clamp(16.0, MAX_MEASURE).floor();
         self.layout.update(ui, &self.script, width);
