@@ -135,11 +135,12 @@ impl WindowUi {
 
 /// The dock is higher where it shows a table.
 fn table_height(room: Room, state: &AppState) -> Option<f32> {
-    let table = matches!(state.view.dock_tab, DockTab::Xray | DockTab::ByHand);
-    match room {
-        Room::Tight | Room::Small => table.then_some(264.0),
-        Room::Normal => table.then_some(304.0),
-        Room::Wide => None,
+    match (state.view.dock_tab, room) {
+        (_, Room::Wide) => None,
+        // Above its table it has one row more where there is little room.
+        (DockTab::ByHand, _) | (DockTab::Xray, Room::Normal) => Some(304.0),
+        (DockTab::Xray, _) => Some(264.0),
+        _ => None,
     }
 }
 

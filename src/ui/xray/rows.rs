@@ -26,6 +26,8 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
     let output = ScrollArea::both()
         .id_salt("x-ray")
         .auto_shrink(false)
+        // In a low dock there is room for two rows.
+        .min_scrolled_height(0.0)
         .show(ui, |ui| {
             let size = vec2(
                 columns.width().max(width),
