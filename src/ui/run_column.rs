@@ -56,7 +56,7 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 /// What the chip of a long seed leaves to the one beside it.
-const MOST_SEED: f32 = 96.0;
+const MOST_SEED: f32 = 72.0;
 
 /// A chip that opens its editor below it, and is no wider than `most`.
 fn editor_chip_ui(

@@ -19,7 +19,7 @@ pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
         let theme = Theme::of(ui);
         let is_seed = read(&text).is_some();
         let color = if is_seed { theme.text_1 } else { theme.error };
-        let width = Face::Body.width(ui, &text).clamp(40.0, 160.0);
+        let width = Face::Body.width(ui, &text).clamp(40.0, 190.0);
         let edit = TextEdit::singleline(&mut text)
             .text_color(color)
             .frame(field_frame(ui))
