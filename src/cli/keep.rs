@@ -80,11 +80,11 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
             step: newest,
         });
     };
-    let could_differ = |text: &Option<&Generation>| {
+    let could_differ = |text: Option<&Generation>| {
         let step = text.and_then(|text| text.steps.get(step));
         step.is_some_and(|step| step.trace.draw.n_kept > 1)
     };
-    Some(match panes.iter().position(could_differ) {
+    Some(match panes.iter().copied().position(could_differ) {
         Some(pane) => StepAt { pane, step },
         None => StepAt {
             pane: 0,
