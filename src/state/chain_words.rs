@@ -18,8 +18,12 @@ pub fn describe(chain: &ChainConfig) -> String {
         return words.to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
-    if chain.active().any(is_penalty) {
+    let leans: Vec<bool> = chain.active().filter_map(holds_back).collect();
+    if leans.contains(&true) {
         parts.push("holds back what was said already".to_owned());
+    }
+    if leans.contains(&false) {
+        parts.push("makes likelier what was said already".to_owned());
     }
     let is_late = |filter: &&Filter| comes_after_cuts(chain, filter);
     let before = chain.active().filter(|filter| !is_late(filter));
@@ -48,15 +52,20 @@ pub fn describe(chain: &ChainConfig) -> String {
 }
 
 /// Whether it looks at what was written before.
-const fn is_penalty(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::RepetitionPenalty(_)
-            | Filter::FrequencyPenalty(_)
-            | Filter::PresencePenalty(_)
-            | Filter::NoRepeatNgram(_)
-            | Filter::Dry(_)
-    )
+fn is_penalty(filter: &Filter) -> bool {
+    holds_back(filter).is_some()
+}
+
+/// Of a rule that looks at what was written before: whether it makes that less likely, or likelier.
+fn holds_back(filter: &Filter) -> Option<bool> {
+    match filter {
+        Filter::RepetitionPenalty(rule) => Some(rule.penalty > 1.0),
+        Filter::FrequencyPenalty(rule) => Some(rule.penalty > 0.0),
+        Filter::PresencePenalty(rule) => Some(rule.penalty > 0.0),
+        Filter::NoRepeatNgram(_) => Some(true),
+        Filter::Dry(rule) => Some(rule.multiplier > 0.0),
+        _ => None,
+    }
 }
 
 /// What a draw aims at that learns from what it drew.
@@ -174,6 +183,13 @@ mod tests {
                     ..sampled(&[])
                 },
                 "Draws from all tokens so that the surprise stays near 5 bits.",
+            ),
+            (
+                sampled(&[Filter::RepetitionPenalty(RepetitionPenalty {
+                    penalty: 0.5,
+                    window: Window::LAST_64,
+                })]),
+                "Makes likelier what was said already, then draws from all tokens.",
             ),
             (
                 sampled(&[temperature(1.3)]),
