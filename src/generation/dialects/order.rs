@@ -44,7 +44,17 @@ impl InOrder {
                 list(&self.added)
             ));
         }
-        let filters = self.left_out.iter().map(Filter::to_string);
+        let (again, foreign): (Vec<&Filter>, Vec<&Filter>) = self
+            .left_out
+            .iter()
+            .partition(|filter| self.has_kind(filter));
+        let again: Vec<String> = again.into_iter().map(Filter::to_string).collect();
+        if !again.is_empty() {
+            let words = listed(&again);
+            let each = if again.len() == 1 { "it" } else { "each" };
+            sentences.push(format!("Leaves out {words}: {name} applies {each} once"));
+        }
+        let filters = foreign.into_iter().map(Filter::to_string);
         let min_keep = self.min_keep_left_out.map(|n| format!("min-keep {n}"));
         let words: Vec<String> = filters.chain(min_keep).collect();
         if !words.is_empty() {
@@ -54,6 +64,13 @@ impl InOrder {
             ));
         }
         sentences
+    }
+
+    /// Whether the chain has such a stage.
+    fn has_kind(&self, filter: &Filter) -> bool {
+        let kind = std::mem::discriminant(filter);
+        let mut stages = self.chain.stages.iter();
+        stages.any(|stage| std::mem::discriminant(&stage.filter) == kind)
     }
 }
 
@@ -284,6 +301,15 @@ mod tests {
                 &["Leaves out dyn-temp 1.2 range 0.5, which vLLM does not have"],
             ),
             ("temp 1, temp 0.7", Dialect::Candle, "T 0.7", &[]),
+            (
+                "temp 0.7, top-p 0.9, top-p 0.8, top-a 0.2",
+                Dialect::OpenAi,
+                "T 0.7 › top-p 0.9",
+                &[
+                    "Leaves out top-p 0.8: OpenAI applies it once",
+                    "Leaves out top-a 0.2, which OpenAI does not have",
+                ],
+            ),
             (
                 "bias 13 1, ban 5",
                 Dialect::Candle,
