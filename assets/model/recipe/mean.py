@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The weighted mean of the weights of two exported folders, in f32.  usage: mean.py FIRST SECOND SHARE_OF_SECOND OUT
+"""The weighted mean of the weights of two exported folders, kept in 32 bits, or in 16 with `half`.  usage: mean.py FIRST SECOND SHARE_OF_SECOND OUT [half]
 
 Wortsman et al. 2022, "Model soups: averaging weights of multiple fine-tuned models improves accuracy without increasing inference time".
 """
@@ -18,7 +18,7 @@ def main():
     with torch.no_grad():
         for p, q in zip(mean.parameters(), other.parameters()):
             p.copy_(p * (1 - share) + q * share)
-    export(mean, mean.c, out, first + '/tokenizer.json', half=False)
+    export(mean, mean.c, out, first + '/tokenizer.json', half=sys.argv[5:] == ['half'])
 
 
 if __name__ == '__main__':
