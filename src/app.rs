@@ -96,6 +96,8 @@ pub struct App {
     saves: Saves,
     /// Where the settings are kept.
     settings_file: Option<SettingsFile>,
+    /// Whether they may have changed since they were kept.
+    settings_changed: bool,
     /// Whether the last try to keep them failed, which was told.
     settings_failed: bool,
 }
@@ -125,6 +127,7 @@ impl App {
             answers: sync_channel(N_ANSWERS),
             saves: Saves::default(),
             settings_file: None,
+            settings_changed: false,
             settings_failed: false,
         };
         for effect in effects {
@@ -222,8 +225,9 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
         let commands = self.window.ui(ui, &mut self.state);
-        if ui.input(|input| !input.events.is_empty()) {
-            // Settings are kept in a frame, which may otherwise not come before the window is closed.
+        self.settings_changed |= ui.input(|input| !input.events.is_empty());
+        if self.settings_changed {
+            // They are kept in a frame, and without this the next may come when the window is closed.
             let interval = eframe::App::auto_save_interval(self);
             ui.request_repaint_after(interval + FRAME);
         }
@@ -239,6 +243,7 @@ impl eframe::App for App {
     }
 
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        self.settings_changed = false;
         let Some(file) = &mut self.settings_file else {
             return;
         };
