@@ -19,10 +19,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         name,
         architecture: blueprint.architecture.clone(),
         implementation: Implementation::Quartet,
-        n_params: weights(catalog)
-            .map(Place::n_values)
-            .fold(0, u64::saturating_add)
-            .saturating_sub(n_twice),
+        n_params: catalog.n_all_values().saturating_sub(n_twice),
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
@@ -63,23 +60,13 @@ fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
         Some(short(&name(TensorRole::PositionEmbedding))),
     ];
     let is_table = |place: &&Place| passed_over.contains(&Some(short(&place.name)));
-    let read = weights(catalog).filter(|place| !is_table(place));
+    let read = catalog.weights().filter(|place| !is_table(place));
     read.map(|place| place.n_bytes).sum()
-}
-
-/// What the files hold but for masks and tables that follow from the configuration: some hold those too,
-/// and they are never loaded.
-fn weights(catalog: &Catalog) -> impl Iterator<Item = &Place> {
-    catalog.places().filter(|place| {
-        let is_mask = place.name.ends_with(".attn.bias") && place.shape.len() == 4;
-        let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
-        !is_mask && !ends.iter().any(|end| place.name.ends_with(end))
-    })
 }
 
 /// What a model takes on the processor.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = weights(catalog).map(|place| place.n_bytes).sum();
+    let n_weight_bytes = catalog.weights().map(|place| place.n_bytes).sum();
     let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,

@@ -88,9 +88,19 @@ impl Catalog {
         self.places.get(name).map_or(0, Place::n_values)
     }
 
-    /// How many values all tensors have.
+    /// All tensors but for masks and tables that follow from the configuration: some files hold those
+    /// too, and they are never loaded.
+    pub fn weights(&self) -> impl Iterator<Item = &Place> {
+        self.places.values().filter(|place| {
+            let is_mask = place.name.ends_with(".attn.bias") && place.shape.len() == 4;
+            let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
+            !is_mask && !ends.iter().any(|end| place.name.ends_with(end))
+        })
+    }
+
+    /// How many values all weights have.
     pub fn n_all_values(&self) -> u64 {
-        let n_values = self.places.values().map(Place::n_values);
+        let n_values = self.weights().map(Place::n_values);
         n_values.fold(0, u64::saturating_add)
     }
 
@@ -115,7 +125,7 @@ impl Catalog {
             .sum()
     }
 
-    /// How many bytes all weights have.
+    /// How many bytes all tensors have.
     pub fn n_bytes(&self) -> u64 {
         self.places.values().map(|place| place.n_bytes).sum()
     }
