@@ -175,6 +175,18 @@ impl Filter {
         }
     }
 
+    /// Whether it looks back, and no score is higher after it.
+    pub const fn only_lowers(&self) -> bool {
+        match self {
+            Self::RepetitionPenalty(filter) => filter.penalty >= 1.0,
+            Self::FrequencyPenalty(filter) => filter.penalty >= 0.0,
+            Self::PresencePenalty(filter) => filter.penalty >= 0.0,
+            Self::NoRepeatNgram(_) => true,
+            Self::Dry(filter) => filter.multiplier >= 0.0,
+            _ => false,
+        }
+    }
+
     /// Whether a candidate never passes one that was before it: all but the filters that look at
     /// single tokens.
     pub const fn keeps_order(&self) -> bool {

@@ -153,7 +153,7 @@ impl Recorded {
                     ..tail
                 });
             }
-            _ if only_lowers(filter) => {
+            _ if filter.only_lowers() => {
                 let window = filter.window();
                 let n_seen = window.map_or(0, |window| window.of(context.history).len());
                 self.lower(filter, n_seen, context, tail);
@@ -342,18 +342,6 @@ impl Recorded {
             (Some(first), None) => WhatIf::Bounded(first.candidate.token),
             (None, _) => WhatIf::Bounded(self.head.best().token),
         }
-    }
-}
-
-/// Whether it looks back, and no score is higher after it.
-const fn only_lowers(filter: &Filter) -> bool {
-    match filter {
-        Filter::RepetitionPenalty(rule) => rule.penalty >= 1.0,
-        Filter::FrequencyPenalty(rule) => rule.penalty >= 0.0,
-        Filter::PresencePenalty(rule) => rule.penalty >= 0.0,
-        Filter::NoRepeatNgram(_) => true,
-        Filter::Dry(rule) => rule.multiplier >= 0.0,
-        _ => false,
     }
 }
 

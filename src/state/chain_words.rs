@@ -18,11 +18,11 @@ pub fn describe(chain: &ChainConfig) -> String {
         return words.to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
-    let leans: Vec<bool> = chain.active().filter_map(holds_back).collect();
-    if leans.contains(&true) {
+    let penalties = || chain.active().filter(|filter| is_penalty(filter));
+    if penalties().any(Filter::only_lowers) {
         parts.push("holds back what was said already".to_owned());
     }
-    if leans.contains(&false) {
+    if !penalties().all(Filter::only_lowers) {
         parts.push("makes likelier what was said already".to_owned());
     }
     let is_late = |filter: &&Filter| comes_after_cuts(chain, filter);
@@ -53,19 +53,7 @@ pub fn describe(chain: &ChainConfig) -> String {
 
 /// Whether it looks at what was written before.
 fn is_penalty(filter: &Filter) -> bool {
-    holds_back(filter).is_some()
-}
-
-/// Of a rule that looks at what was written before: whether it makes that less likely, or likelier.
-fn holds_back(filter: &Filter) -> Option<bool> {
-    match filter {
-        Filter::RepetitionPenalty(rule) => Some(rule.penalty > 1.0),
-        Filter::FrequencyPenalty(rule) => Some(rule.penalty > 0.0),
-        Filter::PresencePenalty(rule) => Some(rule.penalty > 0.0),
-        Filter::NoRepeatNgram(_) => Some(true),
-        Filter::Dry(rule) => Some(rule.multiplier > 0.0),
-        _ => None,
-    }
+    filter.window().is_some()
 }
 
 /// What a draw aims at that learns from what it drew.
