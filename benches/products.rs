@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quartet::engine::CpuThreads;
-use quartet::engine::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, Team, multiply};
+use quartet::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
 /// Rows and width of the matrix that goes into the middle layer of models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
@@ -31,7 +31,7 @@ const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 const N_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
-    let Ok(team) = Team::new(CpuThreads::of_machine().n_usual.get()) else {
+    let Ok(team) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
         return;
     };
     for (model, n_outputs, width) in SHAPES {
@@ -64,7 +64,7 @@ fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> 
 fn rows(
     criterion: &mut Criterion,
     name: &str,
-    team: &Team,
+    team: &ThreadPool,
     instructions: InstructionSet,
     matrices: &[Matrix],
 ) {

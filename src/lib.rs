@@ -3,14 +3,17 @@
 //! The modules stand in reading order; each may name only those above it in this list
 //! (`tests/architecture.rs` holds that).
 
-/// Which vector instructions a run may use.
-pub mod vectors;
+/// CPU SIMD kernels.
+pub mod kernels;
 
 /// Logits in, one token out.
 pub mod decoding;
 
 /// What was asked and what happened.
 pub mod generation;
+
+/// Figures and explanations computed from the record.
+pub mod analysis;
 
 /// Tokens and tensors.
 pub mod engine;
@@ -21,7 +24,10 @@ pub mod hub;
 /// The engine's thread, and what is said across its border.
 pub mod worker;
 
-/// What leaves the program, and what comes back.
+/// Settings as text, in both directions.
+pub mod interop;
+
+/// Runs as files.
 pub mod export;
 
 /// All that the window shows, without a window.

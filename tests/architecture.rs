@@ -12,28 +12,64 @@ use std::path::{Path, PathBuf};
 
 /// The module on the left may name itself and those on the right.
 const MAY_NAME: &[(&str, &[&str])] = &[
-    ("vectors", &[]),
-    ("decoding", &["vectors"]),
+    ("kernels", &[]),
+    ("decoding", &["kernels"]),
     ("generation", &["decoding"]),
-    ("engine", &["decoding", "generation", "vectors"]),
+    ("analysis", &["decoding", "generation"]),
+    ("engine", &["decoding", "generation", "kernels"]),
     ("hub", &["generation"]),
-    ("worker", &["decoding", "engine", "generation", "hub"]),
-    ("export", &["decoding", "generation"]),
-    ("state", &["decoding", "export", "generation", "worker"]),
-    ("ui", &["decoding", "export", "generation", "state"]),
+    (
+        "worker",
+        &["decoding", "engine", "generation", "hub", "kernels"],
+    ),
+    ("interop", &["analysis", "decoding", "generation"]),
+    ("export", &["analysis", "decoding", "generation", "interop"]),
+    (
+        "state",
+        &[
+            "analysis",
+            "decoding",
+            "export",
+            "generation",
+            "interop",
+            "worker",
+        ],
+    ),
+    (
+        "ui",
+        &[
+            "analysis",
+            "decoding",
+            "export",
+            "generation",
+            "interop",
+            "state",
+        ],
+    ),
     (
         "app",
-        &["decoding", "export", "generation", "state", "ui", "worker"],
+        &[
+            "decoding",
+            "export",
+            "generation",
+            "interop",
+            "state",
+            "ui",
+            "worker",
+        ],
     ),
     (
         "cli",
         &[
+            "analysis",
             "app",
             "decoding",
             "engine",
             "export",
             "generation",
             "hub",
+            "interop",
+            "kernels",
             "state",
             "ui",
             "worker",
@@ -62,23 +98,23 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("rfd", &["app"]),
     ("sha1", &["hub"]),
     ("sha2", &["engine", "hub"]),
-    ("shlex", &["export"]),
+    ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),
 ];
 
 /// Files that may hold `unsafe`, each for a reason that stands in it.
 const MAY_BE_UNSAFE: &[&str] = &[
-    "engine/kernels/attention/ahead.rs",
-    "engine/kernels/avx2/dot.rs",
-    "engine/kernels/avx2/memory.rs",
-    "engine/kernels/avx2/mod.rs",
-    "engine/kernels/avx512/memory.rs",
-    "engine/kernels/avx512/mod.rs",
-    "engine/kernels/neon/dot.rs",
-    "engine/kernels/neon/memory.rs",
-    "engine/kernels/neon/mod.rs",
-    "engine/kernels/team.rs",
+    "kernels/attention/ahead.rs",
+    "kernels/avx2/dot.rs",
+    "kernels/avx2/memory.rs",
+    "kernels/avx2/mod.rs",
+    "kernels/avx512/memory.rs",
+    "kernels/avx512/mod.rs",
+    "kernels/neon/dot.rs",
+    "kernels/neon/memory.rs",
+    "kernels/neon/mod.rs",
+    "kernels/thread_pool.rs",
 ];
 
 /// Names that say what a file is and not what it is about.

@@ -107,7 +107,7 @@ mod tests {
 
     use super::{NAME, UNREAD_NAME, begin};
     use crate::decoding::ChainConfig;
-    use crate::generation::preset::OwnPreset;
+    use crate::interop::presets::OwnPreset;
     use crate::state::Settings;
 
     fn preset(name: &str) -> OwnPreset {

@@ -8,8 +8,7 @@ use std::sync::mpsc::SyncSender;
 use eframe::egui;
 
 use super::elsewhere;
-use crate::export;
-use crate::generation::preset::OwnPreset;
+use crate::interop::presets::{self, OwnPreset};
 use crate::state::{Command, PresetCommand};
 
 /// A file of presets is smaller than this; what is larger is something else, and is not read.
@@ -31,7 +30,7 @@ fn read(path: &Path) -> Result<Vec<OwnPreset>, String> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err("this file is too large for a file of presets".to_owned());
     }
-    export::presets::parse(&bytes)
+    presets::file::parse(&bytes)
 }
 
 #[cfg(test)]
@@ -44,7 +43,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("presets.json");
         assert!(read(&path).is_err());
-        export::write_whole(&path, &export::presets::render(&[])).unwrap();
+        export::write_whole(&path, &crate::interop::presets::file::render(&[])).unwrap();
         assert_eq!(read(&path), Ok(Vec::new()));
         export::write_whole(&path, &vec![b' '; MOST_BYTES as usize + 1]).unwrap();
         assert!(read(&path).unwrap_err().contains("too large"));

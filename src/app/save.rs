@@ -8,7 +8,7 @@ use eframe::egui;
 
 use crate::export;
 use crate::generation::Generation;
-use crate::generation::preset::OwnPreset;
+use crate::interop::presets::{self, OwnPreset};
 use crate::state::{AppState, Command, Document, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
@@ -115,7 +115,7 @@ impl Job {
                 let written: Vec<&Generation> = texts.into_iter().flatten().collect();
                 Ok(export::render(format, &written))
             }
-            Document::Presets => Ok(export::presets::render(&self.presets)),
+            Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
                 let view = View {
                     plot,

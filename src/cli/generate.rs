@@ -16,9 +16,9 @@ use super::token_rules::{broken_bans, unknown_tokens};
 use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
 use crate::generation::{
-    EndOfText, FinishReason, GRAMMAR, Generation, GenerationConfig, Limits, PaneSettings,
-    PromptText,
+    EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
+use crate::interop::GRAMMAR;
 use crate::state::{MAX_PANES, Settings};
 
 /// What `quartet generate` is given.

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::analysis::{Divergence, first_divergence};
 use crate::export::{ExportFormat, check_writable, render, write_whole};
-use crate::generation::{Fork, Generation, first_fork};
+use crate::generation::Generation;
 use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{self, View};
@@ -74,7 +75,7 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
         .steps
         .len()
         .checked_sub(1)?;
-    let Fork::Part { step, .. } = first_fork(panes) else {
+    let Divergence::At { step, .. } = first_divergence(panes) else {
         return Some(StepAt {
             pane: 0,
             step: newest,

@@ -9,8 +9,9 @@ use clap::{Args, ValueEnum};
 
 use super::console;
 use super::failure::Failure;
-use crate::export::tools::{ReadSettings, Tool, read_settings, write_settings};
-use crate::generation::{GRAMMAR, GenerationConfig, Limits, PaneSettings};
+use crate::generation::{GenerationConfig, Limits, PaneSettings};
+use crate::interop::GRAMMAR;
+use crate::interop::tools::{ReadSettings, Tool, read_settings, write_settings};
 use crate::state::Settings;
 
 /// What `quartet settings` is given.

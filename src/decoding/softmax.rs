@@ -3,8 +3,8 @@
 use pulp::{Simd, WithSimd};
 
 use super::candidates::BLOCK;
-use super::exp::exp_normal;
-use crate::vectors;
+
+use crate::kernels::{arch, exp_normal};
 
 /// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
 /// rows are exact, and long ones quick.
@@ -46,7 +46,7 @@ impl Softmax {
             mass,
             weighted,
             n_possible,
-        } = vectors::arch().dispatch(Summing { max_logit, blocks });
+        } = arch::widest().dispatch(Summing { max_logit, blocks });
         Self {
             max_logit,
             log_sum_exp: f64::from(max_logit) + mass.ln(),

@@ -7,8 +7,9 @@ use rayon::ThreadPoolBuilder;
 use serde::{Deserialize, Serialize};
 use sysinfo::System;
 
-use super::{CacheType, Device, DeviceChoice, Precision};
+use super::{Device, DeviceChoice, Precision};
 use crate::generation::Implementation;
+use crate::kernels::attention::CacheType;
 
 /// What the user may ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Why the engine could not do what it was asked.
 
 use super::ChatError;
-use super::borrowed;
 use crate::decoding::DecodingError;
+use crate::engine::candle_models;
 use crate::generation::ByteSize;
 
 /// Why the engine could not do what it was asked. Every message is fit to be shown.
@@ -139,7 +139,7 @@ pub enum EngineError {
     #[error(
         "Quartet can't read this kind of model yet: {architecture}. It reads {known}; and through \
          candle-transformers, with less, {}",
-        borrowed::KNOWN
+        candle_models::KNOWN
     )]
     UnknownArchitecture {
         /// How the file names it.

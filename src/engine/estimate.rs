@@ -2,10 +2,10 @@
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use super::CacheType;
 use super::blueprint::{Blueprint, TensorRole};
 use super::weights::{Catalog, Place};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
+use crate::kernels::attention::CacheType;
 
 /// What is known of a model from its blueprint and from which tensors it has.
 pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::session::Prompt;
 use super::{CausalLm, ChatError, ChatTemplate, EngineError, Message, Role, Tokenizer};
 use crate::decoding::TokenId;
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 use crate::generation::{ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary};
 
 /// What hears how far the loading of a model has come, between 0 and 1, and says whether to go on.
@@ -27,7 +27,7 @@ pub struct LoadedModel {
     /// What it is.
     pub info: Arc<ModelInfo>,
     /// How its author would choose its tokens, where the files say so.
-    pub advice: Option<Arc<ModelAdvice>>,
+    pub recommended_sampling: Option<Arc<RecommendedSampling>>,
     /// What of its files could not be read although it works without, and why; nothing where all could.
     pub unread: Option<String>,
 }

@@ -98,7 +98,7 @@ impl ScriptedLm {
             end_tokens: vec![END],
             chat: None,
             info: Arc::new(info),
-            advice: None,
+            recommended_sampling: None,
             unread: None,
         })
     }

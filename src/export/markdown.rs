@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 
 use super::runs::{Run, runs};
 use super::settings_words;
+use crate::analysis::Metrics;
 use crate::decoding::Filter;
-use crate::generation::{EndOfText, FinishReason, Generation, Metrics, PromptRecord};
+use crate::generation::{EndOfText, FinishReason, Generation, PromptRecord};
 
 /// The page.
 pub(super) fn render(generations: &[&Generation]) -> String {

@@ -1,16 +1,12 @@
-//! What leaves the program, and what comes back: a run as JSON to keep and to compute with, as Markdown
-//! to publish, as CSV to tabulate; presets; settings in the words of other tools.
+//! A run as a file: JSON to keep and to compute with, Markdown to publish, CSV for spreadsheets.
 //!
-//! Pure functions, and two that touch files. This module knows no window and no engine; it names only
-//! `generation` and `decoding`.
+//! Pure functions, and two that touch files. This module knows no window and no engine.
 
 mod csv;
 mod file;
 pub mod json;
 mod markdown;
-pub mod presets;
 mod runs;
-pub mod tools;
 
 pub use self::file::{check_writable, write_whole};
 

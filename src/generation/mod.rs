@@ -1,46 +1,37 @@
-//! What was asked and what happened: plain data, and the figures computed from it.
+//! The record of a generation: what was asked and what happened, as plain data.
 //!
-//! This module knows no model, no thread and no window; it names only `decoding`.
+//! This module knows no model, thread, file or window; it depends only on `decoding`.
 
-pub mod by_hand;
 mod byte_size;
 mod config;
-pub mod dialects;
 mod finish;
-mod fork;
 mod id;
 mod implementation;
-mod linter;
 mod listing;
-mod metrics;
 mod model;
 mod outline;
-mod pane_spec;
+mod pane_settings;
 mod piece;
-pub mod preset;
 mod prompt;
+mod recommended_sampling;
 mod record;
 #[cfg(test)]
 pub(crate) mod testing;
 mod token_search;
 mod vocabulary;
-mod what_if;
-pub mod x_ray;
 
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use finish::FinishReason;
-pub use fork::{Agreement, Fork, first_fork};
 pub use id::GenerationId;
 pub use implementation::Implementation;
-pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub(crate) use listing::{in_sentence, listed};
-pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use model::ModelInfo;
 pub use outline::{MemoryNeed, ModelOutline};
-pub use pane_spec::{GRAMMAR, PaneSettings, PaneSpecError};
+pub use pane_settings::PaneSettings;
+pub(crate) use pane_settings::default_name;
 pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
+pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime};
 pub use vocabulary::Vocabulary;
-pub use what_if::WhatIfReader;

@@ -2,15 +2,16 @@
 
 use std::collections::VecDeque;
 
-use super::change::Snapshot;
-use super::comparison::Comparison;
-use super::undo::Undo;
 use super::{
     ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId,
     Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
-use crate::generation::preset::OwnPreset;
-use crate::generation::{Fork, Generation, GenerationConfig, Limits, Step};
+use crate::analysis::Divergence;
+use crate::generation::{Generation, GenerationConfig, Limits, Step};
+use crate::interop::presets::OwnPreset;
+use crate::state::panes::comparison::Comparison;
+use crate::state::panes::undo::Undo;
+use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
 
 /// All that the window shows.
@@ -160,11 +161,11 @@ impl AppState {
     }
 
     /// How far the panes agree.
-    pub fn fork(&self) -> Fork {
+    pub fn divergence(&self) -> Divergence {
         // What came since the last review counts too.
         let mut comparison = self.comparison.clone();
         comparison.follow(&self.panes);
-        comparison.fork(&self.panes)
+        comparison.divergence(&self.panes)
     }
 
     /// The seed of a pane's next text.

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::pane::Asked;
-use super::solo::Solo;
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
     NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
+use crate::state::panes::pane::Asked;
+use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
 
 impl AppState {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
-use crate::export::tools::Tool;
+use crate::interop::tools::Tool;
 use crate::worker::{DownloadRequest, Request};
 
 /// What the user asks for, and what came of it outside. Plain settings are edited in place instead.

@@ -16,7 +16,7 @@ impl AppState {
             Event::ModelLoaded {
                 info,
                 vocabulary,
-                advice,
+                recommended_sampling,
                 chat,
                 unread,
             } => {
@@ -27,7 +27,7 @@ impl AppState {
                 return self.on_loaded(ReadyModel {
                     info,
                     vocabulary,
-                    advice,
+                    recommended_sampling,
                     chat,
                 });
             }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
-use crate::generation::preset::OwnPreset;
 use crate::generation::{Limits, PaneSettings};
+use crate::interop::presets::OwnPreset;
 use crate::worker::ComputeChoice;
 
 /// The most panes that fit, and have a letter and a colour of their own.

@@ -6,7 +6,7 @@ use egui::{Id, ScrollArea, Ui};
 use super::order_menu::order_ui;
 use super::presets_menu::presets_ui;
 use super::widgets::Chip;
-use crate::generation::dialects::spoken;
+use crate::analysis::dialects::spoken;
 use crate::state::{AppState, Command};
 
 /// Which list is open.

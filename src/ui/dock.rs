@@ -18,8 +18,8 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
-use super::xray::xray_ui;
 use crate::state::{AppState, Command, DockTab, Pin, PinMove};
+use crate::ui::xray::xray_ui;
 
 /// Where the dock stands.
 #[derive(Debug, Clone, Copy)]

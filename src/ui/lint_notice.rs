@@ -7,7 +7,7 @@ use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::theme::Theme;
 use super::widgets::{Button, notice_frame};
-use crate::generation::Lint;
+use crate::analysis::Lint;
 use crate::state::{Command, Pane};
 
 const ICON: f32 = 14.0;

@@ -6,8 +6,9 @@ use super::fonts::Face;
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
 use super::words::{grouped, speed};
+use crate::analysis::Metrics;
 use crate::decoding::{Selector, TokenId};
-use crate::generation::{Generation, Metrics, Step};
+use crate::generation::{Generation, Step};
 use crate::state::AppState;
 
 /// Draws the tables.

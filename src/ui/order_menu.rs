@@ -6,9 +6,9 @@ use super::fonts::Face;
 use super::pane_header::chip_words;
 use super::theme::Theme;
 use super::widgets::{Chip, Choice};
+use crate::analysis::dialects::{InOrder, Numbers, departure, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
-use crate::generation::dialects::{InOrder, Numbers, departure, in_order_of};
 use crate::state::{AppState, Command, why_it_parts};
 
 /// Draws the list for the pane at this place; says whether an order was chosen.

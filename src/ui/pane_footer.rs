@@ -9,7 +9,8 @@ use super::layout::Room;
 use super::lint_notice::lint_sign_ui;
 use super::theme::Theme;
 use super::words::{grouped, speed};
-use crate::generation::{FinishReason, Generation, Metrics};
+use crate::analysis::Metrics;
+use crate::generation::{FinishReason, Generation};
 use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 
 /// Between the words at the left and those at the right, at least.

@@ -11,9 +11,9 @@ use super::pane::PaneFrame;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
-use crate::export::tools::Tool;
+use crate::analysis::dialects::spoken;
 use crate::generation::PaneSettings;
-use crate::generation::dialects::spoken;
+use crate::interop::tools::Tool;
 use crate::state::{AppState, Command, MAX_PANES, PaneId, PasteCommand};
 
 const MENU_WIDTH: f32 = 240.0;

@@ -6,8 +6,8 @@ use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 use super::fonts::Face;
 use super::theme::Theme;
 use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame, letter};
-use crate::export::tools::{ReadSettings, Tool};
-use crate::generation::dialects::spoken;
+use crate::analysis::dialects::spoken;
+use crate::interop::tools::{ReadSettings, Tool};
 use crate::state::{AppState, Command, Paste, PasteCommand, capital};
 
 const WIDTH: f32 = 560.0;

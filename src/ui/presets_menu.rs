@@ -10,7 +10,8 @@ use super::pane_header::chip_words;
 use super::theme::Theme;
 use super::widgets::{Button, Choice, field_frame};
 use crate::decoding::ChainConfig;
-use crate::generation::preset::{ModelAdvice, OwnPreset, built_in};
+use crate::generation::RecommendedSampling;
+use crate::interop::presets::{OwnPreset, built_in};
 use crate::state::{AppState, Command, Document, Pane, PathPurpose, PresetCommand};
 
 /// Draws the list for the pane at this place; says whether a preset was chosen.
@@ -28,7 +29,7 @@ pub(super) fn presets_ui(
     save_ui(ui, pane, &state.presets, commands);
     own_ui(ui, pane, &state.presets, &mut chosen, commands);
     let model = state.model.ready();
-    if let Some(advice) = model.and_then(|model| model.advice.as_deref()) {
+    if let Some(advice) = model.and_then(|model| model.recommended_sampling.as_deref()) {
         title_ui(ui, "The model’s author");
         advice_ui(ui, pane, advice, &mut chosen);
     }
@@ -66,7 +67,12 @@ fn row_ui(ui: &mut Ui, pane: &Pane, name: &str, chain: &ChainConfig, notes: &[&s
 }
 
 /// What the author advises, and what of it can't be followed.
-fn advice_ui(ui: &mut Ui, pane: &Pane, advice: &ModelAdvice, chosen: &mut Option<ChainConfig>) {
+fn advice_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    advice: &RecommendedSampling,
+    chosen: &mut Option<ChainConfig>,
+) {
     let source = format!("From {}", advice.source);
     if let Some(chain) = &advice.chain
         && row_ui(ui, pane, "As its author advises", chain, &[&source])

@@ -8,13 +8,13 @@ use super::layout::Room;
 use super::order_menu::sentences_ui;
 use super::theme::Theme;
 use super::widgets::{Chip, legend, menu_item};
-use crate::state::{AppState, ForkWords, Tint, ViewChoices, why_they_part};
+use crate::state::{AppState, DivergenceWords, Tint, ViewChoices, why_they_part};
 
 /// Draws the bar. Says whether the sentence was pressed, which takes the panes to the fork.
 pub(super) fn view_bar_ui(
     ui: &mut Ui,
     room: Room,
-    words: &ForkWords,
+    words: &DivergenceWords,
     state: &mut AppState,
 ) -> bool {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -30,7 +30,7 @@ pub(super) fn view_bar_ui(
     .inner
 }
 
-fn sentence_ui(ui: &mut Ui, room: Room, words: &ForkWords, state: &AppState) -> bool {
+fn sentence_ui(ui: &mut Ui, room: Room, words: &DivergenceWords, state: &AppState) -> bool {
     let theme = Theme::of(ui);
     // What is said below the prompt is not said again.
     let refusal = state.prompt_refusal();

@@ -22,7 +22,8 @@ use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
-use crate::state::{AppState, Command, DockTab, PaneId, fork_words};
+
+use crate::state::{AppState, Command, DockTab, PaneId, divergence_words};
 
 /// What other settings would have changed is counted for no longer than this in one frame; the rest
 /// waits for the next.
@@ -61,7 +62,7 @@ impl WindowUi {
         let mut run = part(ui, layout.run_column, "run");
         run_column_ui(&mut run, layout.room, state, &mut commands);
 
-        let words = fork_words(state);
+        let words = divergence_words(state);
         let mut bar = part(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
         let goes_to_fork = view_bar_ui(&mut bar, layout.room, &words, state);
         if let (true, Some(step)) = (goes_to_fork, words.step) {

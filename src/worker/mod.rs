@@ -13,14 +13,13 @@ mod loading;
 mod protocol;
 mod thread;
 
-pub use crate::engine::{
-    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Precision, memory_with_cache,
-};
+pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Precision, memory_with_cache};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
     RecommendedModel, Repository, Stage, Wanted,
 };
+pub use crate::kernels::attention::CacheType;
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 use crate::generation::{
     ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
     PromptRecord, PromptText, PromptToken, Step, Vocabulary,
@@ -79,7 +79,7 @@ pub enum Event {
         /// Whether it can be talked to.
         chat: ChatSupport,
         /// How its author would choose its tokens, where the files say so.
-        advice: Option<Arc<ModelAdvice>>,
+        recommended_sampling: Option<Arc<RecommendedSampling>>,
         /// What of its files could not be read although it works without, and why.
         unread: Option<String>,
     },

@@ -125,7 +125,7 @@ where
                     info: model.info.clone(),
                     vocabulary: model.vocabulary.clone(),
                     chat: model.chat_support(),
-                    advice: model.advice.clone(),
+                    recommended_sampling: model.recommended_sampling.clone(),
                     unread: model.unread.clone(),
                 };
                 self.session = Some(Session::new(model));

@@ -8,7 +8,8 @@ use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{Device, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use quartet::decoding::TokenId;
-use quartet::engine::{CacheType, Compute, LoadedModel, open_embedded, open_path};
+use quartet::engine::{Compute, LoadedModel, open_embedded, open_path};
+use quartet::kernels::attention::CacheType;
 
 use crate::{argmax, read};
 

@@ -14,10 +14,11 @@ use super::failure::Failure;
 use super::keep::{check_file, json_file, keep_file};
 use super::panes::pane_settings;
 use super::token_rules::{broken_bans, unknown_tokens};
+use crate::analysis::by_hand::{Draws, ScoreRow};
+use crate::analysis::xray::XrayTable;
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
-use crate::generation::by_hand::{Draws, ScoreRow};
-use crate::generation::x_ray::XrayTable;
-use crate::generation::{GRAMMAR, PaneSettings};
+use crate::generation::PaneSettings;
+use crate::interop::GRAMMAR;
 use crate::state::Settings;
 
 /// What `quartet sample` is given.
@@ -91,7 +92,7 @@ struct Answer {
     #[serde(skip)]
     n_candidates: u32,
     #[serde(skip)]
-    x_ray: XrayTable,
+    xray: XrayTable,
 }
 
 #[derive(Debug, Serialize)]
@@ -173,7 +174,7 @@ impl Arguments {
             bar: picked_from.iter().map(|candidate| candidate.prob).collect(),
             selector: pane.chain.selector,
             n_candidates: trace.raw.n_candidates,
-            x_ray: XrayTable::recorded(&pane.chain, &trace),
+            xray: XrayTable::recorded(&pane.chain, &trace),
         })
     }
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Arguments, Failure};
+use crate::analysis::by_hand::ScoreRow;
 use crate::decoding::TokenId;
-use crate::generation::by_hand::ScoreRow;
 
 /// What JSON may hold.
 const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::Answer;
+use crate::analysis::by_hand::{Draws, Untested};
+use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::decoding::{Selector, TokenId};
-use crate::generation::by_hand::{Draws, Untested};
-use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
 
 /// How many characters the bar of probabilities is wide.
 const BAR: usize = 60;
@@ -31,28 +31,28 @@ pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
 }
 
 fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> String) {
-    let x_ray = &answer.x_ray;
+    let xray = &answer.xray;
     let mut title = vec![String::new()];
-    let shown = x_ray.columns.iter().filter(|column| is_shown(column));
+    let shown = xray.columns.iter().filter(|column| is_shown(column));
     title.extend(shown.map(|column| match &column.at {
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
         _ => "model".to_owned(),
     }));
     let mut rows = vec![title];
-    let recorded = x_ray
+    let recorded = xray
         .rows
         .iter()
         .zip(1..)
         .filter(|(row, rank)| row.rank == *rank);
     for (candidate, _) in recorded.clone() {
         let mut row = vec![name(candidate.token)];
-        let cells = x_ray.columns.iter().zip(&candidate.cells);
+        let cells = xray.columns.iter().zip(&candidate.cells);
         let cells = cells.filter(|(column, _)| is_shown(column));
         row.extend(cells.map(|(_, cell)| match cell {
             XrayCell::Kept(prob) => percent(*prob),
             _ => "–".to_owned(),
         }));
-        row.push(match x_ray.cut_by(candidate).map(|column| &column.at) {
+        row.push(match xray.cut_by(candidate).map(|column| &column.at) {
             Some(XrayPlace::Stage { stage, .. }) => format!("cut by {}", stage.filter),
             _ => String::new(),
         });

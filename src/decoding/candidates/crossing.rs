@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::row::{BLOCK, Row};
 use super::{Candidate, Candidates};
 use crate::decoding::softmax::share_of_best;
-use crate::vectors;
+use crate::kernels::arch;
 
 /// Up to this many of the most likely are sorted and walked; beyond, shelves are quicker.
 const N_WALKED: usize = 256;
@@ -60,7 +60,7 @@ impl Candidates {
     ) -> Option<Shelf> {
         let softmax = self.softmax();
         let best_prob = softmax.prob(softmax.max_logit);
-        let masses = vectors::arch().dispatch(Shelving {
+        let masses = arch::widest().dispatch(Shelving {
             row: &self.row,
             best: softmax.max_logit,
             place,
@@ -74,7 +74,7 @@ impl Candidates {
         let reached = |(start, end): (f64, f64)| (end > start && enough(end)).then_some(start);
         let (number, below) = (ends.by_ref().enumerate())
             .find_map(|(number, range)| Some((number, reached(range)?)))?;
-        let places = vectors::arch().dispatch(Finding {
+        let places = arch::widest().dispatch(Finding {
             row: &self.row,
             place,
             number: number as u32,

@@ -6,7 +6,7 @@ use super::{Candidates, Coins, Draw, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
-use crate::vectors;
+use crate::kernels::arch;
 
 /// So many of the most likely are compared first: what comes after them seldom wins, and what can't
 /// win needs no logarithm.
@@ -26,7 +26,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     let Some(bar) = best_of(coins, &favourites).map(|(noisy, _)| noisy) else {
         return greedy(candidates);
     };
-    let challengers = vectors::arch().dispatch(Challenge {
+    let challengers = arch::widest().dispatch(Challenge {
         candidates,
         coins,
         bar: bar as f32,

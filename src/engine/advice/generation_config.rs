@@ -11,12 +11,12 @@ use crate::decoding::filters::{
     TypicalP, Window,
 };
 use crate::decoding::{Filter, Selector};
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 
 const FILE: &str = "generation_config.json";
 
 /// What a `generation_config.json` advises, or nothing where it says nothing of sampling.
-pub fn advice_of_generation_config(json: &[u8]) -> Option<ModelAdvice> {
+pub fn advice_of_generation_config(json: &[u8]) -> Option<RecommendedSampling> {
     let mut reading = Reading::of(Dialect::Transformers.chain());
     match serde_json::from_slice::<Map<String, Value>>(json) {
         Ok(config) => read(&config, &mut reading),

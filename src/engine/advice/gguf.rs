@@ -12,10 +12,10 @@ use crate::decoding::filters::{
 };
 use crate::decoding::selector::{MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector, Stage};
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 
 /// What a GGUF file advises, or nothing where it says nothing of sampling.
-pub fn advice_of_gguf(content: &Content) -> Option<ModelAdvice> {
+pub fn advice_of_gguf(content: &Content) -> Option<RecommendedSampling> {
     read(&|key| content.metadata.get(&format!("{PREFIX}{key}")))
 }
 
@@ -24,7 +24,7 @@ const PREFIX: &str = "general.sampling.";
 /// Finds a value by the end of its key.
 type Find<'a> = dyn Fn(&str) -> Option<&'a Value> + 'a;
 
-fn read(find: &Find<'_>) -> Option<ModelAdvice> {
+fn read(find: &Find<'_>) -> Option<RecommendedSampling> {
     let mut reading = Reading::of(llama_cpp());
     if let Some(temperature) = number(find, "temp", &mut reading) {
         let temperature = temperature.max(0.0) as f32;
@@ -213,9 +213,9 @@ fn number(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<f64> {
 mod tests {
     use super::{Value, read};
     use crate::generation::PaneSettings;
-    use crate::generation::preset::ModelAdvice;
+    use crate::generation::RecommendedSampling;
 
-    fn advice(values: &[(&str, Value)]) -> Option<ModelAdvice> {
+    fn advice(values: &[(&str, Value)]) -> Option<RecommendedSampling> {
         read(&|key| {
             let mut values = values.iter();
             values

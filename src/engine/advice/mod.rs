@@ -10,7 +10,7 @@ pub use generation_config::advice_of_generation_config;
 pub use gguf::advice_of_gguf;
 
 use crate::decoding::{ChainConfig, Filter, Stage};
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 
 /// Advice while it is being read.
 struct Reading {
@@ -52,12 +52,12 @@ impl Reading {
 
     /// What came of it; nothing where there was no advice at all. Stages that do nothing are left
     /// out, so that one sees what is advised.
-    fn finish(mut self, source: &str) -> Option<ModelAdvice> {
+    fn finish(mut self, source: &str) -> Option<RecommendedSampling> {
         if !self.followed && self.remarks.is_empty() {
             return None;
         }
         self.chain.stages.retain(|stage| !stage.filter.is_neutral());
-        Some(ModelAdvice {
+        Some(RecommendedSampling {
             source: source.to_owned(),
             chain: self.followed.then_some(self.chain),
             remarks: self.remarks,

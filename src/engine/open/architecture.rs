@@ -5,12 +5,13 @@ use candle_core::quantized::gguf_file::Content;
 use super::infinities::without_infinities;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
-use crate::engine::borrowed::Plan;
+use crate::engine::candle_models::Plan;
 use crate::engine::decoder::Decoder;
 use crate::engine::estimate;
 use crate::engine::weights::{Catalog, Checkpoint};
-use crate::engine::{CacheType, CausalLm, Compute, EngineError};
+use crate::engine::{CausalLm, Compute, EngineError};
 use crate::generation::{Implementation, ModelOutline};
+use crate::kernels::attention::CacheType;
 
 /// A model's architecture, by who runs it.
 pub enum Architecture {

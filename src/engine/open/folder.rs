@@ -10,7 +10,7 @@ use crate::engine::advice::advice_of_generation_config;
 use crate::engine::blueprint::end_tokens_of_generation_config;
 use crate::engine::tokenizer_config::TokenizerConfig;
 use crate::engine::weights::{Catalog, Index, Source};
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 
 const INDEX: &str = "model.safetensors.index.json";
 const WHAT: &str = "The model's weights";
@@ -38,7 +38,7 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
         chat: tokenizer_config.chat_template(),
         tokenizer: FoundTokenizer::Json(tokenizer, Box::new(tokenizer_config)),
         end_tokens,
-        advice: settings.advice,
+        recommended_sampling: settings.recommended_sampling,
         unread,
         name: name(folder),
         file,
@@ -49,7 +49,7 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
 #[derive(Default)]
 struct GenerationSettings {
     end_tokens: Vec<TokenId>,
-    advice: Option<ModelAdvice>,
+    recommended_sampling: Option<RecommendedSampling>,
 }
 
 impl GenerationSettings {
@@ -62,7 +62,7 @@ impl GenerationSettings {
         let json = read_file(&file, "The model's generation settings")?;
         Ok(Self {
             end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
-            advice: advice_of_generation_config(&json),
+            recommended_sampling: advice_of_generation_config(&json),
         })
     }
 }

@@ -89,7 +89,7 @@ impl Gguf {
             catalog,
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
-            advice: advice_of_gguf(&first.content),
+            recommended_sampling: advice_of_gguf(&first.content),
             unread: None,
             tokenizer: self
                 .tokenizer

@@ -20,7 +20,7 @@ use super::tokenizer_config::TokenizerConfig;
 use super::weights::Catalog;
 use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
-use crate::generation::preset::ModelAdvice;
+use crate::generation::RecommendedSampling;
 use crate::generation::{ModelInfo, ModelOutline, PieceKind, Vocabulary};
 
 use self::architecture::Architecture;
@@ -63,7 +63,7 @@ pub(super) struct Found {
     tokenizer: FoundTokenizer,
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
-    advice: Option<ModelAdvice>,
+    recommended_sampling: Option<RecommendedSampling>,
     unread: Option<String>,
     name: String,
     file: String,
@@ -132,7 +132,7 @@ impl Found {
             chat: self.chat,
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
-            advice: self.advice.map(Arc::new),
+            recommended_sampling: self.recommended_sampling.map(Arc::new),
             unread: self.unread,
         }))
     }

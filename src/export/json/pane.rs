@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::ParseError;
 use super::step::{NamedPiece, Pieces, StepEntry};
+use crate::analysis::Metrics;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Rules, Selector, Stage, TokenId};
 use crate::generation::{
-    ChatRecord, EndOfText, FinishReason, Generation, GenerationConfig, Limits, Metrics, ModelInfo,
+    ChatRecord, EndOfText, FinishReason, Generation, GenerationConfig, Limits, ModelInfo,
     PromptRecord,
 };
 

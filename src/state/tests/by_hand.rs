@@ -1,8 +1,8 @@
 //! Sampling by hand.
 
 use super::ready;
+use crate::analysis::xray::DrawnBy;
 use crate::decoding::{ChainConfig, TokenId};
-use crate::generation::x_ray::DrawnBy;
 use crate::state::{AppState, ByHand, Command, HAND_TOKENS, HandPreset};
 
 fn history(by_hand: &ByHand) -> Vec<u32> {

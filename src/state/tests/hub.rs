@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ready;
-use crate::state::hub::DownloadStage;
+use crate::state::models::hub::DownloadStage;
 use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
 };

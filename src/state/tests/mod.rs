@@ -41,7 +41,7 @@ pub(super) fn loaded_with(chat: ChatSupport) -> Event {
         info: generation.model,
         vocabulary: generation.vocabulary,
         chat,
-        advice: None,
+        recommended_sampling: None,
         unread: None,
     }
 }

@@ -223,7 +223,7 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         info,
         vocabulary,
         chat,
-        advice,
+        recommended_sampling,
         ..
     } = loaded()
     else {
@@ -235,7 +235,7 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
         info: info.into(),
         vocabulary,
         chat,
-        advice,
+        recommended_sampling,
         unread: Some("the settings could not be understood".to_owned()),
     });
     assert_eq!(

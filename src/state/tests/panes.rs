@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{asked, ready, write, written};
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::FinishReason;
+
 use crate::state::{
-    AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, fork_words,
+    AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, divergence_words,
 };
 use crate::worker::{Event, ModelSource, Request};
 
@@ -120,7 +121,7 @@ fn a_text_is_copied_as_it_was_written() {
 #[test]
 fn the_first_fork_is_told_in_a_sentence() {
     let state = written();
-    let words = fork_words(&state);
+    let words = divergence_words(&state);
     assert_eq!(words.step, Some(2));
     assert!(
         words
@@ -138,7 +139,7 @@ fn the_first_fork_is_told_in_a_sentence() {
         prompt.tokens.push(TokenId(1));
         generation.prompt = Arc::new(prompt);
     }
-    let words = fork_words(&other);
+    let words = divergence_words(&other);
     assert!(
         words
             .long
@@ -146,7 +147,7 @@ fn the_first_fork_is_told_in_a_sentence() {
     );
     assert_eq!(words.step, None);
 
-    let first = fork_words(&ready());
+    let first = divergence_words(&ready());
     assert!(
         first
             .long
@@ -158,7 +159,7 @@ fn the_first_fork_is_told_in_a_sentence() {
         write(&mut same, id, &[(" in", 0.6)]);
     }
     assert_eq!(
-        fork_words(&same).long,
+        divergence_words(&same).long,
         "All four are the same, token for token."
     );
 }
@@ -172,7 +173,7 @@ fn a_text_that_stops_early_hides_no_fork_of_the_others() {
         for (id, last) in ids[1..].iter().zip(lasts) {
             write(&mut state, *id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
         }
-        fork_words(&state)
+        divergence_words(&state)
     };
     let words = words_after([" house", " fox", " fox"]);
     assert_eq!(words.step, Some(2));

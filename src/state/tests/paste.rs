@@ -1,7 +1,7 @@
 //! Settings out to other tools and in from them.
 
 use super::ready;
-use crate::export::tools::{Tool, read_settings};
+use crate::interop::tools::{Tool, read_settings};
 use crate::state::{AppState, Command, Effect, PasteCommand};
 
 fn paste(state: &mut AppState, place: usize, text: &str) {

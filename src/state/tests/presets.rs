@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::{asked, ready, write};
+use crate::analysis::dialects::{Numbers, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
 use crate::generation::PaneSettings;
-use crate::generation::dialects::{Numbers, in_order_of};
-use crate::generation::preset::OwnPreset;
+use crate::interop::presets::OwnPreset;
 use crate::state::{
     AppState, Command, Document, Effect, PathPurpose, PresetCommand, why_it_parts, why_they_part,
 };

@@ -3,8 +3,8 @@
 use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::TOP;
+use crate::analysis::by_hand::{Draws, Tally, Untested};
 use crate::decoding::Selector;
-use crate::generation::by_hand::{Draws, Tally, Untested};
 use crate::state::{AppState, Command};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
@@ -156,9 +156,9 @@ fn test_words(draws: &Draws, selector: Selector) -> String {
 #[cfg(test)]
 mod tests {
     use super::test_words;
+    use crate::analysis::by_hand::{Draws, ScoreRow};
     use crate::decoding::filters::TopK;
     use crate::decoding::{ChainConfig, Filter, Selector};
-    use crate::generation::by_hand::{Draws, ScoreRow};
 
     fn words(chain: &ChainConfig, n: u32) -> String {
         let row = ScoreRow {

@@ -14,10 +14,10 @@ use super::pane_header::open_chain_editor;
 use super::part::part;
 use super::theme::Theme;
 use super::widgets::{Chip, SMALL_BADGE, focus_ring, letter, paint_badge};
-use super::xray::{Xray, sentence_ui, table_ui, toggled};
+use crate::analysis::xray::XrayTable;
 use crate::generation::Piece;
-use crate::generation::x_ray::XrayTable;
 use crate::state::{AppState, Command};
+use crate::ui::xray::{Xray, sentence_ui, table_ui, toggled};
 
 /// The widths of the scores and of the draws, in a wide window and in a narrow one; the X-ray takes the rest.
 const WIDE: [f32; 2] = [316.0, 220.0];

@@ -5,8 +5,8 @@ use egui::{Id, TextEdit, Ui, vec2};
 use super::number_line::{INDENT, complaint_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
-use crate::export::tools::usual_breakers;
 use crate::generation::Vocabulary;
+use crate::interop::tools::usual_breakers;
 use crate::ui::escape::unescape;
 use crate::ui::fonts::Face;
 use crate::ui::keys;
@@ -129,8 +129,8 @@ fn field_ui(
 #[cfg(test)]
 mod tests {
     use crate::decoding::testing::token_ids;
-    use crate::export::tools::usual_breakers;
     use crate::generation::{Piece, Vocabulary};
+    use crate::interop::tools::usual_breakers;
 
     #[test]
     fn usual_is_each_token_with_one_of_the_four_in_it() {

@@ -7,7 +7,7 @@ use egui::{
 
 use super::Xray;
 use super::words::{drawn, others, spoken_bar};
-use crate::generation::x_ray::{BarPart, DrawnBy};
+use crate::analysis::xray::{BarPart, DrawnBy};
 use crate::ui::fonts::Face;
 use crate::ui::plots::word_galley;
 use crate::ui::theme::Theme;

@@ -4,7 +4,7 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::Xray;
 use super::words::{foot, head_words, long_foot, value_words};
-use crate::generation::x_ray::{XrayCell, XrayColumn, XrayPlace};
+use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::ui::chain_editor::long_words;
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};

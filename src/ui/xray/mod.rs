@@ -14,9 +14,9 @@ use self::rows::rows_ui;
 use super::fonts::Face;
 use super::part::part;
 use super::theme::Theme;
+use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::Piece;
-use crate::generation::x_ray::XrayTable;
 use crate::state::{AppState, Command};
 
 /// The heights of the heads, a row, the feet, and the coin bar with its sentence.

@@ -7,7 +7,7 @@ use egui::{
 use super::columns::Columns;
 use super::words::{between, spoken_row};
 use super::{ROW, Xray};
-use crate::generation::x_ray::{XrayCell, XrayRow};
+use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::ui::fonts::Face;
 use crate::ui::plots::word_galley;
 use crate::ui::theme::Theme;

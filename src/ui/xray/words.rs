@@ -1,8 +1,8 @@
 //! What the X-ray says in words.
 
 use super::Xray;
+use crate::analysis::xray::{DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, KnownCount, Selector, TokenId};
-use crate::generation::x_ray::{DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::ui::words::{grouped, percent, token_word};
 
 /// A column's name, and how many are left after it where it changes that.
@@ -253,10 +253,10 @@ pub(super) fn spoken_bar(xray: &Xray<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::xray::XrayTable;
     use crate::decoding::filters::{MinP, TopP};
     use crate::decoding::{ChainConfig, Coins, History, SamplerChain, Stage};
     use crate::generation::Piece;
-    use crate::generation::x_ray::XrayTable;
 
     const NAMES: [&str; 4] = [" by", " in", " at", " on"];
 

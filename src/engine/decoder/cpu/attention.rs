@@ -6,8 +6,8 @@ use super::rows::each_row;
 use super::run::{CpuRun, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
 use crate::engine::decoder::cache::Cache;
-use crate::engine::kernels::InstructionSet;
-use crate::engine::kernels::attention::{CacheType, Heads, Row, Span, mix};
+use crate::kernels::InstructionSet;
+use crate::kernels::attention::{CacheType, Heads, Row, Span, mix};
 
 /// Attention on the processor.
 #[derive(Debug)]

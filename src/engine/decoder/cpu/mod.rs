@@ -21,9 +21,9 @@ use super::cache::Cache;
 use super::norm::NormWeights;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
-use crate::engine::kernels::{Inputs, InstructionSet, Team, soft_cap};
 use crate::engine::weights::Checkpoint;
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
+use crate::kernels::{Inputs, InstructionSet, ThreadPool, soft_cap};
 
 /// The processor's cores.
 pub struct CpuBackend {
@@ -37,7 +37,7 @@ struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
     attention: CpuAttention,
-    team: Team,
+    team: ThreadPool,
     arch: pulp::Arch,
 }
 
@@ -64,7 +64,7 @@ struct Buffers {
 /// The rows of one forward pass.
 struct Batch<'a> {
     /// Who computes.
-    team: &'a Team,
+    team: &'a ThreadPool,
     places: &'a [Place],
     /// How far they turn, for each of the model's rotations.
     turns: Vec<Turns>,
@@ -80,7 +80,7 @@ impl CpuBackend {
         let instructions = InstructionSet::chosen()
             .map_err(|reason| EngineError::InstructionsMissing { reason })?;
         let arch = instructions.arch();
-        let team = Team::new(compute.n_threads.get())
+        let team = ThreadPool::new(compute.n_threads.get())
             .map_err(|source| EngineError::ThreadsMissing { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,

@@ -5,8 +5,8 @@ use candle_core::quantized::GgmlDType;
 use super::Slices;
 use super::rows::add_to_rows;
 use crate::engine::EngineError;
-use crate::engine::kernels::{Format, Forms, Inputs, Matrix, Team, multiply};
 use crate::engine::weights::StoredTensor;
+use crate::kernels::{Format, Forms, Inputs, Matrix, ThreadPool, multiply};
 
 /// One linear map, or several of the same input side by side.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Projection {
     /// Rows of inputs to rows of outputs, which replace what was there.
     pub fn forward(
         &self,
-        team: &Team,
+        team: &ThreadPool,
         values: &[f32],
         inputs: &mut Inputs,
         outputs: &mut Vec<f32>,

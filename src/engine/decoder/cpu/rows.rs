@@ -4,8 +4,8 @@ use pulp::{Simd, WithSimd};
 
 use crate::engine::blueprint::{Activation, FeedForward};
 use crate::engine::decoder::norm::NormWeights;
-use crate::engine::kernels::Team;
-use crate::engine::kernels::exp;
+use crate::kernels::ThreadPool;
+use crate::kernels::exp;
 
 /// How many sums run side by side.
 const N_LANES: usize = 16;
@@ -15,7 +15,7 @@ const N_MIN_PARALLEL: usize = 8;
 
 /// Does something to each row, over the cores where there are many.
 pub fn each_row<T: Send>(
-    team: &Team,
+    team: &ThreadPool,
     rows: impl Iterator<Item = T>,
     work: impl Fn(T) + Send + Sync,
 ) {

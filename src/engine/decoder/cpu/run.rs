@@ -1,7 +1,7 @@
 //! Keys and values of all layers.
 
 use crate::engine::decoder::cache::{Cache, Run};
-use crate::engine::kernels::attention::{CacheType, Heads, KeysValues, Span};
+use crate::kernels::attention::{CacheType, Heads, KeysValues, Span};
 
 /// Keys and values of neighbouring tokens, for all layers.
 #[derive(Debug, Default)]

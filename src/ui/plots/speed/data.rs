@@ -1,6 +1,7 @@
 //! What the speed plot shows: tokens a second at each token, and who shared a forward pass.
 
-use crate::generation::{Generation, SpeedPoint, Step, speed_series};
+use crate::analysis::{SpeedPoint, speed_series};
+use crate::generation::{Generation, Step};
 use crate::ui::plots::scale::{axis_steps, axis_tokens, count};
 use crate::ui::words::speed;
 

@@ -1,0 +1,17 @@
+//! Figures and explanations computed from a recorded generation: pure functions over `generation` and
+//! `decoding`.
+//!
+//! This module knows no model, thread, file or window, and never runs the model.
+
+pub mod by_hand;
+pub mod dialects;
+mod divergence;
+mod linter;
+mod metrics;
+mod what_if;
+pub mod xray;
+
+pub use divergence::{Agreement, Divergence, first_divergence};
+pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
+pub use metrics::{Metrics, SpeedPoint, speed_series};
+pub use what_if::WhatIfReader;

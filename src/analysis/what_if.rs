@@ -1,0 +1,145 @@
+//! Other settings on a text, without the model.
+
+use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if, what_if_prob};
+use crate::generation::{PromptRecord, Step};
+
+/// Reads a text step by step and says of each which token another chain and seed would have drawn,
+/// had everything before it been written as it was. A text that grows is read on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIfReader {
+    chain: ChainConfig,
+    seed: u64,
+    n_prompt: usize,
+    /// The prompt's tokens, and those of the steps that were read.
+    tokens: Vec<TokenId>,
+}
+
+impl WhatIfReader {
+    /// A reader at the beginning of a text that continues this prompt.
+    pub fn new(prompt: &PromptRecord, chain: ChainConfig, seed: u64) -> Self {
+        Self {
+            chain,
+            seed,
+            n_prompt: prompt.tokens.len(),
+            tokens: prompt.tokens.clone(),
+        }
+    }
+
+    /// The chain that is asked about.
+    pub const fn chain(&self) -> &ChainConfig {
+        &self.chain
+    }
+
+    /// The seed that is asked about.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many steps were read.
+    pub const fn n_read(&self) -> usize {
+        self.tokens.len() - self.n_prompt
+    }
+
+    /// Reads the step after those that were read; nothing where it kept no evidence.
+    pub fn read(&mut self, step: &Step) -> Option<WhatIf> {
+        let outcome = self.outcome(self.n_read(), step);
+        self.tokens.push(step.token);
+        outcome
+    }
+
+    /// What was said of the step at this index, which was read.
+    pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
+        let (history, coins) = self.before(index)?;
+        what_if(&step.trace.raw, &self.chain, history, coins)
+    }
+
+    /// The probability that a token would have had at the step of this index, at least and at most;
+    /// nothing where that can't be told.
+    pub fn prob(&self, index: usize, step: &Step, token: TokenId) -> Option<[f64; 2]> {
+        let (history, coins) = self.before(index)?;
+        what_if_prob(&step.trace.raw, &self.chain, history, coins, token)
+    }
+
+    fn before(&self, index: usize) -> Option<(History<'_>, Coins)> {
+        let position = self.n_prompt + index;
+        let tokens = self.tokens.get(..position)?;
+        let coins = Coins {
+            seed: self.seed,
+            position: position as u64,
+        };
+        Some((History::new(tokens, self.n_prompt), coins))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WhatIfReader;
+    use crate::decoding::{ChainConfig, Coins, SamplerChain, WhatIf};
+    use crate::generation::Generation;
+    use crate::generation::testing::generation;
+
+    /// What would have been drawn at each step under another chain and seed.
+    fn what_if_steps(
+        generation: &Generation,
+        chain: &ChainConfig,
+        seed: u64,
+    ) -> Vec<Option<WhatIf>> {
+        let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), seed);
+        let steps = generation.steps.iter();
+        steps.map(|step| reader.read(step)).collect()
+    }
+
+    #[test]
+    fn greedy_would_have_taken_the_likeliest_at_every_step() {
+        let generation = generation(&[(" fox", 0.9), (" house", 0.1), (" little", 0.6)]);
+        let outcomes = what_if_steps(&generation, &ChainConfig::greedy(), 1);
+        let expected: Vec<_> = generation
+            .steps
+            .iter()
+            .map(|step| Some(WhatIf::Exact(step.trace.raw.head[0].token)))
+            .collect();
+        assert_eq!(outcomes, expected);
+    }
+
+    #[test]
+    fn each_step_meets_the_coin_of_its_place_and_its_probability() {
+        let generation = generation(&[(" fox", 0.4), (" house", 0.1), (" little", 0.3)]);
+        let chain = ChainConfig::sampled([]);
+        let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), 9);
+        for ((index, step), position) in generation.steps.iter().enumerate().zip(3..) {
+            let outcome = reader.read(step);
+            let mut logits = vec![f32::NEG_INFINITY; generation.vocabulary.n_tokens()];
+            for candidate in &step.trace.raw.head {
+                logits[candidate.token.index()] = candidate.logit;
+            }
+            let history = crate::decoding::History::empty();
+            let sampled = SamplerChain::new(chain.clone())
+                .sample(&logits, history, Coins { seed: 9, position })
+                .unwrap();
+            assert_eq!(outcome, Some(WhatIf::Exact(sampled.token)));
+            let [least, most] = reader.prob(index, step, sampled.token).unwrap();
+            let prob = sampled.trace.draw.prob;
+            assert!((least - prob).abs() < 1e-6 && (most - prob).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_text_that_grows_is_read_on_as_if_it_had_been_whole() {
+        let words = [" fox", " house", " fox", " little", " fox", " a"];
+        let generation = generation(&words.map(|word| (word, 0.3)));
+        let settings = "repeat 1.5 last all, temp 0.9, top-p 0.8";
+        let chain = settings.parse::<crate::generation::PaneSettings>();
+        let chain = chain.unwrap().chain;
+        let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), 5);
+        let read: Vec<_> = generation
+            .steps
+            .iter()
+            .map(|step| reader.read(step))
+            .collect();
+        assert_eq!(read, what_if_steps(&generation, &chain, 5));
+        assert_eq!(reader.n_read(), words.len());
+        for (index, step) in generation.steps.iter().enumerate() {
+            assert_eq!(reader.outcome(index, step), read[index]);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! llama.cpp's settings as a chain: its order of samplers, and its defaults for what is not named.
+
+use super::{ADAPTIVE, SAMPLERS, Words};
+use crate::decoding::filters::{
+    Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty,
+    Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+};
+use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
+use crate::decoding::{ChainConfig, Filter, Selector, Stage, TokenId};
+use crate::generation::Vocabulary;
+use crate::interop::tools::fields::Fields;
+use crate::interop::tools::value::Value;
+use crate::interop::tools::{biases, breakers};
+
+/// A filter and the names of the settings that it is made of.
+type Made = (Filter, &'static [&'static str]);
+
+/// The chain that these settings mean.
+pub(in super::super) fn read(
+    words: Words,
+    fields: &mut Fields,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<ChainConfig, String> {
+    let mut chain = ChainConfig {
+        dialect: Some(words.dialect()),
+        rules: words.dialect().rules(),
+        ..ChainConfig::sampled([])
+    };
+    let bias = biases::read("logit_bias", f32::NEG_INFINITY, fields)?;
+    fields.add(Filter::LogitBias(bias), &["logit_bias"], &mut chain.stages)?;
+    if let Some(min_keep) = fields.whole("min_keep")? {
+        chain.rules.min_keep = positive(min_keep);
+    }
+    let samplers = samplers(fields)?;
+    let mut values = Values::read(words, fields, vocabulary)?;
+    match mirostat(fields)? {
+        Some(selector) => {
+            chain.selector = selector;
+            if values.temperature.range > 0.0 {
+                let range = fields.as_written("dynatemp_range");
+                let sentence = format!("{range} does nothing there, under mirostat");
+                fields.unread.push(sentence);
+                values.temperature.range = 0.0;
+            }
+            values.add("temperature", fields, &mut chain.stages)?;
+            let is_heard = |sampler: &str| sampler == "temperature";
+            values.tell_unheard(fields, is_heard, "under mirostat");
+        }
+        None => read_samplers(&samplers, &values, fields, &mut chain)?,
+    }
+    Ok(chain)
+}
+
+fn read_samplers(
+    samplers: &[String],
+    values: &Values,
+    fields: &mut Fields,
+    chain: &mut ChainConfig,
+) -> Result<(), String> {
+    let is_listed = |sampler: &str| samplers.iter().any(|listed| listed == sampler);
+    if is_listed(ADAPTIVE) && values.adaptive.target >= 0.0 {
+        chain.selector = Selector::AdaptiveP(values.adaptive);
+        if let Some(complaint) = chain.selector.complaint() {
+            let [target, decay] =
+                ["adaptive_target", "adaptive_decay"].map(|name| fields.as_written(name));
+            return Err(format!("{target}, {decay} can't be: {complaint}"));
+        }
+    } else if values.adaptive.target >= 0.0 {
+        let target = fields.as_written("adaptive_target");
+        fields.unread.push(format!(
+            "{target} does nothing there: {ADAPTIVE} is not among the samplers"
+        ));
+    }
+    for sampler in samplers {
+        if sampler == "temperature" && values.is_greedy() {
+            // Behind it a single token is left.
+            chain.selector = Selector::Greedy;
+            break;
+        }
+        values.add(sampler, fields, &mut chain.stages)?;
+    }
+    values.tell_unheard(fields, is_listed, "as its sampler is not listed");
+    Ok(())
+}
+
+/// The samplers in their order, by the first of the names that llama.cpp knows them by.
+fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
+    let Some(field) = fields.take("samplers") else {
+        return Ok(SAMPLERS.map(|(name, _)| name.to_owned()).to_vec());
+    };
+    let listed: Vec<String> = match &field.value {
+        Value::Text(letters) => letters.chars().map(String::from).collect(),
+        Value::List(names) => names.iter().map(ToString::to_string).collect(),
+        _ => return Err(format!("{} needs a list of samplers", field.shown)),
+    };
+    let mut samplers = Vec::new();
+    for name in listed {
+        match sampler(&name) {
+            Some(sampler) => samplers.push(sampler.to_owned()),
+            None => fields
+                .unread
+                .push(format!("The sampler {name:?} is not known")),
+        }
+    }
+    Ok(samplers)
+}
+
+fn sampler(name: &str) -> Option<&'static str> {
+    Some(match name.replace('-', "_").as_str() {
+        "penalties" | "e" => "penalties",
+        "dry" | "d" => "dry",
+        "top_n_sigma" | "s" => "top_n_sigma",
+        "top_k" | "k" => "top_k",
+        "typ_p" | "typical_p" | "typical" | "typ" | "y" => "typ_p",
+        "top_p" | "nucleus" | "p" => "top_p",
+        "min_p" | "m" => "min_p",
+        "xtc" | "x" => "xtc",
+        "temperature" | "temp" | "t" => "temperature",
+        "adaptive_p" | "a" => ADAPTIVE,
+        _ => return None,
+    })
+}
+
+fn mirostat(fields: &mut Fields) -> Result<Option<Selector>, String> {
+    let version = fields.whole("mirostat")?.unwrap_or(0);
+    let tau = fields.number("mirostat_tau")?.unwrap_or(5.0);
+    let eta = fields.number("mirostat_eta")?.unwrap_or(0.1);
+    let selector = match version {
+        0 => return Ok(None),
+        1 => Selector::MirostatV1(MirostatV1 { tau, eta }),
+        2 => Selector::MirostatV2(MirostatV2 { tau, eta }),
+        _ => {
+            return Err(format!(
+                "{} can't be: mirostat is 0, 1 or 2",
+                fields.as_written("mirostat")
+            ));
+        }
+    };
+    match selector.complaint() {
+        Some(complaint) => Err(format!(
+            "{} can't be: {complaint}",
+            fields.as_written("mirostat")
+        )),
+        None => Ok(Some(selector)),
+    }
+}
+
+/// All values, named or not.
+struct Values {
+    temperature: DynamicTemperature,
+    top_k: TopK,
+    typical_p: TypicalP,
+    top_p: TopP,
+    min_p: MinP,
+    top_n_sigma: TopNSigma,
+    xtc: Xtc,
+    repetition: RepetitionPenalty,
+    frequency: FrequencyPenalty,
+    presence: PresencePenalty,
+    dry: Dry,
+    adaptive: AdaptiveP,
+}
+
+impl Values {
+    fn read(
+        words: Words,
+        fields: &mut Fields,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Self, String> {
+        let (p, p_of_best) = if words == Words::Ollama {
+            (0.9, 0.0)
+        } else {
+            (0.95, 0.05)
+        };
+        let window = window("repeat_last_n", words, fields)?;
+        let min_p = min_p(p_of_best, fields)?;
+        let mut number = |name: &str, default: f32| -> Result<f32, String> {
+            Ok(fields.number(name)?.unwrap_or(default))
+        };
+        let off_below_zero = |number: f32| number.max(0.0);
+        let off_above_one = |number: f32| number.min(1.0);
+        Ok(Self {
+            temperature: DynamicTemperature {
+                temperature: off_below_zero(number("temperature", 0.8)?),
+                range: off_below_zero(number("dynatemp_range", 0.0)?),
+                exponent: number("dynatemp_exponent", 1.0)?,
+            },
+            typical_p: TypicalP {
+                p: off_above_one(number("typical_p", 1.0)?),
+            },
+            top_p: TopP {
+                p: off_above_one(number("top_p", p)?),
+            },
+            min_p,
+            top_n_sigma: TopNSigma {
+                n: off_below_zero(number("top_n_sigma", -1.0)?),
+            },
+            xtc: Xtc {
+                probability: number("xtc_probability", 0.0)?.clamp(0.0, 1.0),
+                threshold: off_above_one(number("xtc_threshold", 0.1)?),
+            },
+            repetition: RepetitionPenalty {
+                penalty: number("repeat_penalty", 1.0)?,
+                window,
+            },
+            frequency: FrequencyPenalty {
+                penalty: number("frequency_penalty", 0.0)?,
+                window,
+            },
+            presence: PresencePenalty {
+                penalty: number("presence_penalty", 0.0)?,
+                window,
+            },
+            adaptive: AdaptiveP {
+                target: number("adaptive_target", -1.0)?,
+                decay: number("adaptive_decay", 0.9)?.clamp(0.0, 0.99),
+            },
+            top_k: TopK {
+                k: positive(fields.whole("top_k")?.unwrap_or(40)),
+            },
+            dry: dry(words, fields, vocabulary)?,
+        })
+    }
+
+    /// Whether the temperature leaves only the most likely token.
+    fn is_greedy(&self) -> bool {
+        self.temperature.temperature <= 0.0 && self.temperature.range <= 0.0
+    }
+
+    /// Adds the stages of a sampler that do something or are named.
+    fn add(&self, sampler: &str, fields: &Fields, stages: &mut Vec<Stage>) -> Result<(), String> {
+        for (filter, names) in self.filters(sampler) {
+            fields.add(filter, names, stages)?;
+        }
+        Ok(())
+    }
+
+    /// Says which named settings do nothing, because their sampler is not heard.
+    fn tell_unheard(&self, fields: &mut Fields, is_heard: impl Fn(&str) -> bool, why: &str) {
+        for (sampler, _) in SAMPLERS.iter().filter(|(sampler, _)| !is_heard(sampler)) {
+            for (filter, names) in self.filters(sampler) {
+                let named = names.iter().filter(|name| fields.names(name));
+                let named: Vec<String> = named.map(|name| fields.as_written(name)).collect();
+                if !named.is_empty() && !filter.is_neutral() {
+                    fields
+                        .unread
+                        .push(format!("{} does nothing there, {why}", named.join(", ")));
+                }
+            }
+        }
+    }
+
+    fn filters(&self, sampler: &str) -> Vec<Made> {
+        match sampler {
+            "penalties" => vec![
+                (
+                    Filter::RepetitionPenalty(self.repetition),
+                    &["repeat_penalty"],
+                ),
+                (
+                    Filter::FrequencyPenalty(self.frequency),
+                    &["frequency_penalty"],
+                ),
+                (
+                    Filter::PresencePenalty(self.presence),
+                    &["presence_penalty"],
+                ),
+            ],
+            "dry" => vec![(
+                Filter::Dry(self.dry.clone()),
+                &["dry_multiplier", "dry_base", "dry_allowed_length"],
+            )],
+            "top_n_sigma" => vec![(Filter::TopNSigma(self.top_n_sigma), &["top_n_sigma"])],
+            "top_k" => vec![(Filter::TopK(self.top_k), &["top_k"])],
+            "typ_p" => vec![(Filter::TypicalP(self.typical_p), &["typical_p"])],
+            "top_p" => vec![(Filter::TopP(self.top_p), &["top_p"])],
+            "min_p" => vec![(Filter::MinP(self.min_p), &["min_p"])],
+            "xtc" => vec![(Filter::Xtc(self.xtc), &["xtc_probability", "xtc_threshold"])],
+            "temperature" if self.temperature.range > 0.0 => vec![(
+                Filter::DynamicTemperature(self.temperature),
+                &["temperature", "dynatemp_range", "dynatemp_exponent"],
+            )],
+            "temperature" => {
+                let temperature = self.temperature.temperature;
+                vec![(
+                    Filter::Temperature(Temperature { temperature }),
+                    &["temperature"],
+                )]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Above 1 no token reaches its bar, and llama.cpp keeps the first.
+fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
+    let p = fields.number("min_p")?.unwrap_or(default);
+    if p > 1.0 {
+        let written = fields.as_written("min_p");
+        fields.unread.push(format!(
+            "{written} keeps one token there; min-p 1 is taken, which keeps its equals too"
+        ));
+    }
+    Ok(MinP {
+        p: p.clamp(0.0, 1.0),
+    })
+}
+
+fn dry(words: Words, fields: &mut Fields, vocabulary: Option<&Vocabulary>) -> Result<Dry, String> {
+    let multiplier = fields.number("dry_multiplier")?.unwrap_or(0.0);
+    let base = fields.number("dry_base")?.unwrap_or(1.75);
+    let allowed_length = positive(fields.whole("dry_allowed_length")?.unwrap_or(2));
+    let window = window("dry_penalty_last_n", words, fields)?;
+    let texts = fields.texts("dry_sequence_breakers")?;
+    let mut filter = Dry {
+        multiplier,
+        // Below 1 it is off there.
+        base: base.max(1.0),
+        allowed_length,
+        window,
+        breakers: Vec::new(),
+    };
+    if base < 1.0 {
+        filter.multiplier = 0.0;
+    }
+    if filter.multiplier != 0.0 {
+        let mut texts = texts.unwrap_or_else(breakers::defaults);
+        texts.retain(|text| !text.is_empty());
+        filter.breakers = breaker_tokens(&texts, fields, vocabulary);
+    }
+    Ok(filter)
+}
+
+fn breaker_tokens(
+    texts: &[String],
+    fields: &mut Fields,
+    vocabulary: Option<&Vocabulary>,
+) -> Vec<Vec<TokenId>> {
+    let shown: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    let Some(vocabulary) = vocabulary else {
+        if !texts.is_empty() {
+            let shown = shown.join(" ");
+            fields.unread.push(format!(
+                "The breakers of DRY, {shown}, need a model's vocabulary to become tokens"
+            ));
+        }
+        return Vec::new();
+    };
+    let long = texts
+        .iter()
+        .zip(&shown)
+        .filter(|(text, _)| text.chars().count() > 1);
+    let long: Vec<&str> = long.map(|(_, shown)| shown.as_str()).collect();
+    if !long.is_empty() {
+        let long = long.join(" ");
+        fields.unread.push(format!(
+            "Of the breakers of DRY, {long} are taken over as tokens that hold them whole; llama.cpp \
+             also breaks where several tokens make them up"
+        ));
+    }
+    breakers::tokens(texts, vocabulary)
+}
+
+/// The last so many tokens, the prompt's included. Old versions took -1 for all, and Ollama does.
+fn window(name: &str, words: Words, fields: &mut Fields) -> Result<Window, String> {
+    let last_n = fields.whole(name)?.unwrap_or(64);
+    if last_n < 0 {
+        if words != Words::Ollama {
+            let written = fields.as_written(name);
+            fields.unread.push(format!(
+                "{written} is taken as the whole text, as llama.cpp had it until 2026; newer versions \
+                 take no number below 0"
+            ));
+        }
+        return Ok(Window::ALL);
+    }
+    Ok(Window {
+        last_n: Some(positive(last_n)),
+        prompt_counted: true,
+    })
+}
+
+/// A number that counts; below zero it is none.
+fn positive(number: i64) -> u32 {
+    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,311 @@
+//! A chain as llama.cpp's settings. Its own defaults are switched off where the chain has no such
+//! stage, and the order of the samplers is said where it is not the usual one.
+
+use super::{ADAPTIVE, PENALTIES, SAMPLERS, Words};
+use crate::decoding::filters::{Dry, Window};
+use crate::decoding::{Filter, Selector};
+use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
+use crate::interop::tools::breakers::{self, Texts};
+use crate::interop::tools::plan::{Plan, Slot, selector_name};
+use crate::interop::tools::value::{Said, Value};
+use crate::interop::tools::{biases, modelfile};
+
+/// The largest seed; the one above it stands for chance.
+const MOST_SEED: u64 = 0xFFFF_FFFE;
+
+/// The window that is written for "all": there is no word for it, and a larger one takes memory.
+const LONG_WINDOW: u32 = 32_768;
+
+/// The largest count that llama.cpp reads.
+const MOST_COUNT: u32 = i32::MAX.unsigned_abs();
+
+/// The settings and, in sentences, what is lost.
+pub(in super::super) fn write(
+    words: Words,
+    config: &GenerationConfig,
+    vocabulary: Option<&Vocabulary>,
+) -> (Said, Vec<String>) {
+    let mut plan = Plan::new(words.manner(), config);
+    if words == Words::Ollama {
+        plan.without_other_selectors();
+    } else {
+        plan.without_gumbel();
+    }
+    let mut fields = Said::new();
+    match mirostat(plan.selector) {
+        Some((version, tau, eta)) => {
+            only_before_mirostat(&mut plan);
+            fields.push(("mirostat", Value::from(version)));
+            fields.push(("mirostat_tau", Value::from(tau)));
+            fields.push(("mirostat_eta", Value::from(eta)));
+            temperature(&plan, &mut fields);
+        }
+        None => samplers(words, &mut plan, vocabulary, &mut fields),
+    }
+    let biases = biases::by_token(plan.find(Slot::Bias));
+    if !biases.is_empty() {
+        fields.push(("logit_bias", biases::as_pairs(&biases)));
+    }
+    limits(words, config, &mut plan, &mut fields);
+    (fields, plan.unsaid)
+}
+
+fn samplers(words: Words, plan: &mut Plan, vocabulary: Option<&Vocabulary>, fields: &mut Said) {
+    only_one_temperature(plan);
+    only_counts(plan);
+    if words != Words::Ollama {
+        fields.extend(order(plan).map(|order| ("samplers", order)));
+    }
+    temperature(plan, fields);
+    cuts(words, plan, fields);
+    penalties(words, plan, fields);
+    if let Some(Filter::Dry(dry)) = plan.find(Slot::Dry).cloned() {
+        dry_fields(words, &dry, plan, vocabulary, fields);
+    }
+    if let Selector::AdaptiveP(adaptive) = plan.selector {
+        fields.push(("adaptive_target", Value::from(adaptive.target)));
+        fields.push(("adaptive_decay", Value::from(adaptive.decay)));
+    }
+}
+
+const fn mirostat(selector: Selector) -> Option<(u32, f32, f32)> {
+    match selector {
+        Selector::MirostatV1(mirostat) => Some((1, mirostat.tau, mirostat.eta)),
+        Selector::MirostatV2(mirostat) => Some((2, mirostat.tau, mirostat.eta)),
+        _ => None,
+    }
+}
+
+/// Mirostat takes the place of every sampler but the plain temperature.
+fn only_before_mirostat(plan: &mut Plan) {
+    let (name, selector) = (plan.name, selector_name(plan.selector));
+    plan.leave_out(|filter| {
+        let stays = matches!(Slot::of(filter), Slot::Bias | Slot::Temperature);
+        (!stays).then(|| {
+            format!("{name}'s {selector} has only logit bias and temperature before it; {filter} is left out")
+        })
+    });
+}
+
+/// The most likely token is a temperature of 0 there, so that no other can stand before it.
+fn only_one_temperature(plan: &mut Plan) {
+    if plan.selector == Selector::Greedy {
+        let name = plan.name;
+        plan.leave_out(|filter| {
+            let is_one = matches!(Slot::of(filter), Slot::Temperature | Slot::DynamicTemperature);
+            is_one.then(|| {
+                format!("{name} has one temperature, and 0 stands for the most likely token; {filter} is left out")
+            })
+        });
+    }
+}
+
+/// More than the largest count is an error there.
+fn only_counts(plan: &mut Plan) {
+    let name = plan.name;
+    plan.leave_out(|filter| {
+        let count = match filter {
+            Filter::TopK(top_k) => top_k.k,
+            Filter::Dry(dry) => dry.allowed_length,
+            _ => 0,
+        };
+        (count > MOST_COUNT)
+            .then(|| format!("{name} counts up to {MOST_COUNT}; {filter} is left out"))
+    });
+}
+
+/// The samplers by name, unless they stand in the usual order.
+fn order(plan: &Plan) -> Option<Value> {
+    let mut order: Vec<usize> = Vec::new();
+    for filter in &plan.filters {
+        let slot = Slot::of(filter);
+        let sampler = SAMPLERS.iter().position(|(_, slots)| slots.contains(&slot));
+        order.extend(sampler.filter(|sampler| !order.contains(sampler)));
+    }
+    let adaptive = matches!(plan.selector, Selector::AdaptiveP(_));
+    if order.is_sorted() && !adaptive {
+        return None;
+    }
+    let names = order.iter().filter_map(|index| SAMPLERS.get(*index));
+    let mut names: Vec<&str> = names.map(|(name, _)| *name).collect();
+    if plan.selector == Selector::Greedy {
+        names.push("temperature");
+    }
+    if adaptive {
+        names.push(ADAPTIVE);
+    }
+    Some(Value::texts(names))
+}
+
+fn temperature(plan: &Plan, fields: &mut Said) {
+    match (
+        plan.find(Slot::Temperature),
+        plan.find(Slot::DynamicTemperature),
+    ) {
+        _ if plan.selector == Selector::Greedy => fields.push(("temperature", Value::from(0.0))),
+        (Some(Filter::Temperature(plain)), _) => {
+            fields.push(("temperature", Value::from(plain.temperature)));
+        }
+        (_, Some(Filter::DynamicTemperature(dynamic))) => {
+            fields.push(("temperature", Value::from(dynamic.temperature)));
+            fields.push(("dynatemp_range", Value::from(dynamic.range)));
+            fields.push(("dynatemp_exponent", Value::from(dynamic.exponent)));
+        }
+        _ => fields.push(("temperature", Value::from(1.0))),
+    }
+}
+
+fn cuts(words: Words, plan: &Plan, fields: &mut Said) {
+    let (mut k, mut p, mut p_of_best) = (0, 1.0, 0.0);
+    let mut others = Said::new();
+    for filter in &plan.filters {
+        match filter {
+            Filter::TopK(filter) => k = filter.k,
+            Filter::TopP(filter) => p = filter.p,
+            Filter::MinP(filter) => p_of_best = filter.p,
+            Filter::TypicalP(filter) => others.push(("typical_p", Value::from(filter.p))),
+            Filter::TopNSigma(filter) => others.push(("top_n_sigma", Value::from(filter.n))),
+            Filter::Xtc(filter) => {
+                others.push(("xtc_probability", Value::from(filter.probability)));
+                others.push(("xtc_threshold", Value::from(filter.threshold)));
+            }
+            _ => {}
+        }
+    }
+    fields.push(("top_k", Value::from(k)));
+    fields.push(("top_p", Value::from(p)));
+    fields.push(("min_p", Value::from(p_of_best)));
+    fields.extend(others);
+    if words == Words::Server && plan.min_keep > 1 {
+        fields.push(("min_keep", Value::from(plan.min_keep.min(MOST_COUNT))));
+    }
+}
+
+fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
+    let (mut repeat, mut others) = (1.0, Said::new());
+    for filter in &plan.filters {
+        match filter {
+            Filter::RepetitionPenalty(filter) => repeat = filter.penalty,
+            Filter::FrequencyPenalty(filter) => {
+                others.push(("frequency_penalty", Value::from(filter.penalty)));
+            }
+            Filter::PresencePenalty(filter) => {
+                others.push(("presence_penalty", Value::from(filter.penalty)));
+            }
+            _ => {}
+        }
+    }
+    fields.push(("repeat_penalty", Value::from(repeat)));
+    fields.extend(others);
+    let mut windows = PENALTIES
+        .iter()
+        .filter_map(|slot| plan.find(*slot)?.window());
+    if let Some(first) = windows.next() {
+        let last_n = plan_window(words, PENALTIES, first, plan);
+        fields.push(("repeat_last_n", last_n));
+    }
+}
+
+/// The number for a window, which counts the prompt there.
+fn plan_window(words: Words, slots: &[Slot], window: Window, plan: &mut Plan) -> Value {
+    let last_n = match window.last_n {
+        None if words == Words::Ollama => None,
+        last_n => {
+            let counted = last_n.filter(|n| *n <= MOST_COUNT);
+            Some(counted.unwrap_or(LONG_WINDOW))
+        }
+    };
+    let theirs = Window {
+        last_n,
+        prompt_counted: true,
+    };
+    plan.expect_window(slots, theirs);
+    last_n.map_or_else(|| Value::Number("-1".to_owned()), Value::from)
+}
+
+fn dry_fields(
+    words: Words,
+    dry: &Dry,
+    plan: &mut Plan,
+    vocabulary: Option<&Vocabulary>,
+    fields: &mut Said,
+) {
+    let last_n = plan_window(words, &[Slot::Dry], dry.window, plan);
+    fields.push(("dry_multiplier", Value::from(dry.multiplier)));
+    fields.push(("dry_base", Value::from(dry.base)));
+    fields.push(("dry_allowed_length", Value::from(dry.allowed_length)));
+    fields.push(("dry_penalty_last_n", last_n));
+    let name = plan.name;
+    let texts = match vocabulary {
+        _ if dry.breakers.is_empty() => Vec::new(),
+        None => {
+            plan.tell(format!(
+                "{name} has texts as breakers of DRY; for these tokens they need the model's vocabulary"
+            ));
+            Vec::new()
+        }
+        Some(vocabulary) => match breakers::texts(&dry.breakers, vocabulary) {
+            Texts::Defaults => return,
+            Texts::Named { texts, exact } => {
+                if !exact {
+                    plan.tell(format!(
+                        "{name}'s DRY breaks at every token that contains a breaker's text; here only \
+                         at the tokens that were chosen"
+                    ));
+                }
+                texts
+            }
+        },
+    };
+    fields.push(("dry_sequence_breakers", breaker_texts(words, texts)));
+}
+
+/// "none" is the flag's word for no breakers; the JSON must hold a text, and an empty one is skipped.
+fn breaker_texts(words: Words, texts: Vec<String>) -> Value {
+    match words {
+        Words::Flags if texts.is_empty() => Value::texts(["none"]),
+        _ if texts.is_empty() => Value::texts([""]),
+        _ => Value::texts(texts),
+    }
+}
+
+fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut Said) {
+    let seed = plan.seed(config.seed, MOST_SEED);
+    fields.extend(seed.map(|seed| ("seed", Value::from(seed))));
+    let n_predict = if words == Words::Ollama {
+        "num_predict"
+    } else {
+        "n_predict"
+    };
+    let n_tokens = config.limits.max_new_tokens;
+    if n_tokens <= MOST_COUNT as usize {
+        fields.push((n_predict, Value::from(n_tokens)));
+    } else {
+        let name = plan.name;
+        plan.tell(format!(
+            "{name} counts up to {MOST_COUNT}; the limit of {n_tokens} tokens is left out"
+        ));
+    }
+    let stops = config
+        .limits
+        .stop_strings
+        .iter()
+        .filter(|text| !text.is_empty());
+    let (stops, lost): (Vec<&String>, Vec<&String>) =
+        stops.partition(|text| words != Words::Ollama || modelfile::can_hold(text));
+    for text in lost {
+        plan.tell(format!("A Modelfile can't hold the stop text {text:?}"));
+    }
+    if !stops.is_empty() {
+        fields.push(("stop", Value::texts(stops)));
+    }
+    if words == Words::Ollama {
+        plan.tell_end_of_text(config.limits.end_of_text);
+    } else if config.limits.end_of_text == EndOfText::Ignored {
+        fields.push(("ignore_eos", Value::Truth(true)));
+        let name = plan.name;
+        plan.tell(format!(
+            "{name} never draws an end-of-text token then; here it counts as any other, and writing goes on"
+        ));
+    }
+}

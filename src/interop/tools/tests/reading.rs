@@ -1,0 +1,363 @@
+//! Texts as people have them, and the chains that they mean.
+
+use super::vocabulary;
+use crate::decoding::dialect::Dialect;
+use crate::interop::tools::{Tool, read_settings};
+
+/// The tool, the chain in one line, and the rest.
+fn read(text: &str) -> (Tool, String, String) {
+    let read = read_settings(text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let mut rest = Vec::new();
+    rest.extend(read.seed.map(|seed| format!("seed {seed}")));
+    rest.extend(read.max_new_tokens.map(|n| format!("{n} tokens")));
+    rest.extend(read.stop_strings.map(|texts| format!("stop {texts:?}")));
+    rest.extend(read.unread);
+    (read.tool, read.chain.to_string(), rest.join("; "))
+}
+
+#[track_caller]
+fn check(table: &[(&str, Tool, &str, &str)]) {
+    for (text, tool, chain, rest) in table {
+        let expected = (*tool, (*chain).to_owned(), (*rest).to_owned());
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn flags_mean_what_they_mean_in_llama_cpp() {
+    check(&[
+        (
+            "--top-p 0.9",
+            Tool::LlamaCpp,
+            "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.8",
+            "",
+        ),
+        (
+            "./llama-cli -m model.gguf -c 4096 -ngl 99 --temp 0 -s 7 -n 64 \\\n  -r 'User:' --frobnicate 1",
+            Tool::LlamaCpp,
+            "top-k 40 › top-p 0.95 › min-p 0.05 › top token",
+            "seed 7; 64 tokens; stop [\"User:\"]; -m, -c and -ngl are not about choosing tokens; \
+             --frobnicate can't be taken over",
+        ),
+        (
+            "llama-server -m x.gguf -fa --temp 0.3 --top-k 5",
+            Tool::LlamaCpp,
+            "top-k 5 › top-p 0.95 › min-p 0.05 › T 0.3",
+            "-m and -fa are not about choosing tokens",
+        ),
+        (
+            "--samplers \"min_p;temperature;xtc;frob\" --min-p 0.1 --top-k 5 --temp 1.5 --xtc-probability 0.5 -s -1 -n -1",
+            Tool::LlamaCpp,
+            "min-p 0.1 › T 1.5 › xtc 0.5",
+            "The sampler \"frob\" is not known; --top-k 5 does nothing there, as its sampler is not listed; \
+             -s -1 stands for another seed each time; -n -1 stands for no limit; here there is always one",
+        ),
+        (
+            "--mirostat 2 --mirostat-ent 4 --top-k 5 --temp 0.7",
+            Tool::LlamaCpp,
+            "T 0.7 › mirostat 4 eta 0.1",
+            "--top-k 5 does nothing there, under mirostat",
+        ),
+        (
+            "--mirostat 2 --temp 0.8 --dynatemp-range 0.5",
+            Tool::LlamaCpp,
+            "T 0.8 › mirostat 5 eta 0.1",
+            "--dynatemp-range 0.5 does nothing there, under mirostat",
+        ),
+        (
+            "--sampler-seq mta --adaptive-target 0.5 --temp 1 --min-p 0.1",
+            Tool::LlamaCpp,
+            "min-p 0.1 › adaptive-p 0.5 decay 0.9",
+            "",
+        ),
+        (
+            "--repeat-penalty 1.1 --repeat-last-n -1 --top-k 0 --top-p 1 --min-p 0 --temp 1",
+            Tool::LlamaCpp,
+            "repeat 1.1",
+            "--repeat-last-n -1 is taken as the whole text, as llama.cpp had it until 2026; newer versions \
+             take no number below 0",
+        ),
+        (
+            "--grammar 'root ::= \"a\"' --top-nsigma 1 -l 13-2.5",
+            Tool::LlamaCpp,
+            "1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
+            "--grammar can't be taken over",
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_off_in_a_tool_is_off_here() {
+    check(&[
+        (
+            "--top-k 0 --top-p 1.0001 --typical 1.5 --min-p -1 --xtc-probability 0.5 --xtc-threshold 1.5 --temp 0.7",
+            Tool::LlamaCpp,
+            "T 0.7",
+            "",
+        ),
+        (
+            "--top-k 0 --top-p 1 --min-p 1.05 --temp 1",
+            Tool::LlamaCpp,
+            "min-p 1",
+            "--min-p 1.05 keeps one token there; min-p 1 is taken, which keeps its equals too",
+        ),
+        (
+            r#"{"top_p": 1.5, "min_p": 0, "top_k": -1, "n_predict": 9}"#,
+            Tool::LlamaServer,
+            "T 0.8",
+            "9 tokens",
+        ),
+        (
+            "PARAMETER top_p 2\nPARAMETER top_k 0\nPARAMETER typical_p 1.5",
+            Tool::Ollama,
+            "T 0.8",
+            "",
+        ),
+        (
+            r#"{"do_sample": true, "temperature": 0.7, "top_k": 0, "top_p": 1.5, "typical_p": 2, "epsilon_cutoff": 1, "eta_cutoff": -1}"#,
+            Tool::Transformers,
+            "T 0.7",
+            "",
+        ),
+        (
+            r#"{"do_sample": false, "typical_p": 0.0, "top_p": 1.5}"#,
+            Tool::Transformers,
+            "top token",
+            "typical_p 0.0 does nothing there: do_sample is False, so the most likely token is taken",
+        ),
+    ]);
+}
+
+#[test]
+fn python_and_its_dicts_mean_what_they_mean_in_transformers() {
+    check(&[
+        (
+            "outputs = model.generate(**inputs, do_sample=True, temperature=0.7, top_p=0.9, max_new_tokens=64, pad_token_id=tok.eos_token_id, num_beams=4)",
+            Tool::Transformers,
+            "T 0.7 › top-k 50 › top-p 0.9",
+            "64 tokens; pad_token_id is not about choosing tokens; num_beams can't be taken over",
+        ),
+        (
+            "GenerationConfig(do_sample=True, top_k=0, bad_words_ids=[[3], [4, 5]], sequence_bias={(7,): 1.0})",
+            Tool::Transformers,
+            "1 biased, 1 banned",
+            "[4, 5] of bad_words_ids can't be taken over: here single tokens are banned",
+        ),
+        (
+            r#"{"do_sample": true, "eos_token_id": [1, 2], "temperature": 0.6, "top_k": 20, "top_p": 0.95, "transformers_version": "4.51.0"}"#,
+            Tool::Transformers,
+            "T 0.6 › top-k 20 › top-p 0.95",
+            "eos_token_id and transformers_version are not about choosing tokens",
+        ),
+        (
+            "{'temperature': 0.6, 'no_repeat_ngram_size': 3, 'use_cache': True}",
+            Tool::Transformers,
+            "no-repeat 3 › top token",
+            "temperature 0.6 does nothing there: do_sample is not set, so the most likely token is taken; \
+             use_cache is not about choosing tokens",
+        ),
+        ("do_sample=True\ntop_k=5", Tool::Transformers, "top-k 5", ""),
+        (
+            "from transformers import AutoModelForCausalLM\nimport torch\n\n\
+             model.generate(**inputs, do_sample=True, top_k=5)",
+            Tool::Transformers,
+            "top-k 5",
+            "",
+        ),
+        (
+            "model.generate(**inputs, **gen_kwargs)",
+            Tool::Transformers,
+            "top token",
+            "**gen_kwargs can't be taken over",
+        ),
+    ]);
+}
+
+#[test]
+fn requests_and_modelfiles_mean_what_they_mean_to_their_servers() {
+    check(&[
+        (
+            r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "x"}"#,
+            Tool::LlamaServer,
+            "top-p 0.95",
+            "64 tokens; cache_prompt and prompt are not about choosing tokens; grammar can't be taken over",
+        ),
+        (
+            r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
+            Tool::LlamaServer,
+            "min-p 0.1 › T 0.8",
+            "",
+        ),
+        (
+            "FROM llama3.2\nPARAMETER temperature 0.6\nPARAMETER stop \"<|im_end|>\"\nPARAMETER stop \"User:\"\n\
+             PARAMETER num_ctx 4096\nPARAMETER xtc_probability 0.5\nSYSTEM \"\"\"Be\nbrief\"\"\"",
+            Tool::Ollama,
+            "top-k 40 › top-p 0.9 › T 0.6",
+            "stop [\"<|im_end|>\", \"User:\"]; FROM, num_ctx and SYSTEM are not about choosing tokens; \
+             xtc_probability can't be taken over",
+        ),
+        (
+            r#"{"model": "llama3.2", "prompt": "Hi", "options": {"top_k": 5, "temperature": 1, "num_predict": 9}}"#,
+            Tool::Ollama,
+            "top-k 5 › top-p 0.9",
+            "9 tokens; model and prompt are not about choosing tokens",
+        ),
+        (
+            r#"{"model": "gpt-4.1", "messages": [], "temperature": 0.7, "frequency_penalty": 0.5, "max_completion_tokens": 9, "stop": "END", "logit_bias": {"50256": -100, "13": 1}}"#,
+            Tool::OpenAi,
+            "1 biased, 1 banned › frequency 0.5 › T 0.7",
+            "9 tokens; stop [\"END\"]; messages and model are not about choosing tokens",
+        ),
+        (
+            "client.chat.completions.create(model=\"gpt-4.1\", messages=messages, temperature=0, top_p=0.5, seed=3)",
+            Tool::OpenAi,
+            "top token",
+            "seed 3; model and messages are not about choosing tokens",
+        ),
+    ]);
+}
+
+#[test]
+fn the_dialect_comes_with_the_chain() {
+    for (text, dialect) in [
+        ("--temp 1", Dialect::LlamaCpp),
+        ("{\"n_predict\": 1}", Dialect::LlamaCpp),
+        ("generate(do_sample=True)", Dialect::Transformers),
+        ("PARAMETER top_k 1", Dialect::Ollama),
+        ("{\"temperature\": 1}", Dialect::OpenAi),
+    ] {
+        let chain = read_settings(text, None).unwrap().chain;
+        assert_eq!(
+            (chain.dialect, chain.rules),
+            (Some(dialect), dialect.rules()),
+            "{text}"
+        );
+    }
+    let chain = read_settings("{\"min_keep\": 3, \"top_k\": 5}", None)
+        .unwrap()
+        .chain;
+    assert_eq!(chain.rules.min_keep, 3);
+}
+
+#[test]
+fn the_breakers_of_dry_need_a_vocabulary() {
+    let text = "--dry-multiplier 0.8 --top-k 0 --top-p 1 --min-p 0 --temp 1";
+    let read = read_settings(text, None).unwrap();
+    let sentence = "The breakers of DRY, \"\\n\" \":\" \"\\\"\" \"*\", need a model's vocabulary to become tokens";
+    assert_eq!(read.unread, [sentence]);
+
+    let read = read_settings(text, Some(&vocabulary())).unwrap();
+    assert!(read.unread.is_empty());
+    let dry = read.chain.stages.first().unwrap().filter.rule().words();
+    assert_eq!(dry, "dry 0.8 base 1.75 allowed 2 breakers 1 2 3 5");
+}
+
+#[test]
+fn an_error_says_what_is_wrong_where() {
+    for (text, expected) in [
+        (
+            "",
+            "An empty text is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
+        (
+            "a story",
+            "\"a story\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
+        (
+            "ls --all",
+            "\"ls --all\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
+        (
+            "llm = Llama(path)",
+            "\"llm = Llama(path)\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        ),
+        ("--temp hot", "--temp needs a number, not \"hot\""),
+        (
+            "--top-p -0.5",
+            "--top-p -0.5 can't be: Top-p lies between 0 and 1",
+        ),
+        ("--top-k 1.5", "--top-k needs a whole number, not \"1.5\""),
+        (
+            "--mirostat 3",
+            "--mirostat 3 can't be: mirostat is 0, 1 or 2",
+        ),
+        (
+            "{\"top_p\": 0.9",
+            "This JSON can't be read: EOF while parsing an object at line 1 column 13",
+        ),
+        (
+            "{\"colour\": 1}",
+            "This JSON holds no setting that is known, such as temperature or top_p",
+        ),
+        (
+            "{\"temperature\": true}",
+            "temperature needs a number, not true",
+        ),
+        (
+            "{\"temperature\": 3, \"messages\": []}",
+            "temperature 3 can't be: there it lies between 0 and 2",
+        ),
+        (
+            "{\"stop\": [1]}",
+            "stop needs a text or a list of texts, not [1]",
+        ),
+        (
+            "generate(do_sample=True, temperature=0.0)",
+            "temperature 0.0 can't be: there it is above 0, and do_sample=False takes the most likely token",
+        ),
+        (
+            "generate(do_sample=True, typical_p=0.0)",
+            "typical_p 0.0 can't be: there it is above 0",
+        ),
+        (
+            "generate(do_sample=True, top_k=-1)",
+            "top_k -1 can't be: it is 0 or more",
+        ),
+        (
+            "generate(temperature=t)",
+            "temperature needs a number, not t",
+        ),
+        (
+            "PARAMETER top_k many",
+            "top_k needs a whole number, not \"many\"",
+        ),
+        (
+            "PARAMETER repeat_penalty 0",
+            "repeat_penalty 0 can't be: Repetition penalty is above 0",
+        ),
+    ] {
+        assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
+    }
+}
+
+#[test]
+fn settings_of_tools_that_are_not_read_are_taken_for_no_others() {
+    for (text, expected) in [
+        (
+            r#"{"rep_pen":1.1,"temperature":0.7,"top_p":0.9,"max_length":80,"sampler_seed":5}"#,
+            "KoboldCpp's settings are not read (rep_pen and sampler_seed); those of llama.cpp, transformers, Ollama and OpenAI are",
+        ),
+        (
+            r#"{"sampler_order": [6, 0, 1, 3, 4, 2, 5]}"#,
+            "KoboldCpp's settings are not read (sampler_order); those of llama.cpp, transformers, Ollama and OpenAI are",
+        ),
+        (
+            r#"{"temperature":0.7,"top_p":0.9,"top_k":40,"repetition_penalty":1.1,"max_tokens":100}"#,
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+        (
+            r#"{"prompt":"Once","stream":true,"temperature":0.7,"top_k":40,"repetition_penalty":1.1}"#,
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+        (
+            "params = SamplingParams(temperature=0.8, top_p=0.95)\noutputs = llm.generate(prompts, params)",
+            "vLLM's settings are not read (SamplingParams); those of llama.cpp, transformers, Ollama and OpenAI are",
+        ),
+        (
+            "temperature=0.7, max_tokens=100, repetition_penalty=1.1",
+            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+        ),
+    ] {
+        assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
+    }
+}

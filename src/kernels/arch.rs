@@ -1,0 +1,57 @@
+//! The vector instructions that loops are compiled for: detected at run time, or restricted by an
+//! environment variable.
+
+use std::sync::LazyLock;
+
+use pulp::Arch;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
+
+/// The environment variable that restricts a run to narrower instructions than the CPU has, for
+/// comparisons and for debugging.
+pub const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
+
+/// Returns the value of [`VARIABLE`], if it is set.
+pub fn requested() -> Option<String> {
+    std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned())
+}
+
+/// Returns the widest instructions that the CPU has and [`VARIABLE`] allows. An unknown name
+/// restricts nothing; opening a model reports it.
+pub fn widest() -> Arch {
+    static ARCH: LazyLock<Arch> =
+        LazyLock::new(|| requested().map_or_else(Arch::new, |name| arch_of(&name)));
+    *ARCH
+}
+
+/// Returns the widest instructions that the CPU has within the named set.
+pub fn arch_of(name: &str) -> Arch {
+    match name {
+        #[cfg(target_arch = "x86_64")]
+        "avx2" | "avx-vnni" => V3::try_new().map_or(Arch::Scalar, Arch::V3),
+        "scalar" => Arch::Scalar,
+        _ => Arch::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arch, arch_of};
+
+    #[test]
+    fn a_narrower_set_is_never_widened() {
+        assert!(matches!(arch_of("scalar"), Arch::Scalar));
+        #[cfg(target_arch = "x86_64")]
+        for name in ["avx2", "avx-vnni"] {
+            assert!(matches!(arch_of(name), Arch::V3(_) | Arch::Scalar));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_restricts_nothing() {
+        assert_eq!(
+            format!("{:?}", arch_of("abacus")),
+            format!("{:?}", Arch::new())
+        );
+    }
+}

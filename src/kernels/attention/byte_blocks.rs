@@ -1,0 +1,122 @@
+//! Keys and values in 8 bits.
+
+use std::ops::Range;
+
+use super::keys_values::{Place, n_value_registers};
+use super::{Heads, Lanes};
+use crate::kernels::formats::q8_0;
+use crate::kernels::input_block::{InputBlock, largest, rounded};
+use crate::kernels::line::Line;
+use crate::kernels::matrix::Tiles;
+use crate::kernels::{Format, N_BLOCK, N_LANES};
+
+/// Lines of 16 dimensions of 16 positions.
+pub const N_CELL_LINES: usize = N_LANES * N_LANES / Line::N_BYTES;
+
+/// The largest whole number.
+const MOST: f32 = 127.0;
+
+/// The blocks of one head.
+#[derive(Debug, Clone, Default)]
+pub struct ByteBlocks {
+    /// A matrix in `Q8_0`, whose rows are positions: a tile for each block.
+    keys: Vec<Line>,
+    /// `[block][dim / 16][position / 4]`, each line `[dim][position % 4]` of signed bytes.
+    values: Vec<Line>,
+    /// What a whole number of a position's values stands for: `[block][lane]`.
+    scales: Vec<Lanes>,
+}
+
+impl ByteBlocks {
+    /// What one position takes.
+    pub const fn n_position_bytes(head_dim: usize) -> usize {
+        let n_value_lines = N_CELL_LINES * n_value_registers(head_dim);
+        let n_lines = n_key_lines(head_dim) + n_value_lines;
+        (n_lines * Line::N_BYTES + size_of::<Lanes>()) / N_LANES
+    }
+
+    /// What is written so far takes so many bytes.
+    #[cfg(test)]
+    pub fn n_bytes(&self) -> usize {
+        size_of_val(self.keys.as_slice())
+            + size_of_val(self.values.as_slice())
+            + size_of_val(self.scales.as_slice())
+    }
+
+    /// Rounds the keys and values of one position.
+    pub fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
+        self.write_keys(place, keys);
+        self.write_values(place, values);
+    }
+
+    fn write_keys(&mut self, place: Place, keys: &[f32]) {
+        let n_lines = n_key_lines(place.head_dim);
+        grow(&mut self.keys, (place.block + 1) * n_lines, Line::ZERO);
+        let tile = self
+            .keys
+            .get_mut(place.block * n_lines..)
+            .unwrap_or_default();
+        for (block, keys) in keys.chunks(N_BLOCK).enumerate() {
+            let rounded = InputBlock::round_some(keys);
+            q8_0::write(tile, block, place.lane, &rounded);
+        }
+    }
+
+    fn write_values(&mut self, place: Place, values: &[f32]) {
+        let n_lines = N_CELL_LINES * n_value_registers(place.head_dim);
+        grow(&mut self.values, (place.block + 1) * n_lines, Line::ZERO);
+        grow(&mut self.scales, place.block + 1, Lanes::all(0.0));
+        let largest = largest(values);
+        let steps = if largest > 0.0 { MOST / largest } else { 0.0 };
+        let cells = self
+            .values
+            .get_mut(place.block * n_lines..)
+            .unwrap_or_default();
+        let lines = cells.iter_mut().skip(place.lane / 4).step_by(N_CELL_LINES);
+        for (line, values) in lines.zip(values.chunks(N_LANES)) {
+            for (dim, value) in values.iter().enumerate() {
+                line.put(
+                    4 * dim + place.lane % 4,
+                    [rounded(*value, steps).cast_unsigned() as u8],
+                );
+            }
+        }
+        let scales = self.scales.get_mut(place.block);
+        if let Some(scale) = scales.and_then(|scales| scales.0.get_mut(place.lane)) {
+            *scale = largest / MOST;
+        }
+    }
+
+    /// The keys of some neighbouring blocks, a position in each row.
+    pub fn keys(&self, blocks: &Range<usize>, heads: Heads) -> Tiles<'_> {
+        let n_lines = n_key_lines(heads.head_dim);
+        let lines = self.keys.get(blocks.start * n_lines..blocks.end * n_lines);
+        Tiles {
+            format: Format::Q8_0,
+            width: heads.head_dim,
+            lines: lines.unwrap_or_default(),
+        }
+    }
+
+    /// The values of some neighbouring blocks: `[block][dim / 16][position / 4]`.
+    pub fn values(&self, blocks: &Range<usize>, heads: Heads) -> &[Line] {
+        let n_lines = N_CELL_LINES * n_value_registers(heads.head_dim);
+        let lines = blocks.start * n_lines..blocks.end * n_lines;
+        self.values.get(lines).unwrap_or_default()
+    }
+
+    /// What whole numbers of their positions' values stand for: `[block][lane]`.
+    pub fn scales(&self, blocks: &Range<usize>) -> &[Lanes] {
+        self.scales.get(blocks.clone()).unwrap_or_default()
+    }
+}
+
+const fn n_key_lines(head_dim: usize) -> usize {
+    q8_0::LAYOUT.n_tile_lines(head_dim)
+}
+
+fn grow<T: Clone>(stored: &mut Vec<T>, n_least: usize, empty: T) {
+    if stored.len() < n_least {
+        stored.resize(n_least, empty);
+    }
+}

@@ -1,0 +1,151 @@
+//! 16-bit floating-point numbers: half the memory of those in which attention computes.
+
+#[cfg(target_arch = "x86_64")]
+use std::any::Any;
+
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V4;
+
+use super::Lanes;
+use crate::kernels::N_LANES;
+
+/// Two registers of numbers in IEEE's binary16: a cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub struct HalfLanes([[u16; N_LANES]; 2]);
+
+/// The largest number.
+const MAX: u32 = 0x7BFF;
+
+/// Multiplying with this moves the exponent's bias from 15 to 127, also for numbers below 2^-14.
+const BIAS: f32 = f32::from_bits((127 + 112) << 23);
+
+impl HalfLanes {
+    /// No number but zero.
+    pub const ZERO: Self = Self([[0; N_LANES]; 2]);
+
+    /// Writes a number of the first or the second register.
+    pub fn set(&mut self, register: usize, lane: usize, value: f32) {
+        let places = self.0.get_mut(register);
+        if let Some(place) = places.and_then(|lanes| lanes.get_mut(lane)) {
+            *place = round(value) as u16;
+        }
+    }
+
+    /// The numbers in single precision, exactly; what is no number is never written. No closure is mapped here or
+    /// below: it would not be compiled for the processor that is there.
+    #[inline(always)]
+    pub fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
+        let [first, second] = self.0;
+        [widen(simd, first), widen(simd, second)]
+    }
+}
+
+/// One register in single precision.
+#[inline(always)]
+fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(v4) = (&simd as &dyn Any).downcast_ref::<V4>() {
+        return Lanes(pulp::cast(v4.avx512f._mm512_cvtph_ps(pulp::cast(numbers))));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _: S = simd;
+    let mut widened = Lanes::all(0.0);
+    for (place, number) in widened.0.iter_mut().zip(numbers) {
+        let number = u32::from(number);
+        let magnitude = f32::from_bits((number & 0x7FFF) << 13) * BIAS;
+        *place = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
+    }
+    widened
+}
+
+/// The bits of the nearest number, of two the even one. Beyond the largest it is the largest, because one
+/// infinite key would hide all others.
+#[inline(always)]
+const fn round(value: f32) -> u32 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16) & 0x8000;
+    let magnitude = bits & 0x7FFF_FFFF;
+    // The exponent's bias goes from 127 to 15; 13 bits are rounded away, a carry goes into the exponent.
+    let rounding = 0xFFF + ((magnitude >> 13) & 1);
+    let normal = magnitude.wrapping_add(rounding).wrapping_sub(112 << 23) >> 13;
+    // Below 2^-14 numbers are multiples of 2^-24: so is every sum with one half in single precision.
+    let small = (f32::from_bits(magnitude) + 0.5)
+        .to_bits()
+        .wrapping_sub(0.5_f32.to_bits());
+    let finite = if normal < MAX { normal } else { MAX };
+    sign | if magnitude < 113 << 23 { small } else { finite }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+    use pulp::{Arch, Scalar, Simd, WithSimd};
+
+    use super::HalfLanes;
+
+    struct Widening(HalfLanes);
+
+    impl WithSimd for Widening {
+        type Output = [f32; 2];
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> [f32; 2] {
+            let [first, second] = self.0.widen(simd);
+            [first.0[3], second.0[5]]
+        }
+    }
+
+    /// As it comes back, also negated, and with whatever instructions.
+    fn rounded(value: f32) -> f32 {
+        let mut lanes = HalfLanes::ZERO;
+        lanes.set(0, 3, value);
+        lanes.set(1, 5, -value);
+        let [first, second] = Arch::new().dispatch(Widening(lanes));
+        assert_eq!(first.to_bits(), (-second).to_bits());
+        let alone = Widening(lanes).with_simd(Scalar::new());
+        assert_eq!(alone.map(f32::to_bits), [first, second].map(f32::to_bits));
+        first
+    }
+
+    #[test]
+    fn every_number_comes_back() {
+        for bits in 0..=u16::MAX {
+            let number = f16::from_bits(bits);
+            if number.is_finite() {
+                assert_eq!(
+                    rounded(number.to_f32()).to_bits(),
+                    number.to_f32().to_bits()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_between_go_to_the_nearest_and_then_to_the_even_one() {
+        for bits in (0..0x477F_E000_u32).step_by(997) {
+            let value = f32::from_bits(bits);
+            assert_eq!(
+                rounded(value).to_bits(),
+                f16::from_f32(value).to_f32().to_bits()
+            );
+        }
+        for bits in 0..0x7BFF_u16 {
+            let ends = [bits, bits + 1].map(|bits| f16::from_bits(bits).to_f32());
+            let middle = f32::midpoint(ends[0], ends[1]);
+            for value in [middle, middle.next_down(), middle.next_up()] {
+                let expected = f16::from_f32(value).to_f32();
+                assert_eq!(rounded(value).to_bits(), expected.to_bits(), "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_the_largest() {
+        for value in [65_519.0, 65_520.0, 1e9, f32::MAX, f32::INFINITY] {
+            assert_eq!(rounded(value).to_bits(), 65_504.0_f32.to_bits());
+        }
+        assert!(rounded(f32::NAN).abs() > 65_000.0);
+    }
+}

@@ -1,0 +1,350 @@
+//! Keys and values in the order in which attention wants them.
+
+use std::ops::Range;
+
+use pulp::Simd;
+use serde::{Deserialize, Serialize};
+
+use super::ahead::fetch_ahead;
+use super::byte_blocks::ByteBlocks;
+use super::half::HalfLanes;
+use super::{Heads, Lanes};
+use crate::kernels::N_LANES;
+
+/// As what keys and values are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheType {
+    /// As they were computed.
+    #[default]
+    F32,
+    /// In half precision: half the memory to hold, and to read at each step.
+    F16,
+    /// In 8 bits, keys as blocks of `Q8_0` and values with one scale for each token and head; the queries and
+    /// the probabilities that meet them are rounded too. About a quarter of the memory, and products of bytes.
+    Q8,
+}
+
+impl CacheType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::F32, Self::F16, Self::Q8];
+
+    /// How people call it: "f16".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Q8 => "q8",
+        }
+    }
+
+    /// How people speak of such a cache: "an f16 cache".
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Self::F32 => "an f32 cache",
+            Self::F16 => "an f16 cache",
+            Self::Q8 => "a q8 cache",
+        }
+    }
+
+    /// What the keys and values of one position take in one head of this width, in bytes.
+    pub const fn n_bytes(self, head_dim: usize) -> usize {
+        let n_values = 2 * head_dim.next_multiple_of(N_LANES);
+        match self {
+            Self::F32 => 4 * n_values,
+            Self::F16 => 2 * n_values,
+            Self::Q8 => ByteBlocks::n_position_bytes(head_dim),
+        }
+    }
+
+    /// What there is to know of it, in a few words.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::F32 => "as computed",
+            Self::F16 => "half the memory",
+            Self::Q8 => "about a quarter of the memory",
+        }
+    }
+}
+
+/// One layer's keys and values of neighbouring tokens, in blocks of 16 positions.
+///
+/// Blocks begin at multiples of 16 in the sequence, so the first and the last may be partly filled.
+#[derive(Debug)]
+pub struct KeysValues {
+    heads: Heads,
+    first_position: usize,
+    blocks: Blocks,
+}
+
+#[derive(Debug)]
+enum Blocks {
+    F16(Vec<HeadBlocks<HalfLanes>>),
+    F32(Vec<HeadBlocks<Lanes>>),
+    Q8(Vec<ByteBlocks>),
+}
+
+/// The blocks of one head.
+#[derive(Debug, Clone)]
+pub struct HeadBlocks<T> {
+    /// `[block][dim][lane]`, so that one register holds the same dimension of many positions.
+    keys: Vec<T>,
+    /// `[block][lane][dim]`, filled up to whole registers with zeros.
+    values: Vec<T>,
+}
+
+/// A cache line of stored numbers: one register, or some neighbouring ones.
+pub trait Stored: Copy {
+    /// How many registers it holds.
+    const N_REGISTERS: usize;
+
+    /// No number but zero.
+    const ZERO: Self;
+
+    /// Writes one number.
+    fn set(&mut self, register: usize, lane: usize, value: f32);
+
+    /// Registers in full precision: themselves, or a copy.
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
+}
+
+impl Stored for Lanes {
+    const N_REGISTERS: usize = 1;
+
+    const ZERO: Self = Self::all(0.0);
+
+    fn set(&mut self, _register: usize, lane: usize, value: f32) {
+        if let Some(place) = self.0.get_mut(lane) {
+            *place = value;
+        }
+    }
+
+    #[inline(always)]
+    fn widen<'a, S: Simd>(_simd: S, stored: &'a [Self], _copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+        stored
+    }
+}
+
+impl Stored for HalfLanes {
+    const N_REGISTERS: usize = 2;
+
+    const ZERO: Self = Self::ZERO;
+
+    fn set(&mut self, register: usize, lane: usize, value: f32) {
+        self.set(register, lane, value);
+    }
+
+    #[inline(always)]
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+        copy.resize(2 * stored.len(), Lanes::all(0.0));
+        let (pairs, _) = copy.as_chunks_mut::<2>();
+        for (pair, stored) in pairs.iter_mut().zip(stored) {
+            fetch_ahead(stored);
+            *pair = stored.widen(simd);
+        }
+        copy
+    }
+}
+
+impl KeysValues {
+    /// Of a run that begins at this place in its sequence, with no token yet.
+    pub fn new(heads: Heads, cache_type: CacheType, first_position: usize) -> Self {
+        Self {
+            heads,
+            first_position,
+            blocks: match cache_type {
+                // Two registers share one, so heads of odd width stay as they are; no model has those.
+                CacheType::F16 if heads.head_dim.is_multiple_of(2) => {
+                    Blocks::F16(vec![HeadBlocks::EMPTY; heads.n_kv_heads])
+                }
+                CacheType::Q8 => Blocks::Q8(vec![ByteBlocks::default(); heads.n_kv_heads]),
+                _ => Blocks::F32(vec![HeadBlocks::EMPTY; heads.n_kv_heads]),
+            },
+        }
+    }
+
+    /// Where the run begins.
+    pub const fn first_position(&self) -> usize {
+        self.first_position
+    }
+
+    /// What is written so far takes so many bytes.
+    #[cfg(test)]
+    pub fn n_bytes(&self) -> usize {
+        match &self.blocks {
+            Blocks::F16(heads) => heads.iter().map(HeadBlocks::n_bytes).sum(),
+            Blocks::F32(heads) => heads.iter().map(HeadBlocks::n_bytes).sum(),
+            Blocks::Q8(heads) => heads.iter().map(ByteBlocks::n_bytes).sum(),
+        }
+    }
+
+    /// Writes the keys and values, each `[kv heads × head_dim]`, of the token at this place in the sequence.
+    /// A place before the run's first is none of its.
+    pub fn write(&mut self, position: usize, keys: &[f32], values: &[f32]) {
+        if position < self.first_position {
+            return;
+        }
+        let place = Place {
+            block: position / N_LANES - self.first_position / N_LANES,
+            lane: position % N_LANES,
+            head_dim: self.heads.head_dim,
+        };
+        match &mut self.blocks {
+            Blocks::F16(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
+            Blocks::F32(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
+            Blocks::Q8(heads) => each_head(heads, place, (keys, values), ByteBlocks::write),
+        }
+    }
+
+    /// A head whose keys and values are kept in 8 bits, and the numbers that some blocks have there.
+    pub(super) fn bytes(
+        &self,
+        kv_head: usize,
+        numbers: &Range<usize>,
+    ) -> Option<(&ByteBlocks, Range<usize>)> {
+        let Blocks::Q8(heads) = &self.blocks else {
+            return None;
+        };
+        Some((heads.get(kv_head)?, self.registers(numbers, 1)))
+    }
+
+    /// The keys of some neighbouring blocks of a head, which are numbered in the sequence: `[block][dim][lane]`.
+    #[inline(always)]
+    pub(super) fn keys<'a, S: Simd>(
+        &'a self,
+        simd: S,
+        kv_head: usize,
+        numbers: &Range<usize>,
+        copy: &'a mut Vec<Lanes>,
+    ) -> &'a [Lanes] {
+        let registers = self.registers(numbers, self.heads.head_dim);
+        let found = match &self.blocks {
+            Blocks::F16(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.keys, &registers, copy)),
+            Blocks::F32(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.keys, &registers, copy)),
+            Blocks::Q8(_) => None,
+        };
+        found.unwrap_or_default()
+    }
+
+    /// The values of some neighbouring blocks of a head: `[block][lane][dim]`.
+    #[inline(always)]
+    pub(super) fn values<'a, S: Simd>(
+        &'a self,
+        simd: S,
+        kv_head: usize,
+        numbers: &Range<usize>,
+        copy: &'a mut Vec<Lanes>,
+    ) -> &'a [Lanes] {
+        let n_registers = N_LANES * n_value_registers(self.heads.head_dim);
+        let registers = self.registers(numbers, n_registers);
+        let found = match &self.blocks {
+            Blocks::F16(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.values, &registers, copy)),
+            Blocks::F32(heads) => heads
+                .get(kv_head)
+                .map(|head| part(simd, &head.values, &registers, copy)),
+            Blocks::Q8(_) => None,
+        };
+        found.unwrap_or_default()
+    }
+
+    /// Where the registers of blocks lie, which have so many each.
+    const fn registers(&self, numbers: &Range<usize>, n_registers: usize) -> Range<usize> {
+        let first = self.first_position / N_LANES;
+        (numbers.start - first) * n_registers..(numbers.end - first) * n_registers
+    }
+}
+
+/// Registers for one position's values of a head.
+pub const fn n_value_registers(head_dim: usize) -> usize {
+    head_dim.div_ceil(N_LANES)
+}
+
+#[inline(always)]
+fn part<'a, T: Stored, S: Simd>(
+    simd: S,
+    stored: &'a [T],
+    registers: &Range<usize>,
+    copy: &'a mut Vec<Lanes>,
+) -> &'a [Lanes] {
+    let lines = registers.start / T::N_REGISTERS..registers.end / T::N_REGISTERS;
+    T::widen(simd, stored.get(lines).unwrap_or_default(), copy)
+}
+
+/// Where a token's keys and values lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The block's number in the run.
+    pub block: usize,
+    /// The position in the block.
+    pub lane: usize,
+    /// The width of a head.
+    pub head_dim: usize,
+}
+
+/// Writes a token's keys and values to all heads.
+fn each_head<H>(
+    heads: &mut [H],
+    place: Place,
+    (keys, values): (&[f32], &[f32]),
+    write: impl Fn(&mut H, Place, &[f32], &[f32]),
+) {
+    let keys = keys.chunks_exact(place.head_dim);
+    let values = values.chunks_exact(place.head_dim);
+    for (head, (keys, values)) in heads.iter_mut().zip(keys.zip(values)) {
+        write(head, place, keys, values);
+    }
+}
+
+impl<T: Stored> HeadBlocks<T> {
+    const EMPTY: Self = Self {
+        keys: Vec::new(),
+        values: Vec::new(),
+    };
+
+    #[cfg(test)]
+    fn n_bytes(&self) -> usize {
+        size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
+    }
+
+    fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
+        let Place {
+            block,
+            lane,
+            head_dim,
+        } = place;
+        let n_registers = n_value_registers(head_dim);
+        grow(&mut self.keys, (block + 1) * head_dim);
+        grow(&mut self.values, (block + 1) * N_LANES * n_registers);
+        let first = block * head_dim;
+        for (register, key) in (first..).zip(keys) {
+            set(&mut self.keys, register, lane, *key);
+        }
+        let first = (block * N_LANES + lane) * n_registers;
+        for (register, values) in (first..).zip(values.chunks(N_LANES)) {
+            for (lane, value) in values.iter().enumerate() {
+                set(&mut self.values, register, lane, *value);
+            }
+        }
+    }
+}
+
+/// Makes room for so many registers.
+fn grow<T: Stored>(stored: &mut Vec<T>, n_registers: usize) {
+    let n_least = n_registers / T::N_REGISTERS;
+    if stored.len() < n_least {
+        stored.resize(n_least, T::ZERO);
+    }
+}
+
+/// Writes one number of a register.
+fn set<T: Stored>(stored: &mut [T], register: usize, lane: usize, value: f32) {
+    if let Some(line) = stored.get_mut(register / T::N_REGISTERS) {
+        line.set(register % T::N_REGISTERS, lane, value);
+    }
+}

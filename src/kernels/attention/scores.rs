@@ -1,0 +1,135 @@
+//! What becomes of scores, block by block.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::Lanes;
+use super::gather::Member;
+use crate::kernels::N_LANES;
+use crate::kernels::cap::soft_cap;
+use crate::kernels::exp::exp_below;
+
+/// Calls a function with the lanes of each of some neighbouring blocks that a query sees, and with what is there
+/// and what comes to it. In the blocks between the first and the last those are all, and there the compiler
+/// knows it.
+#[inline(always)]
+pub fn each_block<T>(
+    member: &Member,
+    blocks: &Range<usize>,
+    places: &mut [Lanes],
+    found: &[T],
+    put: impl Fn(Range<usize>, &mut Lanes, &T),
+) {
+    let (whole, others) = member.parts(blocks);
+    let range = whole.start - blocks.start..whole.end - blocks.start;
+    let pair = (places.get_mut(range.clone()), found.get(range));
+    if let (Some(places), Some(found)) = pair {
+        for (place, found) in places.iter_mut().zip(found) {
+            put(0..N_LANES, place, found);
+        }
+    }
+    for block in others.into_iter().flatten() {
+        let index = block - blocks.start;
+        if let (Some(place), Some(found)) = (places.get_mut(index), found.get(index)) {
+            put(member.lanes(block), place, found);
+        }
+    }
+}
+
+/// Puts the scores of a block where they are seen.
+#[inline(always)]
+pub fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, scores: &mut Lanes) {
+    if let Some(cap) = cap {
+        soft_cap(cap, &mut found.0);
+    }
+    put_seen(lanes, scores, &found);
+}
+
+/// Puts the numbers of a block where they are seen.
+#[inline(always)]
+pub fn put_seen(lanes: Range<usize>, places: &mut Lanes, found: &Lanes) {
+    if lanes == (0..N_LANES) {
+        *places = *found;
+    } else if let (Some(places), Some(found)) =
+        (places.0.get_mut(lanes.clone()), found.0.get(lanes))
+    {
+        places.copy_from_slice(found);
+    }
+}
+
+/// Turns scores into e^(score − largest). Returns the largest score and the sum.
+#[inline(always)]
+pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
+    let max = largest(scores);
+    let shift = shift(max);
+    let mut sums = [0.0_f32; N_LANES];
+    for scores in scores {
+        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
+            *score = exp_below::<S>(*score - shift);
+            *sum += *score;
+        }
+    }
+    (max, sums.iter().sum())
+}
+
+/// What became of the scores of a query.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed {
+    /// The largest score.
+    pub max: f32,
+    /// The sum of e^(score − largest).
+    pub sum: f32,
+    /// The largest of these, each times its scale; no number where one of them is none.
+    pub largest: f32,
+}
+
+/// Turns scores into e^(score − largest), each times the scale of its position.
+#[inline(always)]
+pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighed {
+    let max = largest(scores);
+    let shift = shift(max);
+    let mut sums = [0.0_f32; N_LANES];
+    let (mut most, mut total) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
+    for (scores, scales) in scores.iter_mut().zip(scales) {
+        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
+            *score = exp_below::<S>(*score - shift);
+            *sum += *score;
+        }
+        // In vectors by name: where this is left to the compiler, it finds none.
+        let registers = S::as_mut_simd_f32s(&mut scores.0).0.iter_mut();
+        for (score, scale) in registers.zip(S::as_simd_f32s(&scales.0).0) {
+            *score = simd.mul_f32s(*score, *scale);
+            most = simd.max_f32s(most, *score);
+            total = simd.add_f32s(total, *score);
+        }
+    }
+    let all_are_numbers = !simd.reduce_sum_f32s(total).is_nan();
+    Weighed {
+        max,
+        sum: sums.iter().sum(),
+        largest: if all_are_numbers {
+            simd.reduce_max_f32s(most)
+        } else {
+            f32::NAN
+        },
+    }
+}
+
+/// The largest score; minus infinity where nothing is seen.
+#[inline(always)]
+fn largest(scores: &[Lanes]) -> f32 {
+    let mut maxima = [f32::NEG_INFINITY; N_LANES];
+    for scores in scores {
+        for (max, score) in maxima.iter_mut().zip(scores.0) {
+            *max = if score > *max { score } else { *max };
+        }
+    }
+    maxima.into_iter().fold(f32::NEG_INFINITY, f32::max)
+}
+
+/// What is taken from all scores. Where nothing is seen, nothing less nothing would be no number.
+#[inline(always)]
+const fn shift(max: f32) -> f32 {
+    if max == f32::NEG_INFINITY { 0.0 } else { max }
+}

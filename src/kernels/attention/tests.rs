@@ -1,0 +1,467 @@
+//! Attention against plain sums in double precision, and against itself.
+
+use std::ops::Range;
+
+use super::{CacheType, Heads, KeysValues, Row, Span, mix};
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::{InstructionSet, N_BLOCK, ThreadPool};
+
+const HEADS: Heads = Heads {
+    n_heads: 6,
+    n_kv_heads: 2,
+    head_dim: 16,
+    score_scale: 0.3,
+    score_cap: None,
+};
+
+const TYPES: [CacheType; 3] = CacheType::ALL;
+
+/// The queries, keys and values of one token of one text.
+fn token(heads: Heads, text: usize, position: usize) -> Vec<f32> {
+    let wave = |i: usize| {
+        let phase = (text * 7919 + position * 104_729 + i * 1_299_709) % 1_000_003;
+        2.0 * (phase as f32 * 0.77).sin()
+    };
+    (0..heads.qkv_width()).map(wave).collect()
+}
+
+fn split(heads: Heads, token: &[f32]) -> (&[f32], &[f32], &[f32]) {
+    let (queries, keys_values) = token.split_at(heads.q_width());
+    let (keys, values) = keys_values.split_at(heads.n_kv_heads * heads.head_dim);
+    (queries, keys, values)
+}
+
+/// Tokens of a text that were read into one run, and tokens after them that are none of the sequence's.
+fn run(heads: Heads, cache_type: CacheType, text: usize, positions: Range<usize>) -> KeysValues {
+    let mut run = KeysValues::new(heads, cache_type, positions.start);
+    for position in positions.clone() {
+        let token = token(heads, text, position);
+        let (_, keys, values) = split(heads, &token);
+        run.write(position, keys, values);
+    }
+    let none = vec![f32::NAN; heads.n_kv_heads * heads.head_dim];
+    for position in positions.end..positions.end + 5 {
+        run.write(position, &none, &none);
+    }
+    run
+}
+
+/// A sequence: for each of its positions the text that its token is of, cut into runs.
+struct Sequence {
+    texts: Vec<usize>,
+    runs: Vec<(usize, Range<usize>)>,
+}
+
+/// Sequences that part from one at odd places.
+fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Vec<Sequence>) {
+    let runs = vec![
+        run(heads, cache_type, 0, 0..21),
+        run(heads, cache_type, 0, 21..600),
+        run(heads, cache_type, 0, 600..n),
+        run(heads, cache_type, 1, 37..n - 9),
+        run(heads, cache_type, 2, 5..70),
+        run(heads, cache_type, 1, 600..603),
+    ];
+    let sequence = |parts: &[(usize, usize, Range<usize>)]| Sequence {
+        texts: parts
+            .iter()
+            .flat_map(|(_, text, range)| range.clone().map(|_| *text))
+            .collect(),
+        runs: parts.iter().map(|(run, _, r)| (*run, r.clone())).collect(),
+    };
+    let sequences = vec![
+        sequence(&[(0, 0, 0..21), (1, 0, 21..600), (2, 0, 600..n)]),
+        sequence(&[(0, 0, 0..21), (1, 0, 21..37), (3, 1, 37..n - 9)]),
+        sequence(&[(0, 0, 0..5), (4, 2, 5..70)]),
+        sequence(&[(0, 0, 0..21), (1, 0, 21..600), (5, 1, 600..603)]),
+    ];
+    (runs, sequences)
+}
+
+/// What rows, each a sequence and a position, see and find.
+fn mixed(
+    (team, instructions): (&ThreadPool, InstructionSet),
+    heads: Heads,
+    window: Option<usize>,
+    (runs, sequences): &(Vec<KeysValues>, Vec<Sequence>),
+    rows: &[(usize, usize)],
+) -> Vec<f32> {
+    let spans: Vec<Vec<Span<'_>>> = sequences
+        .iter()
+        .map(|sequence| {
+            let parts = sequence.runs.iter().map(|(run, positions)| Span {
+                keys_values: &runs[*run],
+                positions: positions.clone(),
+            });
+            parts.collect()
+        })
+        .collect();
+    let views: Vec<Row<'_>> = rows
+        .iter()
+        .map(|&(sequence, position)| Row {
+            spans: &spans[sequence],
+            visible: first(window, position)..position + 1,
+        })
+        .collect();
+    let qkv: Vec<f32> = rows
+        .iter()
+        .flat_map(|&(sequence, position)| {
+            token(heads, sequences[sequence].texts[position], position)
+        })
+        .collect();
+    let mut mixed = vec![f32::NAN; rows.len() * heads.q_width()];
+    mix((team, instructions), heads, &views, &qkv, &mut mixed);
+    mixed
+}
+
+fn first(window: Option<usize>, position: usize) -> usize {
+    window.map_or(0, |window| (position + 1).saturating_sub(window))
+}
+
+/// The same in double precision, for one row.
+fn exact(
+    heads: Heads,
+    cache_type: CacheType,
+    window: Option<usize>,
+    texts: &[usize],
+    position: usize,
+) -> Vec<f64> {
+    let seen: Vec<Vec<f32>> = (first(window, position)..=position)
+        .map(|position| token(heads, texts[position], position))
+        .collect();
+    let own = token(heads, texts[position], position);
+    let dim = heads.head_dim;
+    let mut mixed = Vec::new();
+    for (head, query) in own[..heads.q_width()].chunks_exact(dim).enumerate() {
+        let query: Vec<f32> = query.iter().map(|x| x * heads.score_scale).collect();
+        let query = match cache_type {
+            CacheType::Q8 => in_blocks(&query, |scale| scale),
+            CacheType::F16 | CacheType::F32 => query.into_iter().map(f64::from).collect(),
+        };
+        let part = head / heads.group() * dim..(head / heads.group() + 1) * dim;
+        let scores: Vec<f64> = seen
+            .iter()
+            .map(|token| {
+                let keys = &split(heads, token).1[part.clone()];
+                let keys = match cache_type {
+                    CacheType::Q8 => in_blocks(keys, |scale| half::f16::from_f32(scale).to_f32()),
+                    CacheType::F16 | CacheType::F32 => kept(cache_type, keys),
+                };
+                let score: f64 = keys
+                    .iter()
+                    .zip(&query)
+                    .map(|(key, query)| key * query)
+                    .sum();
+                heads.score_cap.map_or(score, |cap| {
+                    f64::from(cap) * (score / f64::from(cap)).tanh()
+                })
+            })
+            .collect();
+        let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = scores.iter().map(|score| (score - max).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        let values: Vec<Vec<f64>> = seen
+            .iter()
+            .map(|token| kept(cache_type, &split(heads, token).2[part.clone()]))
+            .collect();
+        for dim in 0..heads.head_dim {
+            let products = weights
+                .iter()
+                .zip(&values)
+                .map(|(weight, values)| weight * values[dim]);
+            mixed.push(products.sum::<f64>() / sum);
+        }
+    }
+    mixed
+}
+
+/// Keys or values as they are kept; in 8 bits with one scale.
+fn kept(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
+    match cache_type {
+        CacheType::F32 => values.iter().copied().map(f64::from).collect(),
+        CacheType::F16 => values
+            .iter()
+            .map(|value| half::f16::from_f32(*value).to_f64())
+            .collect(),
+        CacheType::Q8 => {
+            let largest = values.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
+            let unit = f64::from(largest) / 127.0;
+            let rounded = values
+                .iter()
+                .map(|x| f64::from((x * (127.0 / largest)).round_ties_even()));
+            rounded.map(|number| number * unit).collect()
+        }
+    }
+}
+
+/// What numbers are worth that were rounded to 8 bits in blocks whose scales are kept like this.
+fn in_blocks(values: &[f32], kept: impl Fn(f32) -> f32) -> Vec<f64> {
+    let blocks = values.chunks(N_BLOCK).flat_map(|values| {
+        let block = InputBlock::round_some(values);
+        let bytes = block.words.into_iter().flat_map(i32::to_le_bytes);
+        let unit = f64::from(kept(block.scale));
+        let worth = bytes.map(move |byte| f64::from(byte.cast_signed()) * unit);
+        worth.take(values.len()).collect::<Vec<f64>>()
+    });
+    blocks.collect()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// Rows of all sequences: single ones, neighbours, and some at borders of blocks and segments.
+const ROWS: [(usize, usize); 14] = [
+    (0, 1040),
+    (1, 1000),
+    (2, 69),
+    (3, 602),
+    (0, 511),
+    (0, 512),
+    (0, 513),
+    (2, 0),
+    (2, 1),
+    (2, 15),
+    (2, 16),
+    (1, 36),
+    (1, 37),
+    (3, 600),
+];
+
+#[track_caller]
+fn assert_exact(heads: Heads, cache_type: CacheType, windows: &[Option<usize>]) {
+    let team = ThreadPool::new(2).unwrap();
+    let family = family(heads, cache_type, 1041);
+    // Probabilities are rounded to 14 bits of the largest, beside their values.
+    let most = if cache_type == CacheType::Q8 {
+        2e-3
+    } else {
+        1e-5
+    };
+    let sets = InstructionSet::available();
+    let combinations = windows
+        .iter()
+        .flat_map(|window| sets.iter().map(|set| (*window, *set)));
+    for (window, set) in combinations {
+        let found = mixed((&team, set), heads, window, &family, &ROWS);
+        for (found, (sequence, position)) in found.chunks_exact(heads.q_width()).zip(ROWS) {
+            let texts = &family.1[sequence].texts;
+            let expected = exact(heads, cache_type, window, texts, position);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    (f64::from(*found) - expected).abs() < most,
+                    "{heads:?} {cache_type:?} {window:?} {set:?} {sequence} {position}: {found} {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn it_is_attention_for_heads_of_any_shape() {
+    for (n_heads, n_kv_heads, head_dim) in [
+        (4, 2, 16),
+        (3, 1, 2),
+        (2, 2, 24),
+        (4, 1, 30),
+        (7, 1, 64),
+        (2, 1, 80),
+        (2, 1, 96),
+        (2, 1, 128),
+        (1, 1, 256),
+    ] {
+        for cache_type in TYPES {
+            let heads = Heads {
+                n_heads,
+                n_kv_heads,
+                head_dim,
+                score_scale: 1.0 / (head_dim as f32).sqrt(),
+                ..HEADS
+            };
+            assert_exact(heads, cache_type, &[None]);
+        }
+    }
+}
+
+#[test]
+fn it_is_attention_in_windows_of_any_size() {
+    let windows = [1, 2, 15, 16, 17, 40, 500, 512, 530, 2000].map(Some);
+    for cache_type in TYPES {
+        assert_exact(HEADS, cache_type, &windows);
+    }
+}
+
+#[test]
+fn it_is_attention_where_scores_are_capped() {
+    let heads = Heads {
+        score_cap: Some(2.0),
+        ..HEADS
+    };
+    for cache_type in TYPES {
+        assert_exact(heads, cache_type, &[None, Some(37)]);
+    }
+}
+
+#[test]
+fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
+    for (n_heads, n_kv_heads, head_dim) in [(9, 3, 64), (6, 2, 80), (2, 2, 24), (8, 1, 16)] {
+        let heads = Heads {
+            n_heads,
+            n_kv_heads,
+            head_dim,
+            ..HEADS
+        };
+        for cache_type in TYPES {
+            let family = family(heads, cache_type, 1041);
+            let mut rows = ROWS.to_vec();
+            rows.extend((480..620).map(|position| (0, position)));
+            rows.extend((30..60).map(|position| (1, position)));
+            for window in [None, Some(45)] {
+                let one = ThreadPool::new(1).unwrap();
+                let alone = rows.iter().flat_map(|row| {
+                    mixed(
+                        (&one, InstructionSet::best()),
+                        heads,
+                        window,
+                        &family,
+                        &[*row],
+                    )
+                });
+                let alone: Vec<f32> = alone.collect();
+                for n_threads in [1, 3, 40] {
+                    let team = ThreadPool::new(n_threads).unwrap();
+                    let together = mixed(
+                        (&team, InstructionSet::best()),
+                        heads,
+                        window,
+                        &family,
+                        &rows,
+                    );
+                    assert!(bits(&alone) == bits(&together), "{heads:?} {n_threads}");
+                    for set in sets_that_agree(cache_type) {
+                        let same = mixed((&team, set), heads, window, &family, &rows);
+                        assert!(bits(&alone) == bits(&same), "{heads:?} {set:?}");
+                    }
+                    let few = mixed(
+                        (&team, InstructionSet::best()),
+                        heads,
+                        window,
+                        &family,
+                        &rows[..4],
+                    );
+                    assert!(bits(&alone[..few.len()]) == bits(&few));
+                }
+            }
+        }
+    }
+}
+
+/// Those instructions that give the same bits as the best: all that multiply and add in one step, but keys in 8
+/// bits meet queries in the order in which each set adds.
+fn sets_that_agree(cache_type: CacheType) -> Vec<InstructionSet> {
+    match cache_type {
+        CacheType::Q8 => vec![InstructionSet::best()],
+        CacheType::F16 | CacheType::F32 => {
+            let sets = InstructionSet::available().into_iter();
+            sets.filter(|set| *set != InstructionSet::Scalar).collect()
+        }
+    }
+}
+
+/// One text, cut into runs at some places.
+fn cut(
+    heads: Heads,
+    cache_type: CacheType,
+    n: usize,
+    places: &[usize],
+) -> (Vec<KeysValues>, Vec<Sequence>) {
+    let starts = std::iter::once(0).chain(places.iter().copied());
+    let ends = places.iter().copied().chain([n]);
+    let parts: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
+    let runs = parts
+        .iter()
+        .map(|part| run(heads, cache_type, 0, part.clone()));
+    let sequence = Sequence {
+        texts: vec![0; n],
+        runs: parts.iter().cloned().enumerate().collect(),
+    };
+    (runs.collect(), vec![sequence])
+}
+
+#[test]
+fn a_row_has_the_same_bits_wherever_its_sequence_is_cut() {
+    let heads = Heads {
+        n_heads: 2,
+        n_kv_heads: 1,
+        ..HEADS
+    };
+    let (team, n) = (ThreadPool::new(2).unwrap(), 540);
+    let rows: Vec<(usize, usize)> = (n - 30..n).map(|position| (0, position)).collect();
+    for cache_type in TYPES {
+        let all = |places: &[usize]| {
+            let family = cut(heads, cache_type, n, places);
+            let windows = [None, Some(30), Some(520)];
+            let found = windows.map(|window| {
+                mixed(
+                    (&team, InstructionSet::best()),
+                    heads,
+                    window,
+                    &family,
+                    &rows,
+                )
+            });
+            bits(&found.concat())
+        };
+        let whole = all(&[]);
+        for place in (1..40).chain([505, 511, 512, 513, 519]) {
+            assert!(whole == all(&[place]), "{place}");
+        }
+        for places in [[3, 5], [15, 17], [16, 33], [7, 509], [511, 513], [514, 515]] {
+            assert!(whole == all(&places), "{places:?}");
+        }
+    }
+}
+
+#[test]
+fn a_token_that_is_no_number_reaches_only_those_who_see_it() {
+    let team = ThreadPool::new(1).unwrap();
+    let none = vec![f32::NAN; HEADS.n_kv_heads * HEADS.head_dim];
+    let some = vec![0.5; none.len()];
+    // In half precision there is no such token.
+    for cache_type in [CacheType::F32, CacheType::Q8] {
+        for (keys, values) in [(&none, &none), (&none, &some), (&some, &none)] {
+            let mut family = family(HEADS, cache_type, 1041);
+            family.0[1].write(40, keys, values);
+            let found = mixed(
+                (&team, InstructionSet::best()),
+                HEADS,
+                None,
+                &family,
+                &[(0, 39), (0, 40), (0, 900), (1, 900)],
+            );
+            let rows = found.chunks_exact(HEADS.q_width());
+            let poisoned: Vec<bool> = rows.map(|row| row.iter().all(|x| x.is_nan())).collect();
+            assert_eq!(poisoned, [false, true, true, false], "{cache_type:?}");
+            assert!(found[..HEADS.q_width()].iter().all(|x| x.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn a_position_takes_as_many_bytes_as_are_said() {
+    for head_dim in [16, 32, 64, 80, 128] {
+        let n_lines = |cache_type: CacheType| {
+            let heads = Heads {
+                n_heads: 1,
+                n_kv_heads: 1,
+                head_dim,
+                ..HEADS
+            };
+            run(heads, cache_type, 0, 0..27).n_bytes()
+        };
+        for cache_type in TYPES {
+            let n_bytes = 32 * cache_type.n_bytes(head_dim);
+            assert_eq!(n_lines(cache_type), n_bytes, "{cache_type:?} {head_dim}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The inner loops of attention: some queries over one or two blocks of keys, or over one of values.
+//!
+//! Each sum goes through dimensions or positions one by one, so its bits are the same whichever queries and
+//! blocks are at hand together. W is how many of the processor's vectors hold 16 numbers.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::Lanes;
+use super::ahead::fetch_ahead;
+use crate::kernels::N_LANES;
+
+/// The most queries that share a vector of keys or values: all their sums fit into registers.
+pub const N_MOST_QUERIES: usize = 6;
+
+/// No probability.
+const NOTHING: Lanes = Lanes::all(0.0);
+
+/// The scores of the positions of neighbouring blocks, at most two: `keys` is `[block][dim][lane]`, `queries` is
+/// `[dim][query]`, and the result is `[block][query]`.
+#[inline(always)]
+pub fn scores<S: Simd, const R: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[[f32; R]],
+) -> [[Lanes; R]; 2] {
+    let (first, second) = keys.split_at(queries.len().min(keys.len()));
+    let mut found = [[Lanes::all(0.0); R]; 2];
+    let [first_found, second_found] = &mut found;
+    if S::F32_LANES == N_LANES && !second.is_empty() {
+        let keys = first.iter().zip(second).map(|(first, second)| {
+            let [first] = load_ahead::<S, 1>(simd, first);
+            let [second] = load_ahead::<S, 1>(simd, second);
+            [first, second]
+        });
+        let sums = products(simd, keys, queries);
+        let places = first_found.iter_mut().zip(second_found);
+        for ((first, second), [first_sum, second_sum]) in places.zip(sums) {
+            *first = store::<S, 1>([first_sum]);
+            *second = store::<S, 1>([second_sum]);
+        }
+    } else {
+        block_scores(simd, first, queries, first_found);
+        block_scores(simd, second, queries, second_found);
+    }
+    found
+}
+
+/// The scores of one block's positions.
+#[inline(always)]
+fn block_scores<S: Simd, const R: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[[f32; R]],
+    found: &mut [Lanes; R],
+) {
+    match N_LANES / S::F32_LANES {
+        1 => write_scores::<S, R, 1>(simd, keys, queries, found),
+        2 => write_scores::<S, R, 2>(simd, keys, queries, found),
+        4 => write_scores::<S, R, 4>(simd, keys, queries, found),
+        _ => write_scores::<S, R, N_LANES>(simd, keys, queries, found),
+    }
+}
+
+#[inline(always)]
+fn write_scores<S: Simd, const R: usize, const W: usize>(
+    simd: S,
+    keys: &[Lanes],
+    queries: &[[f32; R]],
+    found: &mut [Lanes; R],
+) {
+    let keys = keys.iter().map(|keys| load_ahead::<S, W>(simd, keys));
+    let sums = products(simd, keys, queries);
+    for (found, sums) in found.iter_mut().zip(sums) {
+        *found = store::<S, W>(sums);
+    }
+}
+
+/// The products of R queries with C vectors of keys, summed over the dimensions.
+#[inline(always)]
+fn products<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    keys: impl Iterator<Item = [S::f32s; C]>,
+    queries: &[[f32; R]],
+) -> [[S::f32s; C]; R] {
+    let mut sums = [[simd.splat_f32s(0.0); C]; R];
+    for (keys, queries) in keys.zip(queries) {
+        for (sums, query) in sums.iter_mut().zip(queries) {
+            let query = simd.splat_f32s(*query);
+            for (sum, keys) in sums.iter_mut().zip(&keys) {
+                *sum = simd.mul_add_e_f32s(query, *keys, *sum);
+            }
+        }
+    }
+    sums
+}
+
+/// What [`add_values`] adds: the values of some positions, each times its probability.
+pub struct Weighted<'a, const R: usize> {
+    /// `[block][lane][dim]`.
+    pub values: &'a [Lanes],
+    /// Registers for one position.
+    pub n_registers: usize,
+    /// Which positions of each block.
+    pub lanes: Range<usize>,
+    /// For each query the probabilities: `[block][lane]`.
+    pub probs: [&'a [Lanes]; R],
+    /// For each query where its mix begins.
+    pub places: [usize; R],
+}
+
+/// Adds values to mixes, each `[dim]`.
+#[inline(always)]
+pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mixed: &mut [Lanes]) {
+    let n_registers = values.n_registers;
+    let mut start = 0;
+    if S::F32_LANES == N_LANES {
+        while start + 4 <= n_registers {
+            values.add::<S, 4, 1>(simd, start, mixed);
+            start += 4;
+        }
+    }
+    while start < n_registers {
+        match N_LANES / S::F32_LANES {
+            1 => values.add::<S, 1, 1>(simd, start, mixed),
+            2 => values.add::<S, 1, 2>(simd, start, mixed),
+            4 => values.add::<S, 1, 4>(simd, start, mixed),
+            _ => values.add::<S, 1, N_LANES>(simd, start, mixed),
+        }
+        start += 1;
+    }
+}
+
+impl<const R: usize> Weighted<'_, R> {
+    /// Adds P neighbouring registers of each position's values; the sums stay in registers.
+    #[inline(always)]
+    fn add<S: Simd, const P: usize, const W: usize>(
+        &self,
+        simd: S,
+        start: usize,
+        mixed: &mut [Lanes],
+    ) {
+        let n_registers = self.n_registers;
+        let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
+        for (sums, place) in sums.iter_mut().zip(self.places) {
+            for (sums, mixed) in sums.iter_mut().zip(mixed.iter().skip(place + start)) {
+                *sums = load(simd, mixed);
+            }
+        }
+        let blocks = self.values.chunks_exact(N_LANES * n_registers);
+        for (block, values) in blocks.enumerate() {
+            let probs = self.probs.map(|probs| probs.get(block).unwrap_or(&NOTHING));
+            let values = values.get(start..).unwrap_or_default().chunks(n_registers);
+            if self.lanes == (0..N_LANES) {
+                for (lane, values) in (0..N_LANES).zip(values) {
+                    add_position(simd, values, probs, lane, &mut sums);
+                }
+            } else {
+                for (lane, values) in self.lanes.clone().zip(values.skip(self.lanes.start)) {
+                    add_position(simd, values, probs, lane, &mut sums);
+                }
+            }
+        }
+        for (sums, place) in sums.into_iter().zip(self.places) {
+            for (sums, mixed) in sums.into_iter().zip(mixed.iter_mut().skip(place + start)) {
+                *mixed = store::<S, W>(sums);
+            }
+        }
+    }
+}
+
+/// Adds the values of one position.
+#[inline(always)]
+fn add_position<S: Simd, const R: usize, const P: usize, const W: usize>(
+    simd: S,
+    values: &[Lanes],
+    probs: [&Lanes; R],
+    lane: usize,
+    sums: &mut [[[S::f32s; W]; P]; R],
+) {
+    let values = values.first_chunk().unwrap_or(&[NOTHING; P]);
+    let mut loaded = [[simd.splat_f32s(0.0); W]; P];
+    for (loaded, values) in loaded.iter_mut().zip(values) {
+        *loaded = load_ahead(simd, values);
+    }
+    for (sums, probs) in sums.iter_mut().zip(probs) {
+        let prob = simd.splat_f32s(probs.0.get(lane).copied().unwrap_or(0.0));
+        let pairs = sums
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(loaded.as_flattened());
+        for (sum, value) in pairs {
+            *sum = simd.mul_add_e_f32s(prob, *value, *sum);
+        }
+    }
+}
+
+#[inline(always)]
+fn load_ahead<S: Simd, const W: usize>(simd: S, register: &Lanes) -> [S::f32s; W] {
+    fetch_ahead(register);
+    load(simd, register)
+}
+
+#[inline(always)]
+fn load<S: Simd, const W: usize>(simd: S, lanes: &Lanes) -> [S::f32s; W] {
+    let (vectors, _) = S::as_simd_f32s(&lanes.0);
+    *vectors.first_chunk().unwrap_or(&[simd.splat_f32s(0.0); W])
+}
+
+#[inline(always)]
+fn store<S: Simd, const W: usize>(vectors: [S::f32s; W]) -> Lanes {
+    let mut lanes = Lanes::all(0.0);
+    let (places, _) = S::as_mut_simd_f32s(&mut lanes.0);
+    for (place, vector) in places.iter_mut().zip(vectors) {
+        *place = vector;
+    }
+    lanes
+}

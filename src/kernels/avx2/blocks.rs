@@ -1,0 +1,97 @@
+//! A block of whole weights with one scale for each row, times the inputs of a group.
+
+use std::arch::x86_64::{
+    __m128i, __m256, __m256i, _mm_unpackhi_epi64, _mm256_and_si256, _mm256_cvtepi32_ps,
+    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8,
+    _mm256_set1_ps, _mm256_slli_epi16, _mm256_srli_epi16,
+};
+
+use super::dot::{Dot, add_small, without_offset};
+use super::memory::quarters;
+use crate::kernels::N_BLOCK;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// The weights of one block, four columns in each register, with an offset that makes them unsigned.
+pub type Weights = [__m256i; N_BLOCK / 4];
+
+/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub fn scales<const HALF: usize>(line: &Line) -> [__m256; 2] {
+    let [a, b, c, d] = quarters(line);
+    let [first, second] = if HALF == 0 { [a, c] } else { [b, d] };
+    [_mm256_cvtph_ps(first), _mm256_cvtph_ps(second)]
+}
+
+/// One half of 16 bytes, one for each lane, in the lower eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
+    if HALF == 0 {
+        bytes
+    } else {
+        _mm_unpackhi_epi64(bytes, bytes)
+    }
+}
+
+/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn widen_halves(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
+    let half = _mm256_set1_epi8(0x0f);
+    let mut weights = [half; N_BLOCK / 4];
+    for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
+        *low = _mm256_and_si256(*line, half);
+        *high = _mm256_and_si256(_mm256_srli_epi16::<4>(*line), half);
+    }
+    weights
+}
+
+/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
+/// `column % 4`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
+    let fifth = _mm256_set1_epi8(0x10);
+    let both = [_mm256_slli_epi16::<4>(line), line];
+    for (weights, mut bits) in weights.as_chunks_mut::<4>().0.iter_mut().zip(both) {
+        for weights in weights {
+            *weights = _mm256_or_si256(*weights, _mm256_and_si256(bits, fifth));
+            bits = _mm256_srli_epi16::<1>(bits);
+        }
+    }
+}
+
+/// Adds what the minima of one block give to the sums of each row.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &mut [__m256; N]) {
+    for (input, sum) in inputs.iter().zip(sums) {
+        *sum = _mm256_fmadd_ps(mins, _mm256_set1_ps(input.scaled_sum), *sum);
+    }
+}
+
+/// Adds the products of one block to the sums of each row.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
+    weights: &Weights,
+    scales: __m256,
+    inputs: &[InputBlock; N],
+    sums: &mut [__m256; N],
+) {
+    for (input, sum) in inputs.iter().zip(sums) {
+        let start = without_offset::<OFFSET>(input);
+        let whole = add_small::<D, RUN, _>(start, weights, &input.words);
+        *sum = scaled(whole, scales, input, *sum);
+    }
+}
+
+/// Adds sums of whole products, times the scales of the weights and of the inputs.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub fn scaled(whole: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
+    let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input.scale));
+    _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scales, sum)
+}

@@ -1,0 +1,170 @@
+//! Products of bytes, exact: four neighbouring columns of eight rows at a time.
+
+#![expect(
+    unsafe_code,
+    reason = "an instruction that the enclosing functions are not compiled for"
+)]
+
+use std::arch::asm;
+use std::arch::x86_64::{
+    __m256i, _mm_cvtsi32_si128, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_sra_epi32, _mm256_xor_si256,
+};
+
+use crate::kernels::input_block::InputBlock;
+
+/// How unsigned weights are multiplied with signed inputs. Only code that has found the instructions may
+/// name an implementation: [`super::multiply`] asks for that.
+pub trait Dot {
+    /// Whether the processor has AVX-VNNI.
+    const HAS_VNNI: bool;
+}
+
+/// Two products make a sum of 16 bits, two of those one of 32.
+pub struct Pairs;
+
+impl Dot for Pairs {
+    const HAS_VNNI: bool = false;
+}
+
+/// AVX-VNNI: four products are added to a sum of 32 bits.
+pub struct Quads;
+
+impl Dot for Quads {
+    const HAS_VNNI: bool = true;
+}
+
+/// Adds products of weights that are so small that 2 × `RUN` products fit into 16 bits: below 16 for a run
+/// of 8, below 32 for 4, below 64 for 2.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
+    mut sum: __m256i,
+    weights: &[__m256i; N],
+    words: &[i32; N],
+) -> __m256i {
+    if D::HAS_VNNI {
+        // SAFETY: `D` says that the processor has AVX-VNNI.
+        return unsafe { add_quads(sum, weights, words) };
+    }
+    let runs = weights.as_chunks::<RUN>().0;
+    for (weights, words) in runs.iter().zip(words.as_chunks::<RUN>().0) {
+        let mut pairs = _mm256_setzero_si256();
+        for (weights, word) in weights.iter().zip(words) {
+            let products = _mm256_maddubs_epi16(*weights, _mm256_set1_epi32(*word));
+            pairs = _mm256_add_epi16(pairs, products);
+        }
+        sum = _mm256_add_epi32(sum, sums_of_pairs(pairs));
+    }
+    sum
+}
+
+/// Where the sums of [`add_biased`] begin.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m256i; N] {
+    let mut starts = [_mm256_setzero_si256(); N];
+    if D::HAS_VNNI {
+        for (start, input) in starts.iter_mut().zip(inputs) {
+            *start = without_offset::<128>(input);
+        }
+    }
+    starts
+}
+
+/// Adds the products of four columns, of weights that have 128 added, with the word of this place of each row of
+/// inputs. What is made of the weights is made once for all rows, and the rows' chains of sums run side by side.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_biased<D: Dot, const N: usize>(
+    sums: &mut [__m256i; N],
+    weights: __m256i,
+    inputs: &[InputBlock; N],
+    place: usize,
+) {
+    let signed = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
+    let magnitudes = _mm256_abs_epi8(signed);
+    for (sum, input) in sums.iter_mut().zip(inputs) {
+        let word = _mm256_set1_epi32(input.words.get(place).copied().unwrap_or_default());
+        *sum = if D::HAS_VNNI {
+            // SAFETY: `D` says that the processor has AVX-VNNI.
+            unsafe { add_quad(*sum, weights, word) }
+        } else {
+            // A weight is at most 128 from zero, an input at most 127, so that two products fit into 16 bits.
+            let pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(word, signed));
+            _mm256_add_epi32(*sum, sums_of_pairs(pairs))
+        };
+    }
+}
+
+/// Adds products of four unsigned numbers of 7 bits with signed values, none of them −128: two such products fit
+/// into 16 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i {
+    let digits = _mm256_set1_epi32(digits);
+    if D::HAS_VNNI {
+        // SAFETY: `D` says that the processor has AVX-VNNI.
+        return unsafe { add_quad(sum, digits, values) };
+    }
+    _mm256_add_epi32(sum, sums_of_pairs(_mm256_maddubs_epi16(digits, values)))
+}
+
+/// Where the sums of products begin whose weights have an offset added: 0, or a power of two up to 128. A shift and
+/// not a product, for which the units have no time beside those of the columns.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
+    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+        return _mm256_setzero_si256();
+    };
+    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    _mm256_sra_epi32(_mm256_set1_epi32(input.minus_128_sum), shift)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums_of_pairs(pairs: __m256i) -> __m256i {
+    _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
+}
+
+/// Adds products with AVX-VNNI.
+///
+/// # Safety
+/// The processor has AVX-VNNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn add_quads<const N: usize>(
+    mut sum: __m256i,
+    weights: &[__m256i; N],
+    words: &[i32; N],
+) -> __m256i {
+    for (weights, word) in weights.iter().zip(words) {
+        // SAFETY: this function asks for the same.
+        sum = unsafe { add_quad(sum, *weights, _mm256_set1_epi32(*word)) };
+    }
+    sum
+}
+
+/// Adds the products of four unsigned with four signed numbers. The instruction stands here as a word of the
+/// assembler: the compiler's own form becomes a call unless all functions around it are compiled for AVX-VNNI,
+/// and then each would have to be written twice.
+///
+/// # Safety
+/// The processor has AVX-VNNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn add_quad(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+    // SAFETY: the processor has the instruction, which reads and writes the registers named here, and no memory.
+    unsafe {
+        asm!(
+            "{{vex}} vpdpbusd {sum}, {unsigned}, {signed}",
+            sum = inout(ymm_reg) sum,
+            unsigned = in(ymm_reg) unsigned,
+            signed = in(ymm_reg) signed,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    sum
+}

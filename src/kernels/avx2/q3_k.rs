@@ -1,0 +1,73 @@
+//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+
+use std::arch::x86_64::{
+    __m256, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps,
+    _mm256_mullo_epi16, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_srli_epi16,
+    _mm256_sub_epi16,
+};
+
+use super::blocks::{Weights, scales};
+use super::dot::Dot;
+use super::half_scales::{pairs, scaled_inputs, scaled_products};
+use super::memory::zeros;
+use super::q6_k;
+use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+    [factors, rest @ ..]: &[Line; N_STEP_LINES],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+) {
+    let Some((scale_lines, lines)) = rest.split_first_chunk() else {
+        return;
+    };
+    let [factors, _] = scales::<HALF>(factors);
+    let mut step_sums = zeros::<N>();
+    let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<2>().0;
+    let parts = lines.iter().zip(inputs.as_chunks::<2>().0);
+    for (scales, (lines, inputs)) in q6_k::weights::<HALF>(scale_lines).into_iter().zip(parts) {
+        for ((scales, lines), inputs) in pairs(scales).into_iter().zip(lines).zip(inputs) {
+            add_block::<D, N>(&weights::<HALF>(lines), scales, inputs, &mut step_sums);
+        }
+    }
+    for (sum, step_sum) in sums.iter_mut().zip(step_sums) {
+        *sum = _mm256_fmadd_ps(factors, step_sum, *sum);
+    }
+}
+
+/// Adds the products of 32 columns to the sums of each row.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn add_block<D: Dot, const N: usize>(
+    weights: &Weights,
+    scales: __m256i,
+    inputs: &[InputBlock; N],
+    sums: &mut [__m256; N],
+) {
+    let scales = _mm256_sub_epi16(scales, _mm256_set1_epi16(SCALE_OFFSET));
+    let minus_offsets = _mm256_mullo_epi16(scales, _mm256_set1_epi16(-OFFSET));
+    for (input, sum) in inputs.iter().zip(sums) {
+        let whole = scaled_products::<D>(weights, scales, input);
+        let whole = _mm256_add_epi32(whole, scaled_inputs(minus_offsets, input));
+        *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), _mm256_set1_ps(input.scale), *sum);
+    }
+}
+
+/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn weights<const HALF: usize>(lines: &[Line; N_BLOCK_LINES]) -> Weights {
+    let three = _mm256_set1_epi8(0x07);
+    let mut weights = [three; 8];
+    let both = q6_k::weights::<HALF>(lines);
+    for ([first, second], both) in weights.as_chunks_mut().0.iter_mut().zip(both) {
+        *first = _mm256_and_si256(both, three);
+        *second = _mm256_and_si256(_mm256_srli_epi16::<3>(both), three);
+    }
+    weights
+}

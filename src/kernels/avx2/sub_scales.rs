@@ -1,0 +1,150 @@
+//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
+//! for each 32 columns.
+
+use std::arch::x86_64::{
+    __m256, __m256i, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256,
+    _mm256_srli_epi32,
+};
+
+use super::blocks::{self, Weights};
+use super::dot::{Dot, add_small};
+use super::memory::{load_all, zeros};
+use crate::kernels::formats::sub_scales::N_LINES;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// The scales and minima of a step.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// By what the sums of the step are multiplied: with scales, and of minima.
+    factors: [__m256; 2],
+    /// Those of four blocks each.
+    halves: [Whole; 2],
+}
+
+/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+#[derive(Debug, Clone, Copy)]
+struct Whole {
+    scales: __m256i,
+    mins: __m256i,
+}
+
+impl Head {
+    /// From the first lines of a step.
+    #[inline]
+    #[target_feature(enable = "avx2,f16c")]
+    fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
+        let [scales, mins, rest] = load_all::<HALF, _>(lines);
+        let six = _mm256_set1_epi8(0x3f);
+        let low = Whole {
+            scales: _mm256_and_si256(scales, six),
+            mins: _mm256_and_si256(mins, six),
+        };
+        let high = Whole {
+            scales: join(rest, scales),
+            mins: join(_mm256_srli_epi32::<4>(rest), mins),
+        };
+        Self {
+            factors: blocks::scales::<HALF>(factors),
+            halves: [low, high],
+        }
+    }
+}
+
+impl Whole {
+    /// Scale and minimum of the next block.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn next(&mut self) -> [__m256; 2] {
+        let lowest = _mm256_set1_epi32(0xff);
+        let scale = _mm256_and_si256(self.scales, lowest);
+        let min = _mm256_and_si256(self.mins, lowest);
+        self.scales = _mm256_srli_epi32::<8>(self.scales);
+        self.mins = _mm256_srli_epi32::<8>(self.mins);
+        [_mm256_cvtepi32_ps(scale), _mm256_cvtepi32_ps(min)]
+    }
+}
+
+/// Six bits for each byte: the lower four bits of `low`, the upper two of `high`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn join(low: __m256i, high: __m256i) -> __m256i {
+    let low = _mm256_and_si256(low, _mm256_set1_epi8(0x0f));
+    let high = _mm256_and_si256(_mm256_srli_epi32::<2>(high), _mm256_set1_epi8(0x30));
+    _mm256_or_si256(low, high)
+}
+
+/// Adds the products of one half of a step to the sums of each row of a group. Behind the head stand eight blocks of `L`
+/// lines, which `widen` makes bytes so small that a run of them can be added up in 16 bits ([`add_small`]).
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
+    step: &[Line],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [__m256; N],
+    widen: impl Fn(&[Line; L]) -> Weights,
+) {
+    let Some((head, lines)) = step.split_first_chunk() else {
+        return;
+    };
+    let head = Head::load::<HALF>(head);
+    let mut step_sums = StepSums::<N>::new();
+    let lines = lines.as_chunks::<L>().0.as_chunks::<4>().0;
+    let halves = head.halves.into_iter().zip(lines);
+    for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+        for (lines, inputs) in lines.iter().zip(inputs) {
+            step_sums.add::<D, RUN>(&widen(lines), scales.next(), inputs);
+        }
+    }
+    step_sums.add_to(sums, &head);
+}
+
+/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
+/// only when it ends.
+#[derive(Debug)]
+struct StepSums<const N: usize> {
+    scaled: [__m256; N],
+    mins: [__m256; N],
+}
+
+impl<const N: usize> StepSums<N> {
+    /// Sums of nothing.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new() -> Self {
+        Self {
+            scaled: zeros(),
+            mins: zeros(),
+        }
+    }
+
+    /// Adds the products of one block, with the weights in their registers while one row after another
+    /// passes.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn add<D: Dot, const RUN: usize>(
+        &mut self,
+        weights: &Weights,
+        [scale, min]: [__m256; 2],
+        inputs: &[InputBlock; N],
+    ) {
+        let rows = self.scaled.iter_mut().zip(&mut self.mins);
+        for ((scaled, mins), input) in rows.zip(inputs) {
+            let whole = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
+            *scaled = blocks::scaled(whole, scale, input, *scaled);
+            *mins = _mm256_fmadd_ps(min, _mm256_set1_ps(input.scaled_sum), *mins);
+        }
+    }
+
+    /// Ends the step: adds it to the sums of all.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn add_to(self, sums: &mut [__m256; N], head: &Head) {
+        let [scale, min] = head.factors;
+        for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
+            *sum = _mm256_fmadd_ps(scale, scaled, *sum);
+            *sum = _mm256_fnmadd_ps(min, mins, *sum);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Between memory and registers.
+
+#![expect(
+    unsafe_code,
+    reason = "loads and stores take raw pointers; each is made from a reference here"
+)]
+
+use std::arch::x86_64::{
+    __m512, __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_load_si512, _mm512_setzero_ps,
+    _mm512_setzero_si512, _mm512_store_si512, _mm512_storeu_ps,
+};
+
+use crate::kernels::N_LANES;
+use crate::kernels::attention::Whole;
+use crate::kernels::line::Line;
+
+/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
+/// long that it is lost from the first cache.
+const N_AHEAD_BYTES: usize = 4096;
+
+/// Loads a line of weights, and asks for the one that comes later.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn load(line: &Line) -> __m512i {
+    let start: *const u8 = line.0.as_ptr();
+    // A prefetch never faults, wherever it points.
+    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(N_AHEAD_BYTES).cast());
+    // SAFETY: the reference is valid for 64 bytes, and the type of a line aligns it to 64.
+    unsafe { _mm512_load_si512(start.cast()) }
+}
+
+/// Loads neighbouring lines of weights.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
+    let mut loaded = [_mm512_setzero_si512(); N];
+    for (loaded, line) in loaded.iter_mut().zip(lines) {
+        *loaded = load(line);
+    }
+    loaded
+}
+
+/// Registers of sums as arrays.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
+    let mut stored = [[0.0; N_LANES]; N];
+    for (stored, sum) in stored.iter_mut().zip(sums) {
+        // SAFETY: the reference is valid for 16 floats, and the store needs no alignment.
+        unsafe { _mm512_storeu_ps(stored.as_mut_ptr(), sum) };
+    }
+    stored
+}
+
+/// Loads whole sums.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn load_whole(sums: &Whole) -> __m512i {
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
+    unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
+}
+
+/// Stores whole sums.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn store_whole(place: &mut Whole, sums: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
+    unsafe { _mm512_store_si512(place.0.as_mut_ptr().cast(), sums) };
+}
+
+/// Sums of nothing.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub fn zeros<const N: usize>() -> [__m512; N] {
+    [_mm512_setzero_ps(); N]
+}

@@ -1,0 +1,72 @@
+//! `Q4_K`: both halves of the bytes, with a scale and a minimum for each 32 columns.
+
+use std::arch::x86_64::{
+    __m512, __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_dpbusd_epi32, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_srai_epi32,
+};
+
+use super::blocks::widen_halves;
+use super::memory::{load_all, zeros};
+use super::sub_scales::{Head, StepSums};
+use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::inputs::Group;
+use crate::kernels::line::Line;
+
+/// Up to so many rows of inputs, each half of a byte has sums of its own.
+const N_FEW_ROWS: usize = 1;
+
+/// The products of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (step, inputs) in steps.iter().zip(inputs) {
+        let Some((head, lines)) = step.split_first_chunk() else {
+            continue;
+        };
+        let head = Head::load(head);
+        let mut step_sums = StepSums::<N>::new();
+        let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
+        let halves = head.halves.into_iter().zip(lines);
+        for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+            for (lines, inputs) in lines.iter().zip(inputs) {
+                if N <= N_FEW_ROWS {
+                    step_sums.add_sums(block_sums(lines, inputs), scales.next(), inputs);
+                } else {
+                    step_sums.add(&widen_halves(&load_all(lines)), scales.next(), inputs);
+                }
+            }
+        }
+        step_sums.add_to(&mut sums, &head);
+    }
+    sums
+}
+
+/// The products of one block. The upper halves stay where they are, and their sums are divided by 16: that
+/// saves a shift of each line, and costs one more sum for each row.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn block_sums<const N: usize>(
+    lines: &[Line; N_BLOCK_LINES],
+    inputs: &[InputBlock; N],
+) -> [__m512i; N] {
+    let mut lows = [_mm512_setzero_si512(); N];
+    let mut highs = [_mm512_setzero_si512(); N];
+    for (index, both) in load_all(lines).into_iter().enumerate() {
+        let low = _mm512_and_si512(both, _mm512_set1_epi8(0x0f));
+        let high = _mm512_and_si512(both, _mm512_set1_epi8(!0x0f));
+        for ((low_sum, high_sum), input) in lows.iter_mut().zip(&mut highs).zip(inputs) {
+            if let Some([first, second]) = input.words.as_chunks().0.get(index) {
+                *low_sum = _mm512_dpbusd_epi32(*low_sum, low, _mm512_set1_epi32(*first));
+                *high_sum = _mm512_dpbusd_epi32(*high_sum, high, _mm512_set1_epi32(*second));
+            }
+        }
+    }
+    for (low, high) in lows.iter_mut().zip(highs) {
+        *low = _mm512_add_epi32(*low, _mm512_srai_epi32::<4>(high));
+    }
+    lows
+}

@@ -1,0 +1,25 @@
+//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+
+use std::arch::x86_64::__m512;
+
+use super::blocks::{add_block, scales};
+use super::memory::{load, load_all, zeros};
+use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
+use crate::kernels::inputs::Group;
+use crate::kernels::line::Line;
+
+/// The products of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+        let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
+            add_block::<OFFSET, N>(&load_all(lines), scales, inputs, &mut sums);
+        }
+    }
+    sums
+}

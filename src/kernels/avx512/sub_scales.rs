@@ -1,0 +1,131 @@
+//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
+//! for each 32 columns.
+
+use std::arch::x86_64::{
+    __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_ps, _mm512_cvtph_ps,
+    _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps, _mm512_fnmadd_ps,
+    _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,
+    _mm512_srli_epi32,
+};
+
+use super::blocks::{Weights, add_products, add_scaled};
+use super::memory::{load_all, zeros};
+use crate::kernels::formats::sub_scales::N_LINES;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// The scales and minima of a step.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    /// By what the sums of the step are multiplied: with scales, and of minima.
+    factors: [__m512; 2],
+    /// Those of four blocks each.
+    pub halves: [Whole; 2],
+}
+
+/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole {
+    scales: __m512i,
+    mins: __m512i,
+}
+
+impl Head {
+    /// From the first lines of a step.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub fn load(lines: &[Line; N_LINES]) -> Self {
+        let [factors, scales, mins, rest] = load_all(lines);
+        let six = _mm512_set1_epi8(0x3f);
+        let low = Whole {
+            scales: _mm512_and_si512(scales, six),
+            mins: _mm512_and_si512(mins, six),
+        };
+        let high = Whole {
+            scales: join(rest, scales),
+            mins: join(_mm512_srli_epi32::<4>(rest), mins),
+        };
+        Self {
+            factors: [
+                _mm512_cvtph_ps(_mm512_castsi512_si256(factors)),
+                _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(factors)),
+            ],
+            halves: [low, high],
+        }
+    }
+}
+
+/// Six bits in each byte: the lower four bits of `low`, the upper two of `high`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn join(low: __m512i, high: __m512i) -> __m512i {
+    let low = _mm512_and_si512(low, _mm512_set1_epi8(0x0f));
+    let high = _mm512_and_si512(_mm512_srli_epi32::<2>(high), _mm512_set1_epi8(0x30));
+    _mm512_or_si512(low, high)
+}
+
+impl Whole {
+    /// Scale and minimum of the next block.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub fn next(&mut self) -> [__m512; 2] {
+        let lowest = _mm512_set1_epi32(0xff);
+        let scale = _mm512_and_si512(self.scales, lowest);
+        let min = _mm512_and_si512(self.mins, lowest);
+        self.scales = _mm512_srli_epi32::<8>(self.scales);
+        self.mins = _mm512_srli_epi32::<8>(self.mins);
+        [_mm512_cvtepi32_ps(scale), _mm512_cvtepi32_ps(min)]
+    }
+}
+
+/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
+/// only when it ends.
+#[derive(Debug)]
+pub struct StepSums<const N: usize> {
+    scaled: [__m512; N],
+    mins: [__m512; N],
+}
+
+impl<const N: usize> StepSums<N> {
+    /// Sums of nothing.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub fn new() -> Self {
+        Self {
+            scaled: zeros(),
+            mins: zeros(),
+        }
+    }
+
+    /// Adds the products of one block.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
+        let mut sums = [_mm512_setzero_si512(); N];
+        add_products!(sums, weights, inputs);
+        self.add_sums(sums, scales, inputs);
+    }
+
+    /// Adds the products of one block that are already summed.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
+        let [scale, min] = scales;
+        let rows = self.scaled.iter_mut().zip(&mut self.mins);
+        for (((scaled, mins), input), whole) in rows.zip(inputs).zip(&sums) {
+            add_scaled(scaled, *whole, scale, input);
+            *mins = _mm512_fmadd_ps(min, _mm512_set1_ps(input.scaled_sum), *mins);
+        }
+    }
+
+    /// Ends the step: adds it to the sums of all.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub fn add_to(self, sums: &mut [__m512; N], head: &Head) {
+        let [scale, min] = head.factors;
+        for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
+            *sum = _mm512_fmadd_ps(scale, scaled, *sum);
+            *sum = _mm512_fnmadd_ps(min, mins, *sum);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `F32`, `F16` and `BF16`: floating-point numbers as they are, for rows of any width.
+//!
+//! A tile is `[column][lane]`, two columns in a step.
+
+use half::{bf16, f16};
+
+use super::BlockView;
+use crate::kernels::format::Layout;
+use crate::kernels::inputs::N_STEP_COLUMNS;
+use crate::kernels::line::Line;
+use crate::kernels::{N_BLOCK, N_LANES};
+
+/// How 32-bit numbers are laid out.
+pub const F32: Layout = Layout {
+    pack: pack::<4>,
+    view: |tile, block, lane| view(tile, block, lane, f32::from_le_bytes),
+    ..layout(4)
+};
+
+/// How 16-bit numbers of 11 significant bits are laid out.
+pub const F16: Layout = Layout {
+    pack: pack::<2>,
+    view: |tile, block, lane| {
+        view(tile, block, lane, |bytes| {
+            f16::from_le_bytes(bytes).to_f32()
+        })
+    },
+    ..layout(2)
+};
+
+/// How the upper halves of 32-bit numbers are laid out.
+pub const BF16: Layout = Layout {
+    view: |tile, block, lane| {
+        view(tile, block, lane, |bytes| {
+            bf16::from_le_bytes(bytes).to_f32()
+        })
+    },
+    ..F16
+};
+
+const fn layout(n_bytes: usize) -> Layout {
+    Layout {
+        n_file_values: 1,
+        n_file_bytes: n_bytes,
+        n_step_values: N_STEP_COLUMNS,
+        n_step_lines: N_STEP_COLUMNS * n_bytes * N_LANES / Line::N_BYTES,
+        pack: |_, _, _, _| {},
+        view: |_, _, _| ZERO,
+    }
+}
+
+const ZERO: BlockView = BlockView {
+    values: [0.0; N_BLOCK],
+    scales: [1.0; 2],
+    mins: [0.0; 2],
+};
+
+/// Writes up to 32 numbers of `N` bytes.
+fn pack<const N: usize>(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+    let lines = tile.iter_mut().skip(first_line::<N>(block));
+    for (Line(line), values) in lines.zip(bytes.chunks(Line::N_BYTES / N_LANES)) {
+        let places = line.as_chunks_mut::<N>().0.iter_mut();
+        let places = places.skip(lane).step_by(N_LANES);
+        for (place, value) in places.zip(values.as_chunks::<N>().0) {
+            *place = *value;
+        }
+    }
+}
+
+fn view<const N: usize>(
+    tile: &[Line],
+    block: usize,
+    lane: usize,
+    widen: impl Fn([u8; N]) -> f32,
+) -> BlockView {
+    let lines = tile.iter().skip(first_line::<N>(block));
+    let values = lines.flat_map(|Line(line)| {
+        let values = line.as_chunks::<N>().0.iter();
+        values.skip(lane).step_by(N_LANES)
+    });
+    let mut view = ZERO;
+    for (place, value) in view.values.iter_mut().zip(values) {
+        *place = widen(*value);
+    }
+    view
+}
+
+const fn first_line<const N: usize>(block: usize) -> usize {
+    block * N_BLOCK * N_LANES * N / Line::N_BYTES
+}

@@ -1,0 +1,219 @@
+//! Which instructions multiply: found out when the program runs.
+
+use std::ops::Range;
+
+use pulp::Arch;
+
+use super::attention::{ByteValues, Whole};
+#[cfg(target_arch = "x86_64")]
+use super::avx2::{self, Avx2, AvxVnni};
+#[cfg(target_arch = "x86_64")]
+use super::avx512::{self, Avx512};
+#[cfg(target_arch = "aarch64")]
+use super::neon::{self, Dotprod, I8mm};
+use super::product::Part;
+use super::{portable, scalar};
+use crate::kernels::arch;
+
+/// A processor's instructions, as far as our products use them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// 512 bits with 8-bit dot products.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    /// 256 bits with 8-bit dot products.
+    #[cfg(target_arch = "x86_64")]
+    AvxVnni(AvxVnni),
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    /// 128 bits with 8-bit products of two rows with two rows.
+    #[cfg(target_arch = "aarch64")]
+    I8mm(I8mm),
+    /// 128 bits with 8-bit dot products.
+    #[cfg(target_arch = "aarch64")]
+    Dotprod(Dotprod),
+    /// Those that the compiler finds for loops which it can make wide; always there.
+    Portable,
+    /// One number at a time; always there, for comparison.
+    Scalar,
+}
+
+impl InstructionSet {
+    /// Those that this processor has, the quickest first.
+    pub fn available() -> Vec<Self> {
+        let mut available = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        available.extend(
+            [
+                Avx512::detect().map(Self::Avx512),
+                AvxVnni::detect().map(Self::AvxVnni),
+                Avx2::detect().map(Self::Avx2),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+        #[cfg(target_arch = "aarch64")]
+        available.extend(
+            [
+                I8mm::detect().map(Self::I8mm),
+                Dotprod::detect().map(Self::Dotprod),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+        available.extend([Self::Portable, Self::Scalar]);
+        available
+    }
+
+    /// The quickest that this processor has.
+    pub fn best() -> Self {
+        Self::available().first().copied().unwrap_or(Self::Portable)
+    }
+
+    /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
+    /// names one that is not there.
+    pub fn chosen() -> Result<Self, String> {
+        match arch::requested() {
+            Some(name) => Self::named(&name),
+            None => Ok(Self::best()),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, String> {
+        let available = Self::available();
+        let found = available.iter().find(|set| set.short_name() == name);
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = available.into_iter().map(Self::short_name).collect();
+            let names = names.join(", ");
+            let variable = arch::VARIABLE;
+            format!("{variable} is {name}, but this processor has these instructions: {names}")
+        })
+    }
+
+    /// What `QUARTET_INSTRUCTIONS` calls it.
+    const fn short_name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) => "avx-vnni",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => "i8mm",
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => "dotprod",
+            Self::Portable => "portable",
+            Self::Scalar => "scalar",
+        }
+    }
+
+    /// How people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => "AVX-512 VNNI",
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) => "AVX-VNNI",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => "NEON I8MM",
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(_) => "NEON dotprod",
+            Self::Portable => "portable",
+            Self::Scalar => "scalar",
+        }
+    }
+
+    /// The instructions of loops that the compiler makes wide: attention, norms, the rounding of inputs.
+    pub fn arch(self) -> Arch {
+        arch::arch_of(self.short_name())
+    }
+
+    /// How rows of inputs are grouped: each group has its sums in registers while it goes through a tile.
+    /// A row's result does not depend on its group.
+    pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
+        let n_groups = n_rows.div_ceil(self.n_most_rows());
+        let start = move |group: usize| group * n_rows / n_groups;
+        (0..n_groups).map(move |group| start(group)..start(group + 1))
+    }
+
+    /// Whether the rows of a group, where their number is even, are read two at a time.
+    pub(super) const fn reads_pairs(self) -> bool {
+        match self {
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) => true,
+            _ => false,
+        }
+    }
+
+    const fn n_most_rows(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => avx512::N_MOST_ROWS,
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(_) | Self::Dotprod(_) => neon::N_MOST_ROWS,
+            Self::Portable => portable::N_MOST_ROWS,
+            Self::Scalar => 4,
+        }
+    }
+
+    /// Multiplies some tiles with all inputs.
+    pub(super) fn multiply(self, part: Part<'_>) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(avx512) => avx512.multiply(part),
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.multiply(part),
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(i8mm) => i8mm.multiply(part),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(dotprod) => dotprod.multiply(part),
+            Self::Portable => portable::multiply(part),
+            Self::Scalar => scalar::multiply(part),
+        }
+    }
+
+    /// Adds values of a cache that keeps them in 8 bits to the sums of some queries, `[query][dim / 16]`. All
+    /// give the same bits.
+    pub(super) fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(avx512) => avx512.add_values(values, sums),
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni(avx_vnni) => avx_vnni.add_values(values, sums),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.add_values(values, sums),
+            #[cfg(target_arch = "aarch64")]
+            Self::I8mm(i8mm) => i8mm.add_values(values, sums),
+            #[cfg(target_arch = "aarch64")]
+            Self::Dotprod(dotprod) => dotprod.add_values(values, sums),
+            Self::Portable | Self::Scalar => portable::add_values(self.arch(), values, sums),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_chosen_by_name() {
+        for set in InstructionSet::available() {
+            assert_eq!(InstructionSet::named(set.short_name()), Ok(set));
+        }
+    }
+
+    #[test]
+    fn what_the_processor_lacks_is_refused_with_what_it_has() {
+        let error = InstructionSet::named("abacus").unwrap_err();
+        assert!(error.starts_with("QUARTET_INSTRUCTIONS is abacus, but"));
+        assert!(error.ends_with("scalar"));
+    }
+}

@@ -1,0 +1,44 @@
+//! The arithmetic of a decoder on the processor: products of weights with rows of inputs, and attention.
+//!
+//! Slices in, slices out. This module knows no model, no file and no tensor library. Weights are packed
+//! once, when a model is loaded; which instructions multiply them is found out when the program runs.
+
+pub mod arch;
+pub mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod cap;
+mod exp;
+mod format;
+mod formats;
+mod input_block;
+mod inputs;
+mod instructions;
+mod line;
+mod matrix;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+mod product;
+mod scalar;
+#[cfg(test)]
+mod tests;
+mod thread_pool;
+
+pub use cap::soft_cap;
+pub use exp::exp;
+pub(crate) use exp::exp_normal;
+pub use format::Format;
+pub use inputs::{Forms, Inputs};
+pub use instructions::InstructionSet;
+pub use matrix::Matrix;
+pub use product::multiply;
+pub use thread_pool::ThreadPool;
+
+/// Output rows side by side: one sum each in a vector register or a few.
+pub const N_LANES: usize = 16;
+
+/// Inputs that share one scale, and the columns of a step through a tile.
+pub const N_BLOCK: usize = 32;

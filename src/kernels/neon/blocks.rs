@@ -1,0 +1,128 @@
+//! A block of whole weights with one scale for each row, times the inputs of a group.
+
+use std::arch::aarch64::{
+    float32x4_t, int32x4_t, uint8x16_t, vandq_u8, vbslq_u8, vcvt_f32_f16, vcvtq_f32_s32,
+    vdupq_n_f32, vdupq_n_u8, vfmaq_f32, vfmaq_n_f32, vmulq_n_f32, vreinterpret_f16_u16, vshlq_n_u8,
+    vshrq_n_u8,
+};
+
+use super::dot::{self, Columns, Dot};
+use super::memory::Quarters;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// The weights of one block, in halves of 16 columns.
+pub type Weights<const Q: usize> = [Columns<Q>; 2];
+
+/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4_t; Q]; 2] {
+    let mut scales = [[vdupq_n_f32(0.0); Q]; 2];
+    let numbers = [quarters.load_half::<0>(line), quarters.load_half::<1>(line)];
+    for (scales, numbers) in scales.iter_mut().zip(numbers) {
+        for (scales, numbers) in scales.iter_mut().zip(numbers) {
+            *scales = vcvt_f32_f16(vreinterpret_f16_u16(numbers));
+        }
+    }
+    scales
+}
+
+/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) -> Weights<Q> {
+    let half = vdupq_n_u8(0x0f);
+    let mut weights = [[[half; Q]; 4]; 2];
+    let pairs = weights.as_flattened_mut().as_chunks_mut().0;
+    for ([low, high], line) in pairs.iter_mut().zip(lines) {
+        let both = low.iter_mut().zip(high).zip(quarters.load(line));
+        for ((low, high), bytes) in both {
+            *low = vandq_u8(bytes, half);
+            *high = vshrq_n_u8::<4>(bytes);
+        }
+    }
+    weights
+}
+
+/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
+/// `column % 4`.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn add_fifth_bits<const Q: usize>(
+    weights: &mut Weights<Q>,
+    quarters: Quarters<Q>,
+    line: &Line,
+) {
+    let line = quarters.load(line);
+    let [low, high] = weights;
+    let mut low_bits = line;
+    for bits in &mut low_bits {
+        *bits = vshlq_n_u8::<4>(*bits);
+    }
+    insert_fifth_bits(low, low_bits);
+    insert_fifth_bits(high, line);
+}
+
+/// Gives numbers of 4 bits a fifth: those of the first four columns are in place, the next ones one bit
+/// further up.
+#[inline]
+#[target_feature(enable = "neon")]
+fn insert_fifth_bits<const Q: usize>(columns: &mut Columns<Q>, mut bits: [uint8x16_t; Q]) {
+    let fifth = vdupq_n_u8(0x10);
+    for weights in columns {
+        for (weights, bits) in weights.iter_mut().zip(&mut bits) {
+            *weights = vbslq_u8(fifth, *bits, *weights);
+            *bits = vshrq_n_u8::<1>(*bits);
+        }
+    }
+}
+
+/// Adds what the minima of one block give to the sums of each row.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn add_mins<const Q: usize, const N: usize>(
+    mins: [float32x4_t; Q],
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    for (input, sums) in inputs.iter().zip(sums) {
+        for (sum, min) in sums.iter_mut().zip(mins) {
+            *sum = vfmaq_n_f32(*sum, min, input.scaled_sum);
+        }
+    }
+}
+
+/// Adds the products of one block to the sums of each row.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
+    weights: &Weights<Q>,
+    scales: [float32x4_t; Q],
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    let starts = inputs.each_ref().map(|input| {
+        let [low, high] = input.half_sums();
+        -i32::from(OFFSET) * (low + high)
+    });
+    let whole = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
+    add_scaled(&whole, scales, inputs, sums);
+}
+
+/// Adds sums of whole products, times the scales of the weights and of the inputs.
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_scaled<const Q: usize, const N: usize>(
+    whole: &[[int32x4_t; Q]; N],
+    scales: [float32x4_t; Q],
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    for ((input, whole), sums) in inputs.iter().zip(whole).zip(sums) {
+        for ((sum, whole), scale) in sums.iter_mut().zip(whole).zip(scales) {
+            let scale = vmulq_n_f32(scale, input.scale);
+            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*whole), scale);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What `Q2_K`, `Q3_K` and `Q6_K` share: a whole scale for each 16 columns. The sums of both halves of a block
+//! are multiplied with their scales as whole numbers, which a float still holds exactly.
+
+use std::arch::aarch64::{
+    float32x4_t, int32x4_t, uint8x16_t, vandq_u32, vcvtq_f32_s32, vdupq_n_s32, vdupq_n_u32,
+    vfmaq_f32, vfmaq_n_f32, vmlaq_n_s32, vmlaq_s32, vmulq_n_s32, vreinterpretq_s32_u32,
+    vreinterpretq_u32_u8, vshlq_u32,
+};
+
+use super::blocks::Weights;
+use super::dot::{self, Columns, Dot};
+use super::memory::whole_zeros;
+use crate::kernels::input_block::InputBlock;
+
+/// What both halves of a block are multiplied with.
+pub type Halves<const Q: usize> = [[int32x4_t; Q]; 2];
+
+/// Numbers for both halves from the words of each lane: the bits of the mask at this place and 16 further up.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
+    let mut pair = [[vdupq_n_s32(0); Q]; 2];
+    for (half, place) in pair.iter_mut().zip([place, place + 16]) {
+        for (number, words) in half.iter_mut().zip(words) {
+            let shifted = vshlq_u32(vreinterpretq_u32_u8(words), vdupq_n_s32(-place));
+            *number = vreinterpretq_s32_u32(vandq_u32(shifted, vdupq_n_u32(MASK)));
+        }
+    }
+    pair
+}
+
+/// Adds the products of one block, whose weights have an offset added, to the sums of each row.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn add_products<D: Dot, const OFFSET: i32, const Q: usize, const N: usize>(
+    [low, high]: &Weights<Q>,
+    [low_scales, high_scales]: &Halves<Q>,
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    let mut scaled = whole_zeros::<Q, N>();
+    add_half::<D, 0, OFFSET, Q, N>(low, low_scales, inputs, &mut scaled);
+    add_half::<D, 1, OFFSET, Q, N>(high, high_scales, inputs, &mut scaled);
+    add_scaled(&scaled, inputs, sums);
+}
+
+/// Adds the products of one half of a block, times its scales: exact.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const N: usize>(
+    weights: &Columns<Q>,
+    scales: &[int32x4_t; Q],
+    inputs: &[InputBlock; N],
+    scaled: &mut [[int32x4_t; Q]; N],
+) {
+    let starts = inputs.each_ref().map(|input| {
+        let [low, high] = input.half_sums();
+        -OFFSET * if HALF == 0 { low } else { high }
+    });
+    let whole = dot::sums::<D, HALF, 1, Q, N>(std::array::from_ref(weights), inputs, starts);
+    for (scaled, whole) in scaled.iter_mut().zip(whole) {
+        for ((scaled, whole), scale) in scaled.iter_mut().zip(whole).zip(scales) {
+            *scaled = vmlaq_s32(*scaled, whole, *scale);
+        }
+    }
+}
+
+/// Adds what the minima of one block give: the sums of the inputs of both halves, times a whole number each.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn add_mins<const Q: usize, const N: usize>(
+    [low_mins, high_mins]: &Halves<Q>,
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    let mut whole = whole_zeros::<Q, N>();
+    for (input, whole) in inputs.iter().zip(&mut whole) {
+        let [low, high] = input.half_sums();
+        for ((whole, low_min), high_min) in whole.iter_mut().zip(low_mins).zip(high_mins) {
+            *whole = vmlaq_n_s32(vmulq_n_s32(*low_min, low), *high_min, high);
+        }
+    }
+    add_scaled(&whole, inputs, sums);
+}
+
+/// Adds whole sums, times the scales of the inputs.
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_scaled<const Q: usize, const N: usize>(
+    whole: &[[int32x4_t; Q]; N],
+    inputs: &[InputBlock; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    for ((input, whole), sums) in inputs.iter().zip(whole).zip(sums) {
+        for (sum, whole) in sums.iter_mut().zip(whole) {
+            *sum = vfmaq_n_f32(*sum, vcvtq_f32_s32(*whole), input.scale);
+        }
+    }
+}
+
+/// Ends a step: adds what the factors of its rows make of it to the sums of all.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn add_step<const Q: usize, const N: usize>(
+    factors: [float32x4_t; Q],
+    step_sums: &[[float32x4_t; Q]; N],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    for (sums, step_sums) in sums.iter_mut().zip(step_sums) {
+        for ((sum, step_sum), factor) in sums.iter_mut().zip(step_sums).zip(factors) {
+            *sum = vfmaq_f32(*sum, factor, *step_sum);
+        }
+    }
+}

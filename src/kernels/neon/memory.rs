@@ -1,0 +1,170 @@
+//! Between memory and registers.
+
+#![expect(
+    unsafe_code,
+    reason = "loads and stores take raw pointers; each is made from a reference here"
+)]
+
+use std::arch::aarch64::{
+    float32x4_t, int8x16_t, int32x4_t, uint8x16_t, uint16x4_t, vaddq_s32, vcreate_s8, vdup_n_u16,
+    vdupq_n_f32, vdupq_n_s32, vdupq_n_u8, vget_low_s16, vld1_u16, vld1q_s32, vld1q_u8, vmovl_s8,
+    vmovl_s16, vreinterpretq_s8_s32, vst1q_f32, vst1q_s32,
+};
+use std::arch::asm;
+
+use crate::kernels::N_LANES;
+use crate::kernels::attention::Whole;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// Registers of one number for each row of a tile.
+const N_QUARTERS: usize = 4;
+
+/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
+/// long that it is lost from the first cache.
+const N_AHEAD_BYTES: usize = 4096;
+
+/// `Q` neighbouring quarters of the 16 rows of a tile: one register each.
+#[derive(Debug, Clone, Copy)]
+pub struct Quarters<const Q: usize> {
+    /// The first; all `Q` are below four.
+    first: usize,
+}
+
+impl<const Q: usize> Quarters<Q> {
+    /// All rows of a tile, one part after another.
+    pub fn all() -> impl Iterator<Item = Self> {
+        const { assert!(N_QUARTERS.is_multiple_of(Q), "the last part has as many") }
+        (0..N_QUARTERS).step_by(Q).map(|first| Self { first })
+    }
+
+    /// Each of them alone.
+    #[inline]
+    pub fn singles(self) -> [Quarters<1>; Q] {
+        std::array::from_fn(|index| Quarters {
+            first: self.first + index,
+        })
+    }
+
+    /// Loads the bytes of four columns. Where a whole line is loaded, it asks for the one that comes later;
+    /// where the rows of inputs are more, the processor finds out in time what comes.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn load(self, line: &Line) -> [uint8x16_t; Q] {
+        let line = if Q == N_QUARTERS { ahead(line) } else { line };
+        let mut loaded = [vdupq_n_u8(0); Q];
+        for (quarter, loaded) in (self.first..).zip(&mut loaded) {
+            // SAFETY: the reference is valid for 64 bytes, of which this is a quarter.
+            *loaded = unsafe { vld1q_u8(line.0.as_ptr().add(16 * quarter)) };
+        }
+        loaded
+    }
+
+    /// Loads numbers of 16 bits, `[half][lane]`.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn load_half<const HALF: usize>(self, line: &Line) -> [uint16x4_t; Q] {
+        const { assert!(HALF < 2, "a line has two halves") }
+        let mut loaded = [vdup_n_u16(0); Q];
+        for (quarter, loaded) in (self.first..).zip(&mut loaded) {
+            let start = std::ptr::from_ref(line).cast::<u16>();
+            // SAFETY: the reference is valid for 32 numbers, of which these are four.
+            *loaded = unsafe { vld1_u16(start.add(HALF * N_LANES + 4 * quarter)) };
+        }
+        loaded
+    }
+
+    /// Loads signed bytes, `[scale][lane]`, and widens them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn load_signed<const SCALE: usize>(self, line: &Line) -> [int32x4_t; Q] {
+        const { assert!(SCALE < 4, "a line has a byte for four scales of each row") }
+        let mut loaded = [vdupq_n_s32(0); Q];
+        for (quarter, loaded) in (self.first..).zip(&mut loaded) {
+            let start = std::ptr::from_ref(line).cast::<u32>();
+            // SAFETY: the reference is valid for 16 words, of which this is one, and the type of a line
+            // aligns it to 64.
+            let bytes = unsafe { start.add(4 * SCALE + quarter).read() };
+            let bytes = vmovl_s8(vcreate_s8(u64::from(bytes)));
+            *loaded = vmovl_s16(vget_low_s16(bytes));
+        }
+        loaded
+    }
+
+    /// Puts sums in their places in arrays of all rows.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn store<const N: usize>(
+        self,
+        sums: [[float32x4_t; Q]; N],
+        stored: &mut [[f32; N_LANES]; N],
+    ) {
+        for (stored, sums) in stored.iter_mut().zip(sums) {
+            for (quarter, sum) in (self.first..).zip(sums) {
+                // SAFETY: the reference is valid for 16 floats, of which these are four.
+                unsafe { vst1q_f32(stored.as_mut_ptr().add(4 * quarter), sum) };
+            }
+        }
+    }
+
+    /// Adds to the whole sums of some dimensions.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub fn add_whole(self, sums: &mut Whole, added: [int32x4_t; Q]) {
+        for (quarter, added) in (self.first..).zip(added) {
+            // SAFETY: the reference is valid for 16 numbers, of which these are four.
+            unsafe {
+                let start = sums.0.as_mut_ptr().add(4 * quarter);
+                vst1q_s32(start, vaddq_s32(vld1q_s32(start), added));
+            }
+        }
+    }
+}
+
+/// Loads one half of a block of inputs.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
+    let mut loaded = vdupq_n_s32(0);
+    if let Some(words) = input.words.as_chunks::<4>().0.get(half) {
+        // SAFETY: the reference is valid for four words.
+        loaded = unsafe { vld1q_s32(words.as_ptr()) };
+    }
+    vreinterpretq_s8_s32(loaded)
+}
+
+/// The line, when the one that comes some time after it was asked for. It goes through the instruction so
+/// that the compiler may move it like any other, but not leave it out.
+#[inline]
+#[expect(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "the instruction gives no value that is in memory"
+)]
+pub fn ahead(line: &Line) -> &Line {
+    let mut start = std::ptr::from_ref(line);
+    // SAFETY: the instruction never faults, wherever it points, and changes nothing that a program sees; so
+    // the pointer is still that of the reference.
+    unsafe {
+        asm!(
+            "prfm pldl1keep, [{start}, #{ahead}]",
+            start = inout(reg) start,
+            ahead = const N_AHEAD_BYTES,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        &*start
+    }
+}
+
+/// Sums of nothing.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn zeros<const Q: usize, const N: usize>() -> [[float32x4_t; Q]; N] {
+    [[vdupq_n_f32(0.0); Q]; N]
+}
+
+/// Whole sums of nothing.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn whole_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {
+    [[vdupq_n_s32(0); Q]; N]
+}

@@ -1,0 +1,32 @@
+//! `Q4_0`: both halves of the bytes become bytes.
+
+use std::arch::aarch64::float32x4_t;
+
+use super::blocks::{add_block, scales, widen_halves};
+use super::dot::Dot;
+use super::memory::{Quarters, zeros};
+use crate::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
+use crate::kernels::formats::q4_k::N_BLOCK_LINES;
+use crate::kernels::inputs::Group;
+use crate::kernels::line::Line;
+
+/// The products of some quarters of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
+    tile: &[Line],
+    quarters: Quarters<Q>,
+    group: &Group<'_>,
+) -> [[float32x4_t; Q]; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+        let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
+            let weights = widen_halves(quarters, lines);
+            add_block::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
+        }
+    }
+    sums
+}

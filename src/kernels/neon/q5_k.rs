@@ -1,0 +1,33 @@
+//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+
+use std::arch::aarch64::float32x4_t;
+
+use super::blocks::{add_fifth_bits, widen_halves};
+use super::dot::Dot;
+use super::memory::{Quarters, zeros};
+use super::sub_scales::add_step;
+use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
+use crate::kernels::inputs::Group;
+use crate::kernels::line::Line;
+
+/// The products of some quarters of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
+    tile: &[Line],
+    quarters: Quarters<Q>,
+    group: &Group<'_>,
+) -> [[float32x4_t; Q]; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks().0;
+    for (step, inputs) in steps.iter().zip(inputs) {
+        add_step::<D, N_BLOCK_LINES, Q, N>(step, quarters, inputs, &mut sums, |lines| {
+            let [highest, lower @ ..] = lines;
+            let mut weights = widen_halves(quarters, lower);
+            add_fifth_bits(&mut weights, quarters, highest);
+            weights
+        });
+    }
+    sums
+}

@@ -1,0 +1,44 @@
+//! `Q8_0`: the bytes of its tiles have 128 added, which their highest bit takes back.
+
+use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
+
+use super::blocks::{Weights, add_block, scales};
+use super::dot::Dot;
+use super::memory::{Quarters, zeros};
+use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
+use crate::kernels::inputs::Group;
+use crate::kernels::line::Line;
+
+/// The products of some quarters of a tile with each row of a group.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn sums<D: Dot, const Q: usize, const N: usize>(
+    tile: &[Line],
+    quarters: Quarters<Q>,
+    group: &Group<'_>,
+) -> [[float32x4_t; Q]; N] {
+    let mut sums = zeros();
+    let steps = tile.as_chunks::<N_STEP_LINES>().0;
+    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+        let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
+            add_block::<D, 0, Q, N>(&weights(quarters, lines), scales, inputs, &mut sums);
+        }
+    }
+    sums
+}
+
+/// The numbers of one block with their signs.
+#[inline]
+#[target_feature(enable = "neon")]
+fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; N_BLOCK_LINES]) -> Weights<Q> {
+    let highest = vdupq_n_u8(OFFSET as u8);
+    let mut weights = [[[highest; Q]; 4]; 2];
+    for (weights, line) in weights.as_flattened_mut().iter_mut().zip(lines) {
+        for (weights, bytes) in weights.iter_mut().zip(quarters.load(line)) {
+            *weights = veorq_u8(bytes, highest);
+        }
+    }
+    weights
+}

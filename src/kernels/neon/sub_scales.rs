@@ -1,0 +1,108 @@
+//! What `Q4_K` and `Q5_K` share: the heads of their blocks, which have a scale and a minimum for each 32
+//! columns.
+
+use std::arch::aarch64::{
+    float32x4_t, uint8x16_t, uint32x4_t, vandq_u8, vandq_u32, vcvtq_f32_u32, vdupq_n_f32,
+    vdupq_n_u8, vdupq_n_u32, vfmaq_f32, vfmsq_f32, vorrq_u8, vreinterpretq_u32_u8, vshrq_n_u8,
+    vshrq_n_u32,
+};
+
+use super::blocks::{self, Weights, add_block, add_mins};
+use super::dot::Dot;
+use super::memory::{Quarters, zeros};
+use crate::kernels::formats::sub_scales::N_LINES;
+use crate::kernels::input_block::InputBlock;
+use crate::kernels::line::Line;
+
+/// The scales or the minima of four blocks: whole numbers in the bytes of each lane, the next one in the
+/// lowest.
+#[derive(Debug, Clone, Copy)]
+struct Whole<const Q: usize>([uint32x4_t; Q]);
+
+impl<const Q: usize> Whole<Q> {
+    /// Those of the next block.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn next(&mut self) -> [float32x4_t; Q] {
+        let mut found = [vdupq_n_f32(0.0); Q];
+        for (found, words) in found.iter_mut().zip(&mut self.0) {
+            *found = vcvtq_f32_u32(vandq_u32(*words, vdupq_n_u32(0xff)));
+            *words = vshrq_n_u32::<8>(*words);
+        }
+        found
+    }
+}
+
+/// Adds the products of a step to the sums of each row. Behind the head stand eight blocks of `L` lines, which
+/// `widen` makes bytes. What all its columns have in common is multiplied only when it ends.
+#[inline]
+#[target_feature(enable = "neon,dotprod")]
+pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
+    step: &[Line],
+    quarters: Quarters<Q>,
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [[float32x4_t; Q]; N],
+    widen: impl Fn(&[Line; L]) -> Weights<Q>,
+) {
+    let Some((head, lines)) = step.split_first_chunk() else {
+        return;
+    };
+    let [_, scales, _, rest] = head;
+    let halves = unpack(quarters.load(scales), quarters.load(rest)).into_iter();
+    let lines = lines.as_chunks().0.as_chunks::<4>().0;
+    let mut scaled = zeros::<Q, N>();
+    for (mut scales, (lines, inputs)) in halves.zip(lines.iter().zip(inputs.as_chunks::<4>().0)) {
+        for (lines, inputs) in lines.iter().zip(inputs) {
+            add_block::<D, 0, Q, N>(&widen(lines), scales.next(), inputs, &mut scaled);
+        }
+    }
+    end_step((quarters, head), &scaled, inputs, sums);
+}
+
+/// Adds to the sums of all what the products of a step and its minima give.
+#[inline]
+#[target_feature(enable = "neon")]
+fn end_step<const Q: usize, const N: usize>(
+    (quarters, head): (Quarters<Q>, &[Line; N_LINES]),
+    scaled: &[[float32x4_t; Q]; N],
+    inputs: &[[InputBlock; N]; 8],
+    sums: &mut [[float32x4_t; Q]; N],
+) {
+    let [factors, _, mins, rest] = head;
+    let mut rest = quarters.load(rest);
+    for rest in &mut rest {
+        *rest = vshrq_n_u8::<4>(*rest);
+    }
+    let mut step_mins = zeros::<Q, N>();
+    let halves = unpack(quarters.load(mins), rest).into_iter();
+    for (mut mins, inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+        for inputs in inputs {
+            add_mins(mins.next(), inputs, &mut step_mins);
+        }
+    }
+    let [scales, mins] = blocks::scales(quarters, factors);
+    for ((sums, scaled), step_mins) in sums.iter_mut().zip(scaled).zip(step_mins) {
+        let factors = scales.into_iter().zip(mins);
+        let steps = scaled.iter().zip(step_mins);
+        for ((sum, (scaled, step_min)), (scale, min)) in sums.iter_mut().zip(steps).zip(factors) {
+            *sum = vfmaq_f32(*sum, scale, *scaled);
+            *sum = vfmsq_f32(*sum, min, step_min);
+        }
+    }
+}
+
+/// Six bits for each byte: of the first four blocks as they are, of the others the lower four bits from
+/// `rest` and the upper two from those of the first.
+#[inline]
+#[target_feature(enable = "neon")]
+fn unpack<const Q: usize>(first: [uint8x16_t; Q], rest: [uint8x16_t; Q]) -> [Whole<Q>; 2] {
+    let (mut low, mut high) = ([vdupq_n_u32(0); Q], [vdupq_n_u32(0); Q]);
+    let places = low.iter_mut().zip(&mut high);
+    for ((low, high), (first, rest)) in places.zip(first.into_iter().zip(rest)) {
+        *low = vreinterpretq_u32_u8(vandq_u8(first, vdupq_n_u8(0x3f)));
+        let lower = vandq_u8(rest, vdupq_n_u8(0x0f));
+        let upper = vandq_u8(vshrq_n_u8::<2>(first), vdupq_n_u8(0x30));
+        *high = vreinterpretq_u32_u8(vorrq_u8(lower, upper));
+    }
+    [Whole(low), Whole(high)]
+}

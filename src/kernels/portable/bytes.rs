@@ -1,0 +1,129 @@
+//! Bytes of weights, and their products with inputs.
+//!
+//! Of four columns the bytes of the first and the third make a number of 32 bits, `first + (third << 16)`,
+//! and so do those of the second and the fourth. Times two inputs in the other order that is, in its upper
+//! 16 bits, the sum of both products: two for one multiplication, with no change of places.
+
+use super::wide_block::WideBlock;
+use super::{Lanes, N_LANES};
+use crate::kernels::N_BLOCK;
+use crate::kernels::formats::q4_k;
+use crate::kernels::formats::sub_scales::LOW;
+use crate::kernels::line::Line;
+
+/// The bytes of four columns for each row of a tile.
+pub type Bytes = [u32; N_LANES];
+
+/// The weights of one block, without signs.
+pub type Weights = [Bytes; N_BLOCK / 4];
+
+/// One whole number for each row of a tile.
+pub type Whole = [i32; N_LANES];
+
+/// The first and the third of four bytes.
+const ODD: u32 = 0x00ff_00ff;
+
+/// The words of a line.
+#[inline(always)]
+pub fn load(line: &Line) -> Bytes {
+    let mut words = [0; N_LANES];
+    let bytes = line.0.as_chunks().0.iter();
+    for (word, bytes) in words.iter_mut().zip(bytes) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+#[inline(always)]
+pub fn widen_halves(lines: &[Line; q4_k::N_BLOCK_LINES]) -> Weights {
+    let mut weights = [[0; N_LANES]; N_BLOCK / 4];
+    for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
+        let bytes = load(line);
+        *low = bytes.map(|bytes| bytes & LOW);
+        *high = bytes.map(|bytes| bytes >> 4 & LOW);
+    }
+    weights
+}
+
+/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
+/// `column % 4`.
+#[inline(always)]
+pub fn add_fifth_bits(weights: &mut Weights, line: &Line) {
+    let highest = load(line);
+    for (index, weights) in weights.iter_mut().enumerate() {
+        for (weight, bits) in weights.iter_mut().zip(highest) {
+            *weight |= (bits >> index & 0x0101_0101) << 4;
+        }
+    }
+}
+
+/// Adds products of weights without signs that are so small that 4 × `RUN` products fit into 16 bits: below
+/// 16 for a run of 4, below 32 for 2, below 64 for 1. `first` is the place of the first four columns in
+/// their block.
+#[inline(always)]
+pub fn add_small<const RUN: usize, const N: usize>(
+    weights: &[Bytes],
+    first: usize,
+    inputs: &[WideBlock; N],
+    sums: &mut [Whole; N],
+) {
+    for (index, weights) in weights.as_chunks::<RUN>().0.iter().enumerate() {
+        // The lower 16 bits have a sign, too: with this added they take nothing away from the upper ones.
+        let mut both = [[1 << 15; N_LANES]; N];
+        for (step, bytes) in weights.iter().enumerate() {
+            let odd = bytes.map(|bytes| (bytes & ODD).cast_signed());
+            let even = bytes.map(|bytes| (bytes >> 8 & ODD).cast_signed());
+            for (both, input) in both.iter_mut().zip(inputs) {
+                if let Some([first, second]) = input.pairs.get(first + index * RUN + step) {
+                    add_products(&odd, *first, both);
+                    add_products(&even, *second, both);
+                }
+            }
+        }
+        for (sums, both) in sums.iter_mut().zip(&both) {
+            for (sum, both) in sums.iter_mut().zip(both) {
+                *sum += both >> 16;
+            }
+        }
+    }
+}
+
+/// Adds products of weights of 8 bits: those of their lower halves, and 16 times those of their upper.
+#[inline(always)]
+pub fn add_large<const N: usize>(
+    lines: &[Line; N_BLOCK / 4],
+    inputs: &[WideBlock; N],
+    sums: &mut [Whole; N],
+) {
+    for (index, lines) in lines.as_chunks::<4>().0.iter().enumerate() {
+        let mut lower = [[0; N_LANES]; 4];
+        let mut upper = [[0; N_LANES]; 4];
+        for ((lower, upper), line) in lower.iter_mut().zip(&mut upper).zip(lines) {
+            let bytes = load(line);
+            *lower = bytes.map(|bytes| bytes & LOW);
+            *upper = bytes.map(|bytes| bytes >> 4 & LOW);
+        }
+        let mut upper_sums = [[0; N_LANES]; N];
+        add_small::<4, N>(&lower, 4 * index, inputs, sums);
+        add_small::<4, N>(&upper, 4 * index, inputs, &mut upper_sums);
+        for (sums, upper) in sums.iter_mut().zip(&upper_sums) {
+            for (sum, upper) in sums.iter_mut().zip(upper) {
+                *sum += 16 * upper;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_products(weights: &Whole, input: i32, sums: &mut Whole) {
+    for (sum, weight) in sums.iter_mut().zip(weights) {
+        *sum = sum.wrapping_add(weight.wrapping_mul(input));
+    }
+}
+
+/// The numbers as floats.
+#[inline(always)]
+pub fn floats(whole: &Whole) -> Lanes {
+    whole.map(|whole| whole as f32)
+}

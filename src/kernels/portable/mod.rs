@@ -1,0 +1,218 @@
+//! Products in loops that the compiler makes wide for the instructions that it knows: for processors whose
+//! own have no kernels here.
+
+#![expect(
+    clippy::inline_always,
+    reason = "a loop is compiled for the instructions of its caller only where it is part of it"
+)]
+
+mod blocks;
+mod bytes;
+mod floats;
+mod half_scales;
+mod mins;
+mod q6_k;
+mod sub_scales;
+mod values;
+mod wide_block;
+
+use std::iter;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use self::blocks::{Q4_0, Q5_0, Q8_0};
+use self::floats::{BF16, F16, F32, FloatProduct};
+use self::half_scales::{Q2K, Q3K};
+use self::mins::{Q4_1, Q5_1};
+use self::q6_k::Q6K;
+use self::sub_scales::{Q4K, Q5K};
+pub use self::values::add as add_values;
+use self::wide_block::WideBlock;
+use super::inputs::Group;
+use super::line::Line;
+use super::product::Part;
+use super::{Format, N_LANES};
+
+/// The most rows of inputs that are multiplied together: their sums and some weights fit into 16 registers
+/// of 128 bits.
+pub const N_MOST_ROWS: usize = 4;
+
+/// One number for each row of a tile.
+type Lanes = [f32; N_LANES];
+
+/// How weights of one format are multiplied with inputs that were rounded.
+trait Kernel {
+    /// The products of a tile with N rows of inputs, `[block][row]`.
+    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N];
+}
+
+/// Multiplies some tiles with all inputs.
+pub fn multiply(part: Part<'_>) {
+    multiply_with(Arch::new(), part);
+}
+
+/// Multiplies some tiles with all inputs, with these instructions.
+fn multiply_with(arch: Arch, part: Part<'_>) {
+    match part.tiles.format {
+        Format::F32 => arch.dispatch(FloatProduct::<F32, _>::new(part)),
+        Format::F16 => arch.dispatch(FloatProduct::<F16, _>::new(part)),
+        Format::BF16 => arch.dispatch(FloatProduct::<BF16, _>::new(part)),
+        Format::Q2K => arch.dispatch(Product::<Q2K>::new(part)),
+        Format::Q3K => arch.dispatch(Product::<Q3K>::new(part)),
+        Format::Q4_0 => arch.dispatch(Product::<Q4_0>::new(part)),
+        Format::Q4_1 => arch.dispatch(Product::<Q4_1>::new(part)),
+        Format::Q4K => arch.dispatch(Product::<Q4K>::new(part)),
+        Format::Q5_0 => arch.dispatch(Product::<Q5_0>::new(part)),
+        Format::Q5_1 => arch.dispatch(Product::<Q5_1>::new(part)),
+        Format::Q5K => arch.dispatch(Product::<Q5K>::new(part)),
+        Format::Q6K => arch.dispatch(Product::<Q6K>::new(part)),
+        Format::Q8_0 => arch.dispatch(Product::<Q8_0>::new(part)),
+    }
+}
+
+/// The products of a part.
+struct Product<'a, K> {
+    part: Part<'a>,
+    kernel: PhantomData<K>,
+}
+
+impl<'a, K> Product<'a, K> {
+    const fn new(part: Part<'a>) -> Self {
+        Self {
+            part,
+            kernel: PhantomData,
+        }
+    }
+}
+
+impl<K: Kernel> WithSimd for Product<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let mut part = self.part;
+        let (tiles, inputs) = (part.tiles, part.inputs);
+        let mut wide = Vec::new();
+        for panel in inputs.panels() {
+            wide.clear();
+            for group in panel.groups() {
+                let blocks = group.blocks.iter().map(WideBlock::new);
+                let n_copies = n_kernel_rows(&group) / group.rows.len();
+                wide.extend(blocks.flat_map(|block| iter::repeat_n(block, n_copies)));
+            }
+            for (index, tile) in tiles.iter().enumerate() {
+                let mut rest = wide.as_slice();
+                for group in panel.groups() {
+                    let n_rows = n_kernel_rows(&group);
+                    let n_blocks = group.blocks.len() / group.rows.len() * n_rows;
+                    let blocks = rest.split_off(..n_blocks).unwrap_or_default();
+                    let place = (index, group.rows);
+                    match n_rows {
+                        2 => multiply_group::<K, S, 2>(&mut part, place, tile, blocks),
+                        3 => multiply_group::<K, S, 3>(&mut part, place, tile, blocks),
+                        _ => multiply_group::<K, S, 4>(&mut part, place, tile, blocks),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How many rows a kernel is told that a group has. One row goes through twice: the compiler makes no wide
+/// loops of a kernel for one alone, so that this is quicker.
+fn n_kernel_rows(group: &Group<'_>) -> usize {
+    group.rows.len().max(2)
+}
+
+/// Multiplies one tile, which has this number, with N rows of inputs, of which these are kept.
+#[inline(always)]
+fn multiply_group<K: Kernel, S: Simd, const N: usize>(
+    part: &mut Part<'_>,
+    (index, rows): (usize, Range<usize>),
+    tile: &[Line],
+    blocks: &[WideBlock],
+) {
+    let sums = K::sums::<S, N>(tile, blocks.as_chunks::<N>().0);
+    let kept = sums.get(..rows.len()).unwrap_or_default();
+    part.write(index, rows.start, kept);
+}
+
+/// `sum + a × b` for each row.
+#[inline(always)]
+fn add_product<S: Simd>(a: &Lanes, b: &Lanes, sum: &mut Lanes) {
+    for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
+        *sum = multiply_add::<S>(*a, *b, *sum);
+    }
+}
+
+/// a × b + c: in one step where the processor has that, because the step's emulation is slow.
+#[inline(always)]
+fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
+    if S::IS_SCALAR {
+        a * b + c
+    } else {
+        a.mul_add(b, c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Forms, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
+    use super::*;
+
+    const FORMATS: [Format; 13] = [
+        Format::F32,
+        Format::F16,
+        Format::BF16,
+        Format::Q2K,
+        Format::Q3K,
+        Format::Q4_0,
+        Format::Q4_1,
+        Format::Q4K,
+        Format::Q5_0,
+        Format::Q5_1,
+        Format::Q5K,
+        Format::Q6K,
+        Format::Q8_0,
+    ];
+
+    #[test]
+    fn the_fewest_instructions_give_what_the_scalar_twin_gives() {
+        let (n_rows, width) = (37, 512);
+        let team = ThreadPool::new(1).unwrap();
+        for format in FORMATS {
+            let layout = format.layout();
+            let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
+            // No byte is so large that a float of it would be.
+            let bytes: Vec<u8> = (0..n_bytes).map(|i| (i * 37 % 65) as u8).collect();
+            let matrix = Matrix::pack(format, &bytes, width).unwrap();
+            for n_inputs in [1, 2, 3, 4, 7] {
+                let values = (0..n_inputs * width).map(|i| (i as f32 * 0.71).sin());
+                let values: Vec<f32> = values.collect();
+                let mut inputs = Inputs::new(InstructionSet::Portable);
+                inputs.set(&team, &values, width, Forms::of([format]));
+                let product = |multiply: &dyn Fn(Part<'_>)| {
+                    let mut outputs = vec![0.0; n_inputs * n_rows];
+                    multiply(Part {
+                        tiles: matrix.tiles(),
+                        inputs: &inputs,
+                        outputs: outputs.chunks_mut(n_rows).collect(),
+                    });
+                    outputs
+                };
+                let found = product(&|part| multiply_with(Arch::Scalar, part));
+                let expected = product(&|part| scalar::multiply(part));
+                let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
+                for (found, expected) in found.iter().zip(&expected) {
+                    let error = (found - expected).abs();
+                    assert!(
+                        error <= 1e-5 * largest,
+                        "{format:?}, {n_inputs}: {found} for {expected}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `Q4_K` and `Q5_K`: a scale and a minimum for each 32 columns.
+
+use pulp::Simd;
+
+use super::blocks::{add_scaled, load_scales};
+use super::bytes::{Bytes, Whole, add_fifth_bits, add_small, load, widen_halves};
+use super::mins::add_mins;
+use super::wide_block::WideBlock;
+use super::{Kernel, Lanes, N_LANES, add_product};
+use crate::kernels::formats::sub_scales::{LOW, N_LINES};
+use crate::kernels::formats::{q4_k, q5_k};
+use crate::kernels::line::Line;
+
+/// The lower six bits of each byte.
+const SIX: u32 = 0x3f3f_3f3f;
+
+/// Both halves of the bytes become bytes.
+pub struct Q4K;
+
+/// Both halves of the bytes become bytes, and each gets its highest bit.
+pub struct Q5K;
+
+impl Kernel for Q4K {
+    #[inline(always)]
+    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+        let steps = tile.as_chunks::<{ q4_k::N_STEP_LINES }>().0;
+        let mut sums = [[0.0; N_LANES]; N];
+        for (step, inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+            let Some((head, lines)) = step.split_first_chunk() else {
+                continue;
+            };
+            let head = Head::load(head);
+            let mut step_sums = StepSums::<N>::new();
+            let blocks = lines.as_chunks().0.iter().zip(inputs);
+            for (block, (lines, inputs)) in blocks.enumerate() {
+                let mut whole = [[0; N_LANES]; N];
+                add_small::<4, N>(&widen_halves(lines), 0, inputs, &mut whole);
+                step_sums.add::<S>(&whole, &head.block(block), inputs);
+            }
+            step_sums.add_to::<S>(&head, &mut sums);
+        }
+        sums
+    }
+}
+
+impl Kernel for Q5K {
+    #[inline(always)]
+    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+        let steps = tile.as_chunks::<{ q5_k::N_STEP_LINES }>().0;
+        let mut sums = [[0.0; N_LANES]; N];
+        for (step, inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+            let Some((head, lines)) = step.split_first_chunk() else {
+                continue;
+            };
+            let head = Head::load(head);
+            let mut step_sums = StepSums::<N>::new();
+            let blocks = lines.as_chunks::<{ q5_k::N_BLOCK_LINES }>().0;
+            let blocks = blocks.iter().zip(inputs).enumerate();
+            for (block, ([highest, lower @ ..], inputs)) in blocks {
+                let mut weights = widen_halves(lower);
+                add_fifth_bits(&mut weights, highest);
+                let mut whole = [[0; N_LANES]; N];
+                add_small::<2, N>(&weights, 0, inputs, &mut whole);
+                step_sums.add::<S>(&whole, &head.block(block), inputs);
+            }
+            step_sums.add_to::<S>(&head, &mut sums);
+        }
+        sums
+    }
+}
+
+/// The scales and minima of a step.
+struct Head {
+    /// By what the sums of the step are multiplied: with scales, and of minima.
+    factors: [Lanes; 2],
+    /// Whole numbers, `[scale or minimum][block / 4]`, four in the bytes of each row.
+    whole: [[Bytes; 2]; 2],
+}
+
+impl Head {
+    /// From the first lines of a step.
+    #[inline(always)]
+    fn load([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
+        let [scales, mins, rest] = lines.each_ref().map(load);
+        let rest_of_mins = rest.map(|rest| rest >> 4);
+        Self {
+            factors: load_scales(factors),
+            whole: [
+                [scales.map(|word| word & SIX), high_words(&rest, &scales)],
+                [
+                    mins.map(|word| word & SIX),
+                    high_words(&rest_of_mins, &mins),
+                ],
+            ],
+        }
+    }
+
+    /// Scale and minimum of a block.
+    #[inline(always)]
+    fn block(&self, block: usize) -> [Lanes; 2] {
+        self.whole.each_ref().map(|words| {
+            let words = words.get(block / 4).copied().unwrap_or([0; N_LANES]);
+            words.map(|word| (word >> (block % 4 * 8) & 0xff).cast_signed() as f32)
+        })
+    }
+}
+
+/// Six bits for each byte: the lower four bits of `low`, the upper two of `high`.
+#[inline(always)]
+fn high_words(low: &Bytes, high: &Bytes) -> Bytes {
+    let mut words = [0; N_LANES];
+    for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+        *word = low & LOW | high >> 2 & 0x3030_3030;
+    }
+    words
+}
+
+/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
+/// only when it ends.
+struct StepSums<const N: usize> {
+    scaled: [Lanes; N],
+    mins: [Lanes; N],
+}
+
+impl<const N: usize> StepSums<N> {
+    /// Sums of nothing.
+    const fn new() -> Self {
+        Self {
+            scaled: [[0.0; N_LANES]; N],
+            mins: [[0.0; N_LANES]; N],
+        }
+    }
+
+    /// Adds the products of one block.
+    #[inline(always)]
+    fn add<S: Simd>(
+        &mut self,
+        whole: &[Whole; N],
+        [scales, mins]: &[Lanes; 2],
+        inputs: &[WideBlock; N],
+    ) {
+        add_scaled::<S, N>(whole, scales, inputs, &mut self.scaled);
+        add_mins::<S, N>(mins, inputs, &mut self.mins);
+    }
+
+    /// Ends the step: adds it to the sums of all.
+    #[inline(always)]
+    fn add_to<S: Simd>(&self, head: &Head, sums: &mut [Lanes; N]) {
+        let [scales, mins] = &head.factors;
+        let minus_mins = mins.map(|min| -min);
+        for ((sum, scaled), mins) in sums.iter_mut().zip(&self.scaled).zip(&self.mins) {
+            add_product::<S>(scales, scaled, sum);
+            add_product::<S>(&minus_mins, mins, sum);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Inputs rounded to 8 bits, two in a number.
+
+use crate::kernels::N_BLOCK;
+use crate::kernels::input_block::InputBlock;
+
+/// 32 inputs of one row.
+#[derive(Debug, Clone, Copy)]
+pub struct WideBlock {
+    /// For four columns at a time the first and the third input, then the second and the fourth:
+    /// `(first << 16) + third`.
+    pub pairs: [[i32; 2]; N_BLOCK / 4],
+    /// The sums of the first and the second 16 inputs.
+    pub half_sums: [i32; 2],
+    /// What a whole number stands for.
+    pub scale: f32,
+    /// The sum of the inputs times the scale.
+    pub scaled_sum: f32,
+}
+
+impl WideBlock {
+    /// The same inputs.
+    #[inline(always)]
+    pub fn new(block: &InputBlock) -> Self {
+        let sums = block.half_sums;
+        Self {
+            pairs: block.words.map(|word| {
+                let [a, b, c, d] = word.to_le_bytes().map(|byte| i32::from(byte.cast_signed()));
+                [(a << 16) + c, (b << 16) + d]
+            }),
+            half_sums: [i32::from(sums as i16), sums >> 16],
+            scale: block.scale,
+            scaled_sum: block.scaled_sum,
+        }
+    }
+}

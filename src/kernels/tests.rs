@@ -1,0 +1,285 @@
+//! Every kernel against the product of the widened weights, and against its scalar twin.
+
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::{Device, Tensor};
+
+use super::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
+
+/// The formats, and what candle calls them.
+const FORMATS: &[(Format, GgmlDType)] = &[
+    (Format::F32, GgmlDType::F32),
+    (Format::F16, GgmlDType::F16),
+    (Format::BF16, GgmlDType::BF16),
+    (Format::Q2K, GgmlDType::Q2K),
+    (Format::Q3K, GgmlDType::Q3K),
+    (Format::Q4_0, GgmlDType::Q4_0),
+    (Format::Q4_1, GgmlDType::Q4_1),
+    (Format::Q4K, GgmlDType::Q4K),
+    (Format::Q5_0, GgmlDType::Q5_0),
+    (Format::Q5_1, GgmlDType::Q5_1),
+    (Format::Q5K, GgmlDType::Q5K),
+    (Format::Q6K, GgmlDType::Q6K),
+    (Format::Q8_0, GgmlDType::Q8_0),
+];
+
+/// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
+const N_ROWS: [usize; 3] = [16, 37, 80];
+const N_INPUTS: [usize; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 29];
+
+/// A width whose multiples are tried: a block of the file, or any where there are no blocks.
+fn unit(format: Format) -> usize {
+    match format.layout().n_file_values {
+        1 => 37,
+        n_values => n_values,
+    }
+}
+
+fn wave(n_values: usize, step: f32) -> Vec<f32> {
+    (0..n_values)
+        .map(|i| (i as f32 * step).sin() * (1.0 + (i % 7) as f32))
+        .collect()
+}
+
+/// A packed matrix, and its weights in full precision.
+fn matrix(format: Format, dtype: GgmlDType, n_rows: usize, width: usize) -> (Matrix, Vec<f32>) {
+    matrix_of(format, dtype, wave(n_rows * width, 0.37), width)
+}
+
+fn matrix_of(
+    format: Format,
+    dtype: GgmlDType,
+    values: Vec<f32>,
+    width: usize,
+) -> (Matrix, Vec<f32>) {
+    let shape = (values.len() / width, width);
+    let values = Tensor::from_vec(values, shape, &Device::Cpu);
+    let quantized = QTensor::quantize(&values.unwrap(), dtype).unwrap();
+    let widened = quantized.dequantize(&Device::Cpu).unwrap();
+    let matrix = Matrix::pack(format, &quantized.data().unwrap(), width).unwrap();
+    (matrix, widened.flatten_all().unwrap().to_vec1().unwrap())
+}
+
+fn product(
+    instructions: InstructionSet,
+    n_threads: usize,
+    matrices: &[&Matrix],
+    values: &[f32],
+) -> Vec<f32> {
+    let width = matrices[0].width();
+    let forms = Forms::of(matrices.iter().map(|matrix| matrix.format()));
+    let team = ThreadPool::new(n_threads).unwrap();
+    let mut inputs = Inputs::new(instructions);
+    inputs.set(&team, values, width, forms);
+    let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
+    let mut outputs = vec![0.0; values.len() / width * n_outputs];
+    multiply(&team, matrices, &inputs, &mut outputs);
+    outputs
+}
+
+/// Sums in double precision, and for each the sum of what its parts weigh.
+fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
+    let rows = values.chunks_exact(width).flat_map(|input| {
+        weights.chunks_exact(width).map(move |weights| {
+            let products = weights.iter().zip(input);
+            let products = products.map(|(w, x)| f64::from(*w) * f64::from(*x));
+            products.fold((0.0, 0.0), |(sum, weight), p| (sum + p, weight + p.abs()))
+        })
+    });
+    rows.collect()
+}
+
+#[test]
+fn products_are_those_of_the_widened_weights() {
+    for &(format, dtype) in FORMATS {
+        let n_block = unit(format);
+        for instructions in InstructionSet::available() {
+            for (n_rows, n_blocks) in [(16, 1), (37, 2), (80, 3), (48, 8)] {
+                let width = n_block * n_blocks;
+                let (matrix, weights) = matrix(format, dtype, n_rows, width);
+                for n_inputs in N_INPUTS {
+                    let values = wave(n_inputs * width, 0.71);
+                    let found = product(instructions, 1, &[&matrix], &values);
+                    let expected = exact(&weights, &values, width);
+                    // Inputs that are rounded to 8 bits are wrong by a 254th at most.
+                    let most = if format.rounds_inputs() { 0.008 } else { 1e-6 };
+                    for (found, (sum, weight)) in found.iter().zip(expected) {
+                        let error = (f64::from(*found) - sum).abs();
+                        assert!(
+                            error <= most * weight,
+                            "{format:?} {instructions:?} {n_rows} × {width}, {n_inputs}: {found} for {sum}",
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_gives_what_its_scalar_twin_gives() {
+    for &(format, dtype) in FORMATS {
+        let n_block = unit(format);
+        for n_rows in N_ROWS {
+            for width in [n_block, 3 * n_block, 12 * n_block] {
+                let (matrix, _) = matrix(format, dtype, n_rows, width);
+                for n_inputs in N_INPUTS {
+                    let values = wave(n_inputs * width, 0.71);
+                    let expected = product(InstructionSet::Scalar, 1, &[&matrix], &values);
+                    let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
+                    for instructions in InstructionSet::available() {
+                        let found = product(instructions, 1, &[&matrix], &values);
+                        // A kernel may sum in another order.
+                        for (found, expected) in found.iter().zip(&expected) {
+                            assert!(
+                                (found - expected).abs() <= 1e-5 * largest,
+                                "{format:?} {instructions:?}: {found} for {expected}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
+    for &(format, dtype) in FORMATS {
+        let width = 2 * unit(format);
+        let (first, _) = matrix(format, dtype, 37, width);
+        let (second, _) = matrix(format, dtype, 4000, width);
+        for instructions in InstructionSet::available() {
+            let values = wave(13 * width, 0.71);
+            let together = product(instructions, 3, &[&first, &second], &values);
+            let alone = values.chunks_exact(width).flat_map(|values| {
+                let mut outputs = product(instructions, 1, &[&first], values);
+                outputs.extend(product(instructions, 1, &[&second], values));
+                outputs
+            });
+            let alone: Vec<u32> = alone.map(f32::to_bits).collect();
+            let together: Vec<u32> = together.into_iter().map(f32::to_bits).collect();
+            assert!(alone == together, "{format:?} {instructions:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_stays_of_the_inputs_before() {
+    let team = ThreadPool::new(1).unwrap();
+    for &(format, dtype) in FORMATS {
+        let width = unit(format);
+        let (matrix, _) = matrix(format, dtype, 16, width);
+        let forms = Forms::of([format]);
+        for instructions in InstructionSet::available() {
+            for n_rows in [1, 4, 7] {
+                let values = wave(n_rows * width, 0.71);
+                let expected = product(instructions, 1, &[&matrix], &values);
+                let mut inputs = Inputs::new(instructions);
+                inputs.set(&team, &vec![f32::NAN; 13 * 3 * width], 3 * width, forms);
+                inputs.set(&team, &values, width, forms);
+                let mut found = vec![f32::NAN; n_rows * 16];
+                multiply(&team, &[&matrix], &inputs, &mut found);
+                assert_eq!(found, expected, "{format:?} {instructions:?} {n_rows}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_gives_the_same_bits() {
+    for &(format, dtype) in FORMATS {
+        let width = 6 * unit(format);
+        let (matrix, _) = matrix(format, dtype, 37, width);
+        let values = wave(5 * width, 0.71);
+        let kernels = InstructionSet::available().into_iter();
+        let kernels = kernels.filter(|set| *set != InstructionSet::Scalar);
+        let mut products = kernels.map(|set| product(set, 1, &[&matrix], &values));
+        if let Some(first) = products.next() {
+            assert!(products.all(|product| product == first), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_numbers_do_not_overflow() {
+    for &(format, dtype) in FORMATS {
+        let width = 2 * unit(format);
+        let largest = (0..16 * width).map(|i| if i % 32 == 0 { -8.0 } else { 7.0 });
+        let (matrix, _) = matrix_of(format, dtype, largest.collect(), width);
+        let expected = product(InstructionSet::Scalar, 1, &[&matrix], &vec![1.0; width]);
+        for instructions in InstructionSet::available() {
+            let found = product(instructions, 1, &[&matrix], &vec![1.0; width]);
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found / expected - 1.0).abs() < 1e-5, "{format:?}");
+            }
+        }
+    }
+    let mut block = vec![0x80; 34];
+    block[..2].copy_from_slice(&half::f16::ONE.to_le_bytes());
+    let matrix = Matrix::pack(Format::Q8_0, &block, 32).unwrap();
+    for instructions in InstructionSet::available() {
+        for input in [1.0, -1.0] {
+            let found = product(instructions, 1, &[&matrix], &[input; 32]);
+            assert!((found[0] / input + 4096.0).abs() < 0.01, "{instructions:?}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_bits_of_sub_scales_do_not_overflow() {
+    let cases = [(Format::Q2K, 84, &[80, 82][..]), (Format::Q3K, 110, &[108])];
+    for (format, n_bytes, factors) in cases {
+        for filling in [0x00, 0x0f, 0xf0, 0xff] {
+            let mut block = vec![filling; n_bytes];
+            for &place in factors {
+                block[place..place + 2].copy_from_slice(&half::f16::ONE.to_le_bytes());
+            }
+            let matrix = Matrix::pack(format, &block, 256).unwrap();
+            let mut weights = Vec::new();
+            matrix.extend_with_row(0, &mut weights);
+            for instructions in InstructionSet::available() {
+                for input in [1.0, -1.0] {
+                    let found = product(instructions, 1, &[&matrix], &[input; 256]);
+                    let expected = input * weights.iter().sum::<f32>();
+                    let most = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
+                    let error = (found[0] - expected).abs();
+                    assert!(error <= most, "{format:?} {instructions:?} {filling:x}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_packed_matrix_is_hardly_larger_than_its_file() {
+    for &(format, dtype) in FORMATS {
+        let width = 8 * unit(format);
+        let (matrix, _) = matrix(format, dtype, 32, width);
+        let n_file_bytes = 32 * width / dtype.block_size() * dtype.type_size();
+        assert!(100 * matrix.n_bytes() <= 103 * n_file_bytes, "{format:?}");
+    }
+}
+
+#[test]
+fn a_row_is_read_back_as_it_was_stored() {
+    for &(format, dtype) in FORMATS {
+        let width = 3 * unit(format);
+        let (matrix, weights) = matrix(format, dtype, 37, width);
+        for row in [0, 15, 16, 36] {
+            let mut values = Vec::new();
+            matrix.extend_with_row(row, &mut values);
+            let expected = &weights[row * width..(row + 1) * width];
+            assert_eq!(values, expected, "{format:?}, row {row}");
+        }
+        let mut values = Vec::new();
+        matrix.extend_with_row(37, &mut values);
+        assert!(values.is_empty());
+    }
+}
+
+#[test]
+fn blocks_that_fill_no_rows_are_refused() {
+    assert!(Matrix::pack(Format::Q8_0, &[0; 35], 32).is_none());
+    assert!(Matrix::pack(Format::Q8_0, &[0; 34], 33).is_none());
+    assert!(Matrix::pack(Format::Q8_0, &[0; 34], 0).is_none());
+}

@@ -1,0 +1,17 @@
+//! The panes: their settings and texts, undo, presets, pasted settings, and what follows from a change.
+
+pub(super) mod comparison;
+pub(super) mod lints;
+pub(super) mod pane;
+pub(super) mod paste;
+pub(super) mod presets;
+pub(super) mod restore;
+pub(super) mod review;
+pub(super) mod solo;
+pub(super) mod undo;
+pub(super) mod what_if;
+
+pub use pane::{Pane, PaneId, PaneStatus};
+pub use paste::{Paste, PasteCommand};
+pub use presets::PresetCommand;
+pub use what_if::{Fate, Imagined, WhatIfWords, WhatIfs};
