@@ -1,5 +1,6 @@
-//! How quickly weights are multiplied: `cargo bench --bench products`, or a part of the names after `--`.
-//! The throughput is in bytes of weights; for one row it can be held against the memory's.
+//! Benchmarks of matrix products: `cargo bench --bench products`, with an optional name filter
+//! after `--`. Throughput is in bytes of weights, so for one row it is comparable with the memory
+//! bandwidth.
 #![allow(
     missing_docs,
     reason = "criterion's macros write functions without a doc line"
@@ -11,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quartet::engine::CpuThreads;
 use quartet::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
-/// Rows and width of the matrix that goes into the middle layer of models of these sizes.
+/// Rows and width of the first feed-forward matrix in models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
     [("135M", 1536, 576), ("0.5B", 4864, 896), ("1B", 8192, 2048)];
 
@@ -24,10 +25,11 @@ const FORMATS: [Format; 6] = [
     Format::Q8_0,
 ];
 
-/// One pane, the four, twice as many, and a prompt.
+/// One pane, four panes, twice as many, and a prompt.
 const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 
-/// Copies of a matrix take turns and fill so much memory, because a model does not stay in the caches.
+/// The memory to fill with copies of a matrix, used in turn, because a model does not fit into the
+/// caches.
 const N_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
@@ -49,11 +51,11 @@ fn products(criterion: &mut Criterion) {
     }
 }
 
-/// Copies of a matrix; none where the width does not suit the format.
+/// Copies of a matrix, or `None` if the width does not suit the format.
 fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> {
     let layout = format.layout();
     let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
-    // Small scales and numbers, whatever the format.
+    // Bytes that mean small scales and quants in every format.
     let blocks = vec![0x11; n_bytes];
     let copies = 0..N_BYTES.div_ceil(n_bytes);
     copies

@@ -1,8 +1,8 @@
-//! Keeps values within bounds, smoothly.
+//! The soft cap of scores and logits.
 
 use super::exp::exp;
 
-/// x becomes cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
+/// Replaces x by cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
 /// Reinforcement Learning".
 #[expect(
     clippy::inline_always,

@@ -1,4 +1,4 @@
-//! The exponential function over all numbers, for vector instructions.
+//! The exponential function for vectorized loops.
 
 #![expect(
     clippy::inline_always,
@@ -7,17 +7,17 @@
 
 use pulp::Simd;
 
-/// Below this e^x is no longer a normal number.
+/// Below this, e^x is no longer a normal number.
 const LOWEST: f32 = -87.0;
 
-/// `e^x`, to 2e-7 of its value; 0 below −87, and no more than e^88.
+/// `e^x` with a relative error below 2e-7. Returns 0 below −87, and at most e^88.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     let power = exp_normal::<false>(x.clamp(LOWEST, 88.0));
     if x < LOWEST { 0.0 } else { power }
 }
 
-/// The same for `x` that is at most 0, with the steps that these instructions have.
+/// `e^x` for `x` ≤ 0, with fused multiply-add if the instructions have it.
 #[inline(always)]
 pub fn exp_below<S: Simd>(x: f32) -> f32 {
     let power = if S::IS_SCALAR {
@@ -28,16 +28,16 @@ pub fn exp_below<S: Simd>(x: f32) -> f32 {
     if x < LOWEST { 0.0 } else { power }
 }
 
-/// `e^x` for x from −87.3 to 88, to 2e-7 of its value.
+/// `e^x` for x from −87.3 to 88, with a relative error below 2e-7.
 ///
-/// `x = n · ln 2 + r` with a whole `n` and `|r| ≤ ln 2 / 2`; `exp(r)` is its Taylor polynomial of
-/// degree 7, and `2^n` is put together from its bits. The logarithm is split in two so that `r`
+/// `x = n · ln 2 + r` with an integer `n` and `|r| ≤ ln 2 / 2`. `exp(r)` is its Taylor polynomial
+/// of degree 7, and `2^n` is assembled from its bits. The logarithm is split in two so that `r`
 /// keeps all its digits (Cody, Waite 1980, "Software Manual for the Elementary Functions").
 ///
-/// Where `FUSED`, each product and the sum after it are rounded once: for processors that do both in one step.
+/// With `FUSED`, each multiply-add is rounded once, for CPUs that have the instruction.
 #[inline(always)]
 pub(crate) fn exp_normal<const FUSED: bool>(x: f32) -> f32 {
-    /// Adding and taking away 1.5 · 2^23 rounds to a whole number, which stands in the lowest bits.
+    /// Adding and subtracting 1.5 · 2^23 rounds to an integer, which ends up in the lowest bits.
     const ROUNDER: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
@@ -60,7 +60,7 @@ pub(crate) fn exp_normal<const FUSED: bool>(x: f32) -> f32 {
     power * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
 }
 
-/// a × b + c. The one step is slow where the processor has none.
+/// Returns a × b + c. `mul_add` is slow on CPUs without the instruction.
 #[inline(always)]
 fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }

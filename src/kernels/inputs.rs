@@ -1,4 +1,4 @@
-//! Rows of inputs in the form in which products read them.
+//! Rows of inputs, arranged as the micro-kernels read them.
 
 use std::ops::Range;
 
@@ -7,44 +7,43 @@ use pulp::NullaryFnOnce;
 use super::input_block::InputBlock;
 use super::{Format, InstructionSet, N_BLOCK, ThreadPool};
 
-/// Blocks of inputs are filled up to a multiple of this, because some tiles take so many in a step.
+/// Blocks of inputs are padded to a multiple of this, because some formats take two per step.
 const N_STEP_BLOCKS: usize = 2;
 
-/// Columns of inputs that stay as they are are filled up to a multiple of this, for the same reason.
+/// Float columns are padded to a multiple of this, for the same reason.
 pub const N_STEP_COLUMNS: usize = 2;
 
-/// Values below which other threads cost more than they give.
+/// Values below which starting other threads costs more time than it saves.
 const N_MIN_PARALLEL_VALUES: usize = 1 << 15;
 
-/// Inputs that are multiplied with one tile before the next: they and the tile stay in a core's own cache.
+/// Bytes of inputs that are multiplied by one tile before the next, so that they and the tile stay
+/// in a core's own cache.
 const N_PANEL_BYTES: usize = 1 << 17;
 
-/// Rows of inputs, all of one width, in groups that are multiplied together with each weight that is
-/// loaded.
+/// Rows of inputs of equal width, in groups that share each load of a weight.
 #[derive(Debug)]
 pub struct Inputs {
     instructions: InstructionSet,
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
-    /// `[group][block][row]`, entwined in pairs where the instructions read them so; empty where only floating-point
-    /// weights follow.
+    /// `[group][block][row]`, interleaved in pairs if the instructions read them so; empty if all
+    /// weights are floats.
     blocks: Vec<InputBlock>,
-    /// `[group][column][row]`; empty where only rounded weights follow.
+    /// `[group][column][row]`; empty if all weights are quantized.
     floats: Vec<f32>,
 }
 
-/// Which forms of the inputs a product needs.
+/// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forms {
-    /// Rounded to 8 bits.
+    /// Quantized to 8 bits.
     pub rounded: bool,
-    /// As they are.
     pub floats: bool,
 }
 
 impl Forms {
-    /// Those that matrices of these formats need.
+    /// Returns what matrices of these formats need.
     pub fn of(formats: impl IntoIterator<Item = Format>) -> Self {
         let mut forms = Self {
             rounded: false,
@@ -58,19 +57,18 @@ impl Forms {
     }
 }
 
-/// Neighbouring rows of inputs that are multiplied together.
+/// Adjacent rows of inputs that are multiplied together.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// Which rows these are.
     pub rows: Range<usize>,
-    /// `[block][row]`, entwined in pairs where the instructions read them so.
+    /// `[block][row]`, interleaved in pairs if the instructions read them so.
     pub blocks: &'a [InputBlock],
     /// `[column][row]`.
     pub floats: &'a [f32],
 }
 
 impl Inputs {
-    /// No rows yet, for products with these instructions.
+    /// Creates an empty set of inputs for kernels that use these instructions.
     pub fn new(instructions: InstructionSet) -> Self {
         Self {
             instructions,
@@ -82,7 +80,7 @@ impl Inputs {
         }
     }
 
-    /// Takes in rows of this width, in place of those that were there.
+    /// Replaces the rows, converting them in parallel if there are many.
     pub fn set(&mut self, team: &ThreadPool, values: &[f32], width: usize, forms: Forms) {
         let n_values = values.len();
         let arch = self.instructions.arch();
@@ -96,7 +94,7 @@ impl Inputs {
         }
     }
 
-    /// Takes in rows of this width to be rounded, with one thread.
+    /// Replaces the rows by quantized ones, on the calling thread.
     pub fn set_rounded(&mut self, values: &[f32], width: usize) {
         let forms = Forms {
             rounded: true,
@@ -108,7 +106,7 @@ impl Inputs {
         }
     }
 
-    /// Makes room for rows of this width. Returns how each group is filled.
+    /// Allocates the rows. Returns the conversion job of each group.
     fn arrange<'a>(&'a mut self, values: &'a [f32], width: usize, forms: Forms) -> Vec<Job<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
@@ -117,7 +115,7 @@ impl Inputs {
         let n_blocks = if forms.rounded { n_blocks(width) } else { 0 };
         let n_columns = if forms.floats { n_columns(width) } else { 0 };
         let n_all = (self.n_rows * n_blocks, self.n_rows * n_columns);
-        // Each is written when its group is filled.
+        // The jobs overwrite every element.
         self.blocks.resize(n_all.0, InputBlock::default());
         self.floats.resize(n_all.1, 0.0);
         let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
@@ -140,12 +138,12 @@ impl Inputs {
         jobs
     }
 
-    /// The instructions that it is arranged for.
+    /// The instructions that the rows are arranged for.
     pub const fn instructions(&self) -> InstructionSet {
         self.instructions
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub const fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -155,8 +153,8 @@ impl Inputs {
         self.width
     }
 
-    /// The groups in the order of their rows, in panels that stay in a core's cache while one tile after
-    /// another passes.
+    /// The groups in row order, in panels that stay in a core's cache while one tile after another
+    /// passes.
     pub fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
         let n_bytes = size_of_val(self.blocks.as_slice()) + size_of_val(self.floats.as_slice());
         let n_group_bytes = n_bytes.div_ceil(self.groups.len().max(1));
@@ -169,7 +167,7 @@ impl Inputs {
     }
 }
 
-/// Neighbouring groups.
+/// Adjacent groups that fit into a core's cache together.
 #[derive(Debug, Clone, Copy)]
 pub struct Panel<'a> {
     inputs: &'a Inputs,
@@ -177,7 +175,7 @@ pub struct Panel<'a> {
 }
 
 impl<'a> Panel<'a> {
-    /// The groups, in the order of their rows.
+    /// The groups, in row order.
     pub fn groups(self) -> impl Iterator<Item = Group<'a>> {
         let Inputs {
             n_rows,
@@ -199,7 +197,7 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// One group to be brought into its forms.
+/// The conversion of one group.
 struct Job<'a> {
     n_rows: usize,
     width: usize,
@@ -221,7 +219,7 @@ impl NullaryFnOnce for Job<'_> {
         for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
             let (whole, rest) = values.as_chunks();
             let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
-            // In this order no place is taken for what is not there.
+            // In this order, `zip` takes no target without a value for it.
             for (values, place) in whole.iter().zip(blocks.by_ref()) {
                 *place = InputBlock::round(values);
             }

@@ -1,4 +1,4 @@
-//! Which instructions multiply: found out when the program runs.
+//! The instruction sets that multiply, detected at run time.
 
 use std::ops::Range;
 
@@ -15,32 +15,32 @@ use super::product::Part;
 use super::{portable, scalar};
 use crate::kernels::arch;
 
-/// A processor's instructions, as far as our products use them.
+/// The CPU instructions that a kernel uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionSet {
-    /// 512 bits with 8-bit dot products.
+    /// 512-bit registers and 8-bit dot products.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
-    /// 256 bits with 8-bit dot products.
+    /// 256-bit registers and 8-bit dot products.
     #[cfg(target_arch = "x86_64")]
     AvxVnni(AvxVnni),
-    /// 256 bits.
+    /// 256-bit registers.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 128 bits with 8-bit products of two rows with two rows.
+    /// 128-bit registers and 8-bit products of 2 × 8 matrices.
     #[cfg(target_arch = "aarch64")]
     I8mm(I8mm),
-    /// 128 bits with 8-bit dot products.
+    /// 128-bit registers and 8-bit dot products.
     #[cfg(target_arch = "aarch64")]
     Dotprod(Dotprod),
-    /// Those that the compiler finds for loops which it can make wide; always there.
+    /// Loops that the compiler vectorizes; always available.
     Portable,
-    /// One number at a time; always there, for comparison.
+    /// One number at a time; always available, as the reference.
     Scalar,
 }
 
 impl InstructionSet {
-    /// Those that this processor has, the quickest first.
+    /// The sets that this CPU supports, fastest first.
     pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -66,13 +66,13 @@ impl InstructionSet {
         available
     }
 
-    /// The quickest that this processor has.
+    /// The fastest set that this CPU supports.
     pub fn best() -> Self {
         Self::available().first().copied().unwrap_or(Self::Portable)
     }
 
-    /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
-    /// names one that is not there.
+    /// Returns the set that [`arch::ENV_VARIABLE`] names, or the fastest one if it is not set. The
+    /// error is a sentence that lists the supported names.
     pub fn chosen() -> Result<Self, String> {
         match arch::requested() {
             Some(name) => Self::named(&name),
@@ -91,7 +91,7 @@ impl InstructionSet {
         })
     }
 
-    /// What `QUARTET_INSTRUCTIONS` calls it.
+    /// The name in [`arch::ENV_VARIABLE`].
     const fn short_name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -109,7 +109,7 @@ impl InstructionSet {
         }
     }
 
-    /// How people call it.
+    /// The name for display.
     pub const fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -127,20 +127,20 @@ impl InstructionSet {
         }
     }
 
-    /// The instructions of loops that the compiler makes wide: attention, norms, the rounding of inputs.
+    /// The instructions for vectorized loops: attention, norms, and the quantization of inputs.
     pub fn arch(self) -> Arch {
         arch::arch_of(self.short_name())
     }
 
-    /// How rows of inputs are grouped: each group has its sums in registers while it goes through a tile.
-    /// A row's result does not depend on its group.
+    /// Divides rows of inputs into groups whose accumulators fit into registers. A row's result
+    /// does not depend on its group.
     pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
         let n_groups = n_rows.div_ceil(self.n_most_rows());
         let start = move |group: usize| group * n_rows / n_groups;
         (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
-    /// Whether the rows of a group, where their number is even, are read two at a time.
+    /// Whether groups with an even number of rows are interleaved in pairs.
     pub(super) const fn reads_pairs(self) -> bool {
         match self {
             #[cfg(target_arch = "aarch64")]
@@ -162,7 +162,7 @@ impl InstructionSet {
         }
     }
 
-    /// Multiplies some tiles with all inputs.
+    /// Multiplies the tiles of a task by all of its inputs.
     pub(super) fn multiply(self, part: Part<'_>) {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -180,8 +180,8 @@ impl InstructionSet {
         }
     }
 
-    /// Adds values of a cache that keeps them in 8 bits to the sums of some queries, `[query][dim / 16]`. All
-    /// give the same bits.
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries, `[query][dim /
+    /// 16]`. All sets produce the same bits.
     pub(super) fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
         match self {
             #[cfg(target_arch = "x86_64")]

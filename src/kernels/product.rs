@@ -1,31 +1,31 @@
-//! Products of matrices with rows of inputs, over the cores.
+//! Products of matrices and rows of inputs, divided among the threads.
 
 use super::inputs::Inputs;
 use super::matrix::Tiles;
 use super::{Matrix, N_LANES, ThreadPool};
 
-/// Products below which other threads cost more than they give.
+/// Multiply-adds below which starting other threads costs more time than it saves.
 const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 18;
 
-/// The least products of a part.
+/// The fewest multiply-adds per task.
 const N_PART_PRODUCTS: usize = 1 << 17;
 
-/// The most parts for each thread.
+/// The most tasks per thread.
 const N_MOST_THREAD_PARTS: usize = 4;
 
-/// Some tiles of a matrix, to be multiplied with all inputs.
+/// Adjacent tiles of a matrix, to be multiplied by all inputs.
 #[derive(Debug)]
 pub struct Part<'a> {
-    /// The tiles.
     pub tiles: Tiles<'a>,
     /// All rows of inputs.
     pub inputs: &'a Inputs,
-    /// For each row of inputs the outputs of these tiles; the last tile may have fewer rows than 16.
+    /// For each row of inputs, the outputs of these tiles. The last tile may have fewer than 16
+    /// rows.
     pub outputs: Vec<&'a mut [f32]>,
 }
 
 impl Part<'_> {
-    /// Puts the sums of one tile in their places: `sums[row][lane]` for the rows from `first_row` on.
+    /// Writes the sums of one tile: `sums[row][lane]` for the rows from `first_row` on.
     pub fn write(&mut self, tile: usize, first_row: usize, sums: &[[f32; N_LANES]]) {
         let outputs = self.outputs.iter_mut().skip(first_row);
         for (outputs, sums) in outputs.zip(sums) {
@@ -42,8 +42,8 @@ impl Part<'_> {
     }
 }
 
-/// Multiplies matrices of one width with the inputs. The outputs of each row stand side by side in the
-/// order of the matrices: `[row of inputs][row of the first matrix, then of the second, …]`.
+/// Multiplies matrices of equal width by the inputs. The outputs are `[row of inputs][row of the
+/// first matrix, then of the second, …]`.
 pub fn multiply(team: &ThreadPool, matrices: &[&Matrix], inputs: &Inputs, outputs: &mut [f32]) {
     let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
     let n_products = n_outputs * inputs.width() * inputs.n_rows();
@@ -76,8 +76,8 @@ pub fn multiply(team: &ThreadPool, matrices: &[&Matrix], inputs: &Inputs, output
     }
 }
 
-/// Into how many parts so many products are split: enough that a thread which comes late has less to do,
-/// and none so small that it is not worth its taking.
+/// Chooses the number of tasks: enough that a thread that starts late gets fewer, and none so small
+/// that dispatching it costs more than it saves.
 fn n_parts(n_threads: usize, n_products: usize) -> usize {
     if n_threads == 1 || n_products < N_MIN_PARALLEL_PRODUCTS {
         return 1;

@@ -1,5 +1,4 @@
-//! Products in plain loops: for processors without better, and the twin that all kernels are tested
-//! against.
+//! Products in plain loops: the reference that all other kernels are tested against.
 
 use super::formats::BlockView;
 use super::input_block::InputBlock;
@@ -7,7 +6,7 @@ use super::inputs::{Group, Panel};
 use super::product::Part;
 use super::{N_BLOCK, N_LANES};
 
-/// Multiplies some tiles with all inputs.
+/// Multiplies the tiles of a task by all of its inputs.
 pub fn multiply(mut part: Part<'_>) {
     let layout = part.tiles.format.layout();
     let rounds_inputs = part.tiles.format.rounds_inputs();
@@ -35,7 +34,7 @@ pub fn multiply(mut part: Part<'_>) {
     }
 }
 
-/// One block of weights with the same columns of a row of inputs that was rounded.
+/// Multiplies one block of weights by the same columns of a row of quantized inputs.
 fn rounded_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
     let Some(input) = group.blocks.get(block * group.rows.len() + row) else {
         return 0.0;
@@ -48,7 +47,7 @@ fn rounded_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize
     sum * input.scale
 }
 
-/// The products of whole numbers, summed over each half of a block.
+/// The integer dot products of both halves of a block.
 fn halves(view: &BlockView, input: &InputBlock) -> [i32; 2] {
     let bytes = input.words.iter().flat_map(|word| word.to_le_bytes());
     let mut sums = [0; 2];
@@ -60,7 +59,7 @@ fn halves(view: &BlockView, input: &InputBlock) -> [i32; 2] {
     sums
 }
 
-/// One block of weights with the same columns of a row of inputs as they are.
+/// Multiplies one block of weights by the same columns of a row of float inputs.
 fn float_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
     let n_rows = group.rows.len();
     let inputs = group.floats.iter().skip(block * N_BLOCK * n_rows + row);

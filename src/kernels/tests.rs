@@ -1,11 +1,12 @@
-//! Every kernel against the product of the widened weights, and against its scalar twin.
+//! Compares every kernel with the product of the dequantized weights, and with the scalar
+//! reference.
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
 use super::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
-/// The formats, and what candle calls them.
+/// The formats, with candle's names for them.
 const FORMATS: &[(Format, GgmlDType)] = &[
     (Format::F32, GgmlDType::F32),
     (Format::F16, GgmlDType::F16),
@@ -22,11 +23,12 @@ const FORMATS: &[(Format, GgmlDType)] = &[
     (Format::Q8_0, GgmlDType::Q8_0),
 ];
 
-/// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
+/// Rows of weights and of inputs: full and partial tiles, full and partial groups.
 const N_ROWS: [usize; 3] = [16, 37, 80];
 const N_INPUTS: [usize; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 29];
 
-/// A width whose multiples are tried: a block of the file, or any where there are no blocks.
+/// The unit of the widths to test: a block of the file, or an arbitrary width if the format has no
+/// blocks.
 fn unit(format: Format) -> usize {
     match format.layout().n_file_values {
         1 => 37,
@@ -40,7 +42,7 @@ fn wave(n_values: usize, step: f32) -> Vec<f32> {
         .collect()
 }
 
-/// A packed matrix, and its weights in full precision.
+/// A packed matrix, and its weights in single precision.
 fn matrix(format: Format, dtype: GgmlDType, n_rows: usize, width: usize) -> (Matrix, Vec<f32>) {
     matrix_of(format, dtype, wave(n_rows * width, 0.37), width)
 }
@@ -76,7 +78,7 @@ fn product(
     outputs
 }
 
-/// Sums in double precision, and for each the sum of what its parts weigh.
+/// Sums in double precision, each with the sum of the magnitudes of its terms.
 fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
     let rows = values.chunks_exact(width).flat_map(|input| {
         weights.chunks_exact(width).map(move |weights| {
@@ -100,7 +102,7 @@ fn products_are_those_of_the_widened_weights() {
                     let values = wave(n_inputs * width, 0.71);
                     let found = product(instructions, 1, &[&matrix], &values);
                     let expected = exact(&weights, &values, width);
-                    // Inputs that are rounded to 8 bits are wrong by a 254th at most.
+                    // Quantization to 8 bits changes an input by at most a 254th of the largest.
                     let most = if format.rounds_inputs() { 0.008 } else { 1e-6 };
                     for (found, (sum, weight)) in found.iter().zip(expected) {
                         let error = (f64::from(*found) - sum).abs();
@@ -128,7 +130,7 @@ fn every_kernel_gives_what_its_scalar_twin_gives() {
                     let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
                     for instructions in InstructionSet::available() {
                         let found = product(instructions, 1, &[&matrix], &values);
-                        // A kernel may sum in another order.
+                        // A kernel may add in another order.
                         for (found, expected) in found.iter().zip(&expected) {
                             assert!(
                                 (found - expected).abs() <= 1e-5 * largest,

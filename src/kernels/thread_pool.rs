@@ -1,7 +1,7 @@
-//! The threads that compute together.
+//! A thread pool for parallel regions that last microseconds.
 //!
-//! A forward pass of a small model has a few hundred parallel regions of some ten microseconds each, so
-//! the threads wait for the next one awake. Whoever waits for long lets others run, and then sleeps.
+//! A forward pass of a small model has a few hundred parallel regions of about ten microseconds
+//! each, so the threads spin between regions. A thread that waits longer yields, and then parks.
 
 #![expect(
     unsafe_code,
@@ -17,16 +17,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// For how long a thread waits at full speed.
+/// How long a waiting thread spins before it starts to yield.
 const SPIN_TIME: Duration = Duration::from_micros(20);
 
-/// After how long it sleeps; in between it lets others run.
+/// How long a waiting thread yields before it parks.
 const AWAKE_TIME: Duration = Duration::from_micros(100);
 
-/// Looks at what it waits for between two looks at the clock.
+/// Polls between two readings of the clock.
 const N_LOOKS: usize = 32;
 
-/// Threads that compute together and sleep in between.
+/// A pool of threads that share each parallel region.
 #[derive(Debug)]
 pub struct ThreadPool {
     meeting: Arc<Meeting>,
@@ -34,7 +34,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// So many threads, the one that asks for work included; at least one.
+    /// Starts a pool of `n_threads`, at least one. The calling thread counts as one of them.
     pub fn new(n_threads: usize) -> io::Result<Self> {
         let mut team = Self {
             meeting: Arc::default(),
@@ -49,20 +49,22 @@ impl ThreadPool {
         Ok(team)
     }
 
-    /// How many threads it has.
+    /// The number of threads, including the calling one.
     pub const fn n_threads(&self) -> usize {
         self.threads.len() + 1
     }
 
-    /// Works on all items, each on one of the threads, and returns when all are done.
+    /// Calls `work` for every item, divided among the threads, and returns when all are done.
     ///
-    /// An item that panics makes this call panic likewise, after the items that others work on. A call
-    /// from inside an item, or while another thread has the team, works on its items one by one.
+    /// If an item panics, this call panics with the same payload, once the items in progress are
+    /// finished. A nested call, or one made while another thread uses the pool, processes its items
+    /// on the calling thread.
     pub fn run<T: Send>(&self, items: Vec<T>, work: impl Fn(T) + Send + Sync) {
         self.run_with(items, || (), |(), item| work(item));
     }
 
-    /// The same, with something that each thread makes before its first item and has at hand for all of its items.
+    /// Like [`Self::run`], with a value per thread that `init` creates before the thread's first
+    /// item.
     pub fn run_with<T: Send, S>(
         &self,
         items: Vec<T>,
@@ -120,46 +122,47 @@ impl Drop for ThreadPool {
         self.meeting.gate.0.fetch_or(OVER, Ordering::SeqCst);
         self.meeting.idle.wake();
         for thread in self.threads.drain(..) {
-            // What a job panicked with was caught, so a thread ends well.
+            // Panics inside a job were caught, so the thread ends normally.
             thread.join().ok();
         }
     }
 }
 
-/// A value in cache lines of its own, so that its writers do not slow the readers of others.
+/// A value in cache lines of its own, which prevents false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Alone<T>(T);
 
-/// What all threads of a job do: take items until there are none left.
+/// What every thread of a job executes: take items until none are left.
 type Job<'a> = &'a (dyn Fn() + Sync);
 
-/// Where the threads meet. There is one job at a time: of the caller that holds the gate.
+/// State shared by the caller and the threads. There is one job at a time; it belongs to the caller
+/// that has set `BUSY`.
 #[derive(Debug, Default)]
 struct Meeting {
-    /// How many threads are inside a job, and the bits below.
+    /// The number of threads inside the job, and the bits below.
     gate: Alone<AtomicUsize>,
-    /// The job, valid while a thread is inside.
+    /// The current job, valid while any thread is inside it.
     job: AtomicPtr<Job<'static>>,
-    /// What the first thread that panicked left.
+    /// The payload of the first thread that panicked.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Where threads wait for a job.
+    /// Threads wait here for a job.
     idle: Rest,
-    /// Where the caller waits for those who are inside.
+    /// The caller waits here until all threads have left the job.
     caller: Rest,
 }
 
-/// A caller has the gate.
+/// A caller owns the pool.
 const HELD: usize = 1 << 28;
-/// Threads may enter.
+/// Threads may enter the job.
 const OPEN: usize = 1 << 29;
-/// There will be no more jobs.
+/// The pool is shutting down; there will be no more jobs.
 const OVER: usize = 1 << 30;
-/// The part of the gate that counts.
+/// Masks the number of threads inside the job.
 const N_INSIDE: usize = HELD - 1;
 
 impl Meeting {
-    /// Does a job on this thread and on all others that come before it is done.
+    /// Executes a job on this thread and on all others that enter before it is done.
     fn hold(&self, job: Job<'_>) {
         let gate = &self.gate.0;
         if gate
@@ -184,7 +187,7 @@ impl Meeting {
         }
     }
 
-    /// Waits for a job and takes part in it. Returns whether there may be more.
+    /// Waits for a job and executes it. Returns whether more jobs may follow.
     fn attend(&self) -> bool {
         let gate = &self.gate.0;
         self.idle
@@ -204,19 +207,20 @@ impl Meeting {
         state & OVER == 0
     }
 
-    /// What a thread does from when it has entered until it leaves.
+    /// Executes the job that this thread has entered, and leaves it.
     fn take_part(&self) {
         let gate = &self.gate.0;
-        // SAFETY: `hold` stored the address of its parameter before it opened the gate, and entering
-        // reads what opening wrote. `hold` stays in its call, where both that parameter and all that
-        // the job borrows live, until it has seen that nobody is inside; this thread has entered and
-        // leaves below. Nobody else stores an address before `hold` gives the gate back.
+        // SAFETY: `run_job` stored the address of its parameter before it set `OPEN`, and entering
+        // the job acquires that store. `run_job` does not return, so its parameter and everything
+        // that the job borrows stay alive, until it has seen that no thread is inside. This thread
+        // is inside until the `fetch_sub` below. Nobody stores another address before `run_job`
+        // clears `BUSY`.
         let job: Job<'_> = unsafe { *self.job.load(Ordering::Relaxed) };
         let done = catch_unwind(AssertUnwindSafe(job));
         if let Err(panic) = done {
             lock(&self.panic).get_or_insert(panic);
         }
-        // There are no items left, so whoever comes now need not enter.
+        // No items are left, so threads that arrive now need not enter.
         gate.fetch_and(!OPEN, Ordering::Relaxed);
         if gate.fetch_sub(1, Ordering::SeqCst) & N_INSIDE == 1 {
             self.caller.wake();
@@ -224,7 +228,7 @@ impl Meeting {
     }
 }
 
-/// Where threads wait for a change of the gate: awake at first, then asleep.
+/// Blocks threads until the state changes: spinning at first, then parked.
 #[derive(Debug, Default)]
 struct Rest {
     n_asleep: AtomicUsize,
@@ -233,13 +237,15 @@ struct Rest {
 }
 
 impl Rest {
-    /// Waits for a change that [`Self::wake`] follows.
+    /// Waits until `condition` holds. Every change that can make it true must be followed by
+    /// [`Self::unpark_all`].
     fn wait_until(&self, changed: impl Fn() -> bool) {
         if comes_soon(&changed) {
             return;
         }
-        // Whoever changes the gate from here on either sees that somebody sleeps, or did so before
-        // the look below. Nobody sounds the alarm between that look and sleep, because of the lock.
+        // A thread that changes the state from here on either sees that a thread is parked, or made
+        // its change before the check below. The lock prevents a notification between that check
+        // and the wait.
         let mut bed = lock(&self.bed);
         self.n_asleep.fetch_add(1, Ordering::SeqCst);
         while !changed() {
@@ -248,7 +254,7 @@ impl Rest {
         self.n_asleep.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Lets those who sleep look again at what they wait for.
+    /// Makes parked threads check their condition again.
     fn wake(&self) {
         if self.n_asleep.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.bed));
@@ -257,7 +263,7 @@ impl Rest {
     }
 }
 
-/// Waits awake. Returns whether it came.
+/// Spins for a limited time. Returns whether the condition became true.
 fn comes_soon(changed: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
@@ -277,7 +283,7 @@ fn comes_soon(changed: impl Fn() -> bool) -> bool {
     }
 }
 
-/// A lock whose value is sound even where a thread panicked while it had it.
+/// Locks a mutex, ignoring poison: its value stays valid if a thread panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

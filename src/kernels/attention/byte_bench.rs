@@ -1,8 +1,9 @@
-//! What a job needs on the way where keys and values are kept in 8 bits.
+//! Scratch memory of an attention job over an 8-bit KV cache.
 //!
-//! Keys are a matrix whose rows are positions, so their products with queries are those of weights in `Q8_0` with
-//! inputs. Probabilities, each times the scale of its position's values, are rounded to whole numbers of one
-//! segment, so that their sums over values are exact in whatever order runs come.
+//! Keys are a `Q8_0` matrix whose rows are positions, so scores come from the same micro-kernels as
+//! products with weights. Probabilities, each multiplied by the scale of its position's values, are
+//! rounded to integers with one scale per segment. Their sums over values are therefore exact,
+//! whatever the order of the runs.
 
 use std::ops::Range;
 
@@ -18,37 +19,37 @@ use crate::kernels::line::Line;
 use crate::kernels::product::Part;
 use crate::kernels::{InstructionSet, N_LANES};
 
-/// Blocks whose values are added together: with 64 dimensions they take half of the first cache.
+/// Blocks whose values are accumulated together: with 64 dimensions they fill half of the L1 cache.
 const N_TILE_BLOCKS: usize = 16;
 
-/// What a job needs.
+/// Buffers that a job reuses from segment to segment.
 #[derive(Debug)]
 pub struct ByteBench {
     instructions: InstructionSet,
-    /// The queries of those who see the run at hand.
+    /// The queries that attend to the current run.
     inputs: Inputs,
-    /// Their scores: `[member][block][lane]`.
+    /// The scores of these queries: `[query][block][lane]`.
     scores: Vec<f32>,
     /// `[query][block of the segment]`.
     probs: Vec<Probs>,
-    /// For each query what a whole number stands for.
+    /// For each query, the scale of its integer probabilities.
     units: Vec<f32>,
     /// `[query][dim / 16]`.
     sums: Vec<Whole>,
 }
 
-/// A run in 8 bits, and its blocks that any query sees something of.
+/// An 8-bit run and those of its blocks that are visible to any query.
 pub struct SeenBytes<'a> {
     seen: &'a Seen<'a>,
     bytes: &'a ByteBlocks,
-    /// Their numbers in the sequence.
+    /// Block numbers in the sequence.
     blocks: Range<usize>,
-    /// Their numbers in the run.
+    /// The same blocks, numbered in the run.
     numbers: Range<usize>,
 }
 
 impl<'a> SeenBytes<'a> {
-    /// What is seen of this key-value head; nothing where it is kept in other numbers.
+    /// Returns the visible blocks of this key-value head, or `None` if the cache is not 8-bit.
     pub fn of(seen: &'a Seen<'a>, kv_head: usize) -> Option<Self> {
         let blocks = seen.blocks();
         let (bytes, numbers) = seen.keys_values.bytes(kv_head, &blocks)?;
@@ -60,37 +61,37 @@ impl<'a> SeenBytes<'a> {
         })
     }
 
-    /// The queries that see something of it.
+    /// The queries that attend to this run.
     pub fn members(&self) -> &'a [Member] {
         self.seen.members()
     }
 
-    /// What a query sees of it, where it does.
+    /// The positions of this run that a query attends to, or `None` if it attends to none.
     pub fn member(&self, query: usize) -> Option<&'a Member> {
         let members = self.seen.members();
         let found = members.binary_search_by_key(&query, |member| member.query);
         members.get(found.ok()?)
     }
 
-    /// The numbers in the run of some blocks, which are numbered in the sequence.
+    /// Converts block numbers in the sequence to block numbers in the run.
     fn numbers(&self, blocks: &Range<usize>) -> Range<usize> {
         let number = |block: usize| block - self.blocks.start + self.numbers.start;
         number(blocks.start)..number(blocks.end)
     }
 
-    /// The blocks, by their numbers in the sequence.
+    /// The visible blocks, numbered in the sequence.
     pub fn blocks(&self) -> Range<usize> {
         self.blocks.clone()
     }
 
-    /// What whole numbers stand for in some blocks, which are numbered in the sequence: `[block][lane]`.
+    /// The scales of the values in some blocks (numbered in the sequence): `[block][lane]`.
     pub fn scales(&self, blocks: &Range<usize>) -> &'a [Lanes] {
         self.bytes.scales(&self.numbers(blocks))
     }
 }
 
 impl ByteBench {
-    /// For products with these instructions.
+    /// Creates empty scratch memory for kernels that use these instructions.
     pub fn new(instructions: InstructionSet) -> Self {
         Self {
             instructions,
@@ -102,12 +103,12 @@ impl ByteBench {
         }
     }
 
-    /// Takes in queries, `[member][dim]`.
+    /// Quantizes the queries, `[query][dim]`.
     pub fn take_queries(&mut self, queries: &[f32], head_dim: usize) {
         self.inputs.set_rounded(queries, head_dim);
     }
 
-    /// The products of the queries at hand with the keys of some blocks: `[member][block][lane]`.
+    /// Multiplies the loaded queries by the keys of some blocks. Returns `[query][block][lane]`.
     pub fn products(
         &mut self,
         seen: &SeenBytes<'_>,
@@ -124,7 +125,7 @@ impl ByteBench {
         &self.scores
     }
 
-    /// Makes room for the sums of so many queries.
+    /// Resizes the buffers for this many queries and zeroes the accumulators.
     pub fn clear(&mut self, n_queries: usize, heads: Heads) {
         let n_sums = n_queries * n_value_registers(heads.head_dim);
         self.probs.resize(n_queries * N_SEGMENT_BLOCKS, Probs::NONE);
@@ -133,8 +134,9 @@ impl ByteBench {
         self.sums.resize(n_sums, Whole::ZERO);
     }
 
-    /// Takes in the probabilities of the next query, each times its position's scale, of which this is the largest:
-    /// those of neighbouring blocks of the segment from this one on.
+    /// Quantizes the weights of the next query: its probabilities, each multiplied by the scale of
+    /// its position. `largest` is the largest of them, and `first` is the number of their first
+    /// block in the segment.
     #[inline(always)]
     pub fn round(&mut self, first: usize, weights: &[Lanes], largest: f32) {
         let start = self.units.len() * N_SEGMENT_BLOCKS + first;
@@ -154,7 +156,8 @@ impl ByteBench {
         self.units.push(largest / MOST_PROB as f32);
     }
 
-    /// Adds the values of a run to the sums of those who see it. The segment's first block has this number.
+    /// Adds the values of a run to the accumulators of the queries that attend to it. `first_block`
+    /// is the number of the segment's first block.
     pub fn add(&mut self, seen: &SeenBytes<'_>, heads: Heads, first_block: usize) {
         let mut adding = Adding {
             bench: self,
@@ -173,7 +176,7 @@ impl ByteBench {
         }
     }
 
-    /// Writes what the sums stand for: `[query][dim]`.
+    /// Converts the accumulators to floats: `[query][dim]`.
     #[inline(always)]
     pub fn finish(&self, mixed: &mut [Lanes]) {
         let n_registers = self.sums.len() / self.units.len().max(1);
@@ -191,7 +194,7 @@ impl ByteBench {
     }
 }
 
-/// Adds values to sums.
+/// The state of [`ByteScratch::add`].
 struct Adding<'a> {
     bench: &'a mut ByteBench,
     seen: &'a SeenBytes<'a>,
@@ -199,7 +202,7 @@ struct Adding<'a> {
     first_block: usize,
 }
 
-/// Adds blocks of which each query of a group sees all.
+/// Adds blocks that are fully visible to every query of a group.
 fn add_group<const N: usize>(adding: &mut Adding<'_>, group: Group<'_>, blocks: Range<usize>) {
     let Some(members) = group.members.first_chunk::<N>() else {
         return;
@@ -230,7 +233,7 @@ fn add_group<const N: usize>(adding: &mut Adding<'_>, group: Group<'_>, blocks: 
 }
 
 impl<'a> Adding<'a> {
-    /// Adds what each query of a group alone sees of some blocks.
+    /// Adds partly visible blocks, one query at a time.
     fn add_singly(&mut self, group: Group<'_>, blocks: Range<usize>) {
         for block in blocks {
             let values = self.values(&(block..block + 1));
@@ -254,7 +257,7 @@ impl<'a> Adding<'a> {
         }
     }
 
-    /// The values of some blocks, which are numbered in the sequence.
+    /// The values of some blocks, numbered in the sequence.
     fn values(&self, blocks: &Range<usize>) -> &'a [Line] {
         self.seen
             .bytes

@@ -1,4 +1,4 @@
-//! Keys and values in 8 bits.
+//! Keys and values quantized to 8 bits.
 
 use std::ops::Range;
 
@@ -10,32 +10,32 @@ use crate::kernels::line::Line;
 use crate::kernels::matrix::Tiles;
 use crate::kernels::{Format, N_BLOCK, N_LANES};
 
-/// Lines of 16 dimensions of 16 positions.
+/// Cache lines of a cell: 16 dimensions of 16 positions.
 pub const N_CELL_LINES: usize = N_LANES * N_LANES / Line::N_BYTES;
 
-/// The largest whole number.
+/// The largest quantized value.
 const MOST: f32 = 127.0;
 
 /// The blocks of one head.
 #[derive(Debug, Clone, Default)]
 pub struct ByteBlocks {
-    /// A matrix in `Q8_0`, whose rows are positions: a tile for each block.
+    /// A `Q8_0` matrix whose rows are positions: one tile per block.
     keys: Vec<Line>,
-    /// `[block][dim / 16][position / 4]`, each line `[dim][position % 4]` of signed bytes.
+    /// `[block][dim / 16][position / 4]`, each cache line `[dim][position % 4]` of signed bytes.
     values: Vec<Line>,
-    /// What a whole number of a position's values stands for: `[block][lane]`.
+    /// The scale of each position's values: `[block][lane]`.
     scales: Vec<Lanes>,
 }
 
 impl ByteBlocks {
-    /// What one position takes.
+    /// Memory per position of one head, in bytes.
     pub const fn n_position_bytes(head_dim: usize) -> usize {
         let n_value_lines = N_CELL_LINES * n_value_registers(head_dim);
         let n_lines = n_key_lines(head_dim) + n_value_lines;
         (n_lines * Line::N_BYTES + size_of::<Lanes>()) / N_LANES
     }
 
-    /// What is written so far takes so many bytes.
+    /// Memory in use, in bytes.
     #[cfg(test)]
     pub fn n_bytes(&self) -> usize {
         size_of_val(self.keys.as_slice())
@@ -43,7 +43,7 @@ impl ByteBlocks {
             + size_of_val(self.scales.as_slice())
     }
 
-    /// Rounds the keys and values of one position.
+    /// Quantizes the keys and values of one position and stores them.
     pub fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
         self.write_keys(place, keys);
         self.write_values(place, values);
@@ -87,7 +87,7 @@ impl ByteBlocks {
         }
     }
 
-    /// The keys of some neighbouring blocks, a position in each row.
+    /// The keys of adjacent blocks as matrix tiles, one row per position.
     pub fn keys(&self, blocks: &Range<usize>, heads: Heads) -> Tiles<'_> {
         let n_lines = n_key_lines(heads.head_dim);
         let lines = self.keys.get(blocks.start * n_lines..blocks.end * n_lines);
@@ -98,14 +98,14 @@ impl ByteBlocks {
         }
     }
 
-    /// The values of some neighbouring blocks: `[block][dim / 16][position / 4]`.
+    /// The values of adjacent blocks: `[block][dim / 16][position / 4]`.
     pub fn values(&self, blocks: &Range<usize>, heads: Heads) -> &[Line] {
         let n_lines = N_CELL_LINES * n_value_registers(heads.head_dim);
         let lines = blocks.start * n_lines..blocks.end * n_lines;
         self.values.get(lines).unwrap_or_default()
     }
 
-    /// What whole numbers of their positions' values stand for: `[block][lane]`.
+    /// The scales of the values in adjacent blocks: `[block][lane]`.
     pub fn scales(&self, blocks: &Range<usize>) -> &[Lanes] {
         self.scales.get(blocks.clone()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Sums of values that are kept in 8 bits, each times a probability of 14: exact, in whole numbers.
+//! Weighted sums of 8-bit values with 14-bit probabilities, exact in integer arithmetic.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ use crate::kernels::N_LANES;
 use crate::kernels::input_block::words;
 use crate::kernels::line::Line;
 
-/// The largest whole number that stands for a probability: two digits of seven bits, so that the product of each
-/// with a byte, and the sum of two such, fits into 16 bits.
+/// The largest integer probability. It has two 7-bit digits, so that the sum of two products of a
+/// digit and a byte fits into 16 bits.
 pub const MOST_PROB: i32 = (1 << (2 * N_DIGIT_BITS)) - 1;
 
-/// A digit of a probability.
+/// Bits per digit of a probability.
 pub const N_DIGIT_BITS: u32 = 7;
 
-/// Fours of positions in a block.
+/// 32-bit words that hold one digit of each of a block's 16 probabilities.
 pub const N_QUADS: usize = N_LANES / 4;
 
-/// One whole number for each of 16 dimensions.
+/// One 32-bit accumulator for each of 16 dimensions.
 ///
-/// A segment of 512 positions, bytes below 2⁷ and probabilities below 2¹⁴ give sums below 2³⁰.
+/// They cannot overflow: 512 positions per segment, bytes below 2⁷ and probabilities below 2¹⁴ keep
+/// the sums below 2³⁰.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Whole(pub [i32; N_LANES]);
 
 impl Whole {
-    /// Nothing.
     pub const ZERO: Self = Self([0; N_LANES]);
 }
 
-/// The probabilities of the 16 positions of a block as whole numbers of two digits, four positions in a word, the
-/// first in its lowest byte.
+/// The integer probabilities of a block's 16 positions, split into two digits. Each word holds four
+/// positions, the first in its lowest byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Probs {
     upper: [i32; N_QUADS],
@@ -38,13 +38,12 @@ pub struct Probs {
 }
 
 impl Probs {
-    /// Of nothing.
     pub const NONE: Self = Self {
         upper: [0; N_QUADS],
         lower: [0; N_QUADS],
     };
 
-    /// Of numbers from 0 to [`MOST_PROB`].
+    /// Splits integers between 0 and [`MAX_PROB`] into digits.
     #[inline(always)]
     pub fn new(numbers: &[i32; N_LANES]) -> Self {
         let (mut upper, mut lower) = ([0; N_LANES], [0; N_LANES]);
@@ -60,7 +59,7 @@ impl Probs {
         }
     }
 
-    /// The upper and the lower digits of four positions.
+    /// The words with the upper and the lower digits of four positions.
     #[inline(always)]
     pub fn words(&self, quad: usize) -> [i32; 2] {
         match (self.upper.get(quad), self.lower.get(quad)) {
@@ -69,7 +68,7 @@ impl Probs {
         }
     }
 
-    /// The numbers of four positions.
+    /// The probabilities of four positions.
     #[inline(always)]
     pub fn quad(&self, quad: usize) -> [i32; 4] {
         let [upper, lower] = self.words(quad).map(i32::to_le_bytes);
@@ -80,7 +79,7 @@ impl Probs {
         numbers
     }
 
-    /// Nothing of the positions outside of some.
+    /// Returns a copy in which all positions outside `lanes` are zero.
     pub fn within(&self, lanes: &Range<usize>) -> Self {
         let mut seen = *self;
         let words = seen.upper.iter_mut().zip(&mut seen.lower);
@@ -95,24 +94,25 @@ impl Probs {
     }
 }
 
-/// The lower digit of a number.
+/// Masks the lower digit.
 const LOWER: i32 = (1 << N_DIGIT_BITS) - 1;
 
-/// The values of some positions, and how much of each N queries take.
+/// The 8-bit values of some positions, with their probabilities for each of N queries.
 #[derive(Debug, Clone, Copy)]
 pub struct ByteValues<'a, const N: usize> {
-    /// `[block][dim / 16][position / 4]`, lines `[dim][position % 4]` of signed bytes.
+    /// `[block][dim / 16][position / 4]`, each cache line `[dim][position % 4]` of signed bytes.
     pub lines: &'a [Line],
-    /// How many times 16 dimensions there are.
+    /// The dimensions of a head, in registers of 16.
     pub n_registers: usize,
     /// For each query: `[block]`.
     pub probs: [&'a [Probs]; N],
-    /// For each query where its sums begin.
+    /// For each query, the index of its first accumulator.
     pub places: [usize; N],
 }
 
 impl<'a, const N: usize> ByteValues<'a, N> {
-    /// P neighbouring registers of each block from this one on, and the probabilities of all queries.
+    /// Iterates over the blocks. Returns P adjacent registers of each, from `start` on, with the
+    /// probabilities of every query.
     #[inline]
     pub fn blocks<const P: usize>(
         &self,
@@ -137,7 +137,7 @@ mod tests {
     use crate::kernels::line::Line;
     use crate::kernels::{InstructionSet, N_LANES};
 
-    /// The values of some blocks, and how much of each N queries take.
+    /// Compares every instruction set with plain sums, for N queries.
     fn assert_exact_sums<const N: usize>(n_registers: usize, n_blocks: usize) {
         let wave = |i: usize, n: usize| (i * 7_919 + n_registers * 31) % n;
         let lines: Vec<Line> = (0..n_blocks * n_registers * 4)
@@ -173,7 +173,7 @@ mod tests {
                 lines: &lines,
                 n_registers,
                 probs: std::array::from_fn(|query| probs[query].as_slice()),
-                // Another query stands in front of each.
+                // The accumulators of another query lie in front of each.
                 places: std::array::from_fn(|query| (2 * query + 1) * n_registers),
             };
             let mut sums = vec![Whole([5; N_LANES]); 2 * N * n_registers];

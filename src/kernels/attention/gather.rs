@@ -1,4 +1,4 @@
-//! Which queries see which runs: a run that several rows have in common is found once.
+//! Finds which queries attend to which runs. A run that several rows share is listed once.
 
 use std::ops::Range;
 use std::ptr;
@@ -7,35 +7,33 @@ use super::tile::N_MOST_QUERIES;
 use super::{KeysValues, Row};
 use crate::kernels::N_LANES;
 
-/// A run, and the queries that see some of its positions in a segment.
+/// A run, with the queries that attend to any of its positions within a segment.
 #[derive(Debug)]
 pub struct Seen<'a> {
-    /// The run.
     pub keys_values: &'a KeysValues,
     first_position: usize,
     members: Vec<Member>,
 }
 
-/// A query that sees a run.
+/// The part of a run that one query attends to.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its number among the job's queries.
+    /// The query's index within the job.
     pub query: usize,
-    /// What it sees of the run in the segment.
+    /// The visible positions of the run within the segment.
     pub visible: Range<usize>,
 }
 
-/// Queries that go through blocks together.
+/// Queries that share each load of keys or values.
 #[derive(Debug, Clone, Copy)]
 pub struct Group<'a> {
-    /// The number of the first among those who see the run.
+    /// The index of the first one among the queries that attend to the run.
     pub start: usize,
-    /// The queries.
     pub members: &'a [Member],
 }
 
 impl Member {
-    /// The lanes of a block that it sees.
+    /// The visible lanes of a block.
     #[inline(always)]
     pub fn lanes(&self, block: usize) -> Range<usize> {
         let start = block * N_LANES;
@@ -43,13 +41,13 @@ impl Member {
         lane(self.visible.start)..lane(self.visible.end)
     }
 
-    /// The blocks that it sees something of, by their numbers in the sequence.
+    /// The blocks with at least one visible position, numbered in the sequence.
     #[inline(always)]
     pub fn blocks(&self) -> Range<usize> {
         self.visible.start / N_LANES..self.visible.end.div_ceil(N_LANES)
     }
 
-    /// Those of some neighbouring blocks of which it sees all, and before and after them the others.
+    /// Splits adjacent blocks into those that are fully visible and those before and after them.
     #[inline(always)]
     pub fn parts(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
         let members = std::slice::from_ref(self);
@@ -60,7 +58,7 @@ impl Member {
 }
 
 impl<'a> Group<'a> {
-    /// Those of some neighbouring blocks of which each of its queries sees all.
+    /// Returns those of some adjacent blocks that are fully visible to every query of the group.
     #[inline(always)]
     pub fn blocks_that_all_see(self, blocks: &Range<usize>) -> Range<usize> {
         let starts = self.members.iter().map(|member| member.visible.start);
@@ -71,7 +69,7 @@ impl<'a> Group<'a> {
         start..end.clamp(start, blocks.end)
     }
 
-    /// Whether any of its queries sees something of some blocks.
+    /// Returns whether any position of these blocks is visible to any query of the group.
     #[inline(always)]
     pub fn sees_any_of(self, blocks: &Range<usize>) -> bool {
         let (start, end) = (blocks.start * N_LANES, blocks.end * N_LANES);
@@ -79,7 +77,7 @@ impl<'a> Group<'a> {
         members.any(|member| member.visible.start < end && start < member.visible.end)
     }
 
-    /// Each query alone.
+    /// Splits the group into single queries.
     #[inline(always)]
     pub fn singles(self) -> impl Iterator<Item = Group<'a>> {
         let members = self.members.chunks(1).enumerate();
@@ -91,12 +89,12 @@ impl<'a> Group<'a> {
 }
 
 impl Seen<'_> {
-    /// The queries that see something of it.
+    /// The queries that attend to this run.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The blocks that any query sees something of, by their numbers in the sequence.
+    /// The blocks that are visible to any query, numbered in the sequence.
     #[inline(always)]
     pub fn blocks(&self) -> Range<usize> {
         let starts = self.members.iter().map(|member| member.blocks().start);
@@ -104,7 +102,7 @@ impl Seen<'_> {
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
-    /// The queries in groups of nearly one size.
+    /// The queries in groups of nearly equal size.
     #[inline(always)]
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let n_members = self.members.len();
@@ -120,7 +118,7 @@ impl Seen<'_> {
     }
 }
 
-/// Finds what rows of `n_heads` queries each see of a segment, in the order of positions.
+/// Finds the runs of a segment that rows of `n_heads` queries each attend to, in order of position.
 pub fn gather<'a>(rows: &[Row<'a>], n_heads: usize, segment: &Range<usize>) -> Vec<Seen<'a>> {
     let mut found: Vec<Seen<'a>> = Vec::new();
     for (index, row) in rows.iter().enumerate() {

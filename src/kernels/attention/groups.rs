@@ -1,4 +1,4 @@
-//! Groups of queries with some neighbouring blocks: where their scores go, and what they are added to.
+//! Applies the inner loops to a group of queries: writes its scores, and adds up its values.
 
 use std::ops::Range;
 
@@ -11,13 +11,12 @@ use super::scores::put_scores;
 use super::tile::{Weighted, add_values, scores};
 use crate::kernels::N_LANES;
 
-/// Where the scores of a group with some blocks go.
+/// Where to write the scores of a group for some blocks.
 pub struct Scores<'a> {
-    /// The queries.
     pub group: Group<'a>,
-    /// The first block.
+    /// The first block, numbered in the sequence.
     pub block: usize,
-    /// What scores are kept within.
+    /// The soft cap of the scores.
     pub cap: Option<f32>,
     /// The first block of the segment.
     pub first_block: usize,
@@ -25,7 +24,7 @@ pub struct Scores<'a> {
     pub found: &'a mut [Lanes],
 }
 
-/// Writes the scores of a group with some blocks.
+/// Writes the scores of a group for one or two blocks.
 #[inline(always)]
 pub fn write_group<S: Simd, const R: usize>(
     simd: S,
@@ -47,22 +46,22 @@ pub fn write_group<S: Simd, const R: usize>(
     }
 }
 
-/// The values of some neighbouring blocks, and what is added to.
+/// The values of adjacent blocks and the sums to add them to.
 pub struct Mixing<'a> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
-    /// The blocks.
+    /// The blocks, numbered in the sequence.
     pub tile: Range<usize>,
     /// The first block of the segment.
     pub first_block: usize,
-    /// What became of the scores: `[query][block of the segment][lane]`.
+    /// The probabilities: `[query][block of the segment][lane]`.
     pub scores: &'a [Lanes],
     /// `[query][dim]`.
     pub mixed: &'a mut [Lanes],
 }
 
 impl Mixing<'_> {
-    /// Adds what each query of a group alone sees of some blocks.
+    /// Adds partly visible blocks, one query at a time.
     #[inline(always)]
     pub fn add_singly<S: Simd>(&mut self, simd: S, group: Group<'_>, blocks: Range<usize>) {
         for block in blocks {
@@ -73,7 +72,8 @@ impl Mixing<'_> {
     }
 }
 
-/// Adds what the queries of a group see of some blocks; where they are several, they see all.
+/// Adds the visible values of some blocks. If the group has several queries, the blocks must be
+/// fully visible to all of them.
 #[inline(always)]
 pub fn add_group<S: Simd, const R: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! One piece of work: the queries of some rows that share a key-value head, over some segments.
+//! One attention job: the queries of some rows that share a key-value head, over some segments.
 
 use std::ops::Range;
 
@@ -13,51 +13,47 @@ use super::scores::{each_block, exponentials, put_scores, put_seen, weigh};
 use super::{Heads, Lanes, N_SEGMENT, Row};
 use crate::kernels::{InstructionSet, N_LANES};
 
-/// Blocks that are looked at together.
+/// Blocks whose scores are computed together.
 const N_TILE_BLOCKS: usize = 2;
 
-/// Blocks whose values are added together: with 64 dimensions they take half of the first cache.
+/// Blocks whose values are accumulated together: with 64 dimensions they fill half of the L1 cache.
 const N_VALUE_BLOCKS: usize = 4;
 
-/// Blocks in 8 bits that queries are multiplied with before their scores are looked at.
+/// 8-bit blocks that are multiplied by the queries before the scores are stored.
 const N_BYTE_TILE_BLOCKS: usize = 8;
 
-/// Blocks of a segment.
 pub const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
-/// The scores of what is not seen.
+/// The scores of masked positions.
 const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
 
-/// A piece of work. A type and not a closure, because only what is inlined in its method is compiled for
-/// the processor that is there.
+/// One attention job. It is a type rather than a closure because only code that is inlined into its
+/// `with_simd` is compiled for the CPU's instructions.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// What it needs on the way.
+    /// Buffers that the job may use.
     pub scratch: &'a mut Scratch,
-    /// Of the model.
     pub heads: Heads,
-    /// Which of the key-value heads.
+    /// The key-value head that the queries share.
     pub kv_head: usize,
-    /// The rows.
     pub rows: &'a [Row<'a>],
-    /// Their queries, keys and values, `[row][head][dim]`.
+    /// The queries, keys and values of the rows, `[row][head][dim]`.
     pub qkv: &'a [f32],
-    /// Which segments.
+    /// The segments to attend to.
     pub segments: Range<usize>,
-    /// Where the result goes.
     pub result: Result<'a>,
 }
 
-/// Where a job's result goes.
+/// Where a job writes its result.
 #[derive(Debug)]
 pub enum Result<'a> {
-    /// What one segment contributes, to be joined with the others.
+    /// The partial softmax of one segment, to be merged with the others.
     Partial(&'a mut Partial),
-    /// The mixes, for each row those of the heads of the job.
+    /// The attention output: for each row, the heads of this job.
     Mixed(Vec<&'a mut [f32]>),
 }
 
-/// Calls a function for a group of queries with their number as its last constant.
+/// Calls a function with the number of queries in a group as its last const generic argument.
 macro_rules! with_size {
     ($group:expr, $function:ident$(::<$simd:ident>)?($($argument:expr),*)) => {
         match $group.members.len() {
@@ -86,7 +82,7 @@ impl WithSimd for Job<'_> {
             segments,
             result,
         } = self;
-        // Its queries are others, whatever their numbers.
+        // The scratch memory may hold queries of another job under the same indices.
         scratch.takers.clear();
         let mut bench = Bench {
             heads,
@@ -112,24 +108,25 @@ impl WithSimd for Job<'_> {
     }
 }
 
-/// What jobs need on the way: one after another has it, so that its memory is asked for only once.
+/// Buffers of a job. A thread reuses them for all of its jobs, to allocate only once.
 #[derive(Debug)]
 pub struct Scratch {
-    /// The queries of those who see the run at hand: `[group][dim][query]`.
+    /// The queries that attend to the current run: `[group][dim][query]`.
     queries: Vec<f32>,
-    /// The numbers of those whose queries these are.
+    /// The indices of the queries in `queries`.
     takers: Vec<usize>,
-    /// Scores, and then what they become: `[query][block][lane]`.
+    /// Scores, later replaced by probabilities: `[query][block][lane]`.
     scores: Vec<Lanes>,
-    /// Where values are kept in 8 bits, the scales of the positions that the query at hand sees: `[block][lane]`.
+    /// 8-bit cache only: the scales of the positions that the current query attends to:
+    /// `[block][lane]`.
     scales: Vec<Lanes>,
-    /// Keys or values that are kept in another precision.
+    /// Keys or values converted to single precision.
     copy: Vec<Lanes>,
     bytes: ByteBench,
 }
 
 impl Scratch {
-    /// For products with these instructions.
+    /// Creates empty scratch memory for kernels that use these instructions.
     pub fn new(instructions: InstructionSet) -> Self {
         Self {
             queries: Vec::new(),
@@ -141,7 +138,7 @@ impl Scratch {
         }
     }
 
-    /// Puts down whose queries are taken next. Returns whether they are others than those that are there.
+    /// Records which queries are about to be loaded. Returns `false` if they are loaded already.
     fn takes_others(&mut self, members: &[Member]) -> bool {
         let takers = members.iter().map(|member| member.query);
         if takers.clone().eq(self.takers.iter().copied()) {
@@ -153,13 +150,13 @@ impl Scratch {
     }
 }
 
-/// A job at work.
+/// A running job.
 struct Bench<'a> {
     heads: Heads,
     kv_head: usize,
     rows: &'a [Row<'a>],
     qkv: &'a [f32],
-    /// The first block of the segment at hand.
+    /// The first block of the current segment.
     first_block: usize,
     scratch: &'a mut Scratch,
 }
@@ -170,7 +167,7 @@ impl Bench<'_> {
         partial.clear(n_queries, n_value_registers(self.heads.head_dim));
     }
 
-    /// Finds what a segment contributes.
+    /// Computes the partial softmax of a segment.
     #[inline(always)]
     fn segment<S: Simd>(&mut self, simd: S, segment: usize, partial: &mut Partial) {
         self.clear(partial);
@@ -187,7 +184,7 @@ impl Bench<'_> {
             .iter()
             .filter_map(|seen| SeenBytes::of(seen, self.kv_head));
         let in_bytes: Vec<SeenBytes<'_>> = in_bytes.collect();
-        // A model keeps all of its keys and values alike.
+        // All runs of a model use the same cache type.
         if in_bytes.is_empty() {
             for seen in &found {
                 self.write_scores(simd, seen);
@@ -244,8 +241,9 @@ impl Bench<'_> {
         }
     }
 
-    /// Turns the scores of all queries into e^(score − largest), times the scales of their positions' values, and
-    /// rounds what becomes of them. One query after another, so that its scores stay near.
+    /// Turns the scores of all queries into e^(score − largest), multiplies them by the scales of
+    /// their positions' values, and quantizes the products. It finishes one query before the next,
+    /// so that the scores stay in the cache.
     #[inline(always)]
     fn weigh_bytes<S: Simd>(
         &mut self,
@@ -258,7 +256,7 @@ impl Bench<'_> {
         let sums = partial.maxima.iter_mut().zip(&mut partial.sums);
         for (query, (max, sum)) in sums.enumerate() {
             let blocks = self.blocks(query, positions);
-            // The queries of a row see the same.
+            // All queries of a row attend to the same positions.
             if query % self.heads.group() == 0 {
                 self.take_scales(query, found, &blocks);
             }
@@ -273,7 +271,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Takes the scales of all positions that a query sees in these blocks of the segment.
+    /// Loads the scales of all positions in these blocks that a query attends to.
     #[inline(always)]
     fn take_scales(&mut self, query: usize, found: &[SeenBytes<'_>], blocks: &Range<usize>) {
         self.scratch.scales.clear();
@@ -293,7 +291,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The blocks of a segment that a query sees something of, by their numbers in the segment.
+    /// The blocks of the segment that a query attends to, numbered in the segment.
     fn blocks(&self, query: usize, positions: &Range<usize>) -> Range<usize> {
         let Some(row) = self.rows.get(query / self.heads.group()) else {
             return 0..0;
@@ -303,7 +301,7 @@ impl Bench<'_> {
         first - self.first_block..end.max(first) - self.first_block
     }
 
-    /// Hides the first and the last block of each query, of which it may see only a part.
+    /// Masks the first and the last block of each query, which may be partly visible.
     fn hide(&mut self, positions: &Range<usize>) {
         for query in 0..self.scratch.scores.len() / N_SEGMENT_BLOCKS {
             let blocks = self.blocks(query, positions);
@@ -350,7 +348,7 @@ impl Bench<'_> {
         self.scratch.copy = copy;
     }
 
-    /// Takes the queries of those who see a run, if they are others than those that are there.
+    /// Loads the queries that attend to a run, unless they are loaded already.
     #[inline(always)]
     fn take_all_queries(&mut self, seen: &Seen<'_>) {
         if !self.scratch.takes_others(seen.members()) {
@@ -362,7 +360,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Takes the queries of a group side by side, scaled.
+    /// Loads the queries of a group, interleaved and scaled.
     #[inline(always)]
     fn take_queries(&mut self, group: Group<'_>) {
         let Heads {

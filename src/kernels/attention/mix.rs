@@ -1,4 +1,4 @@
-//! Divides attention over the threads.
+//! Divides attention among the threads.
 
 use std::ops::Range;
 
@@ -11,22 +11,23 @@ use super::tile::N_MOST_QUERIES;
 use super::{Heads, N_SEGMENT, Row};
 use crate::kernels::{InstructionSet, ThreadPool};
 
-/// Products below which other threads cost more than they give.
+/// Multiply-adds below which starting other threads costs more time than it saves.
 const N_MIN_PARALLEL_PRODUCTS: usize = 1 << 17;
 
-/// The most queries that go through a run together: their scores with a segment stay in a near cache.
+/// The most queries per job: their scores for one segment must stay in the L2 cache.
 const N_MOST_JOB_QUERIES: usize = 64;
 
-/// Jobs for each thread, so that one that comes late has less to do.
+/// Jobs per thread, so that a thread that starts late gets fewer of them.
 const N_THREAD_JOBS: usize = 4;
 
-/// Fewer jobs than that for each thread are worth dividing the rows, though each part then reads the keys.
+/// With fewer jobs per thread than this, the rows are split further, although each part then reads
+/// the keys again.
 const N_LEAST_THREAD_JOBS: usize = 2;
 
-/// Mixes for each row the values of all positions that it sees.
+/// Computes the attention output of each row over all positions that it attends to.
 ///
-/// `qkv` is `[row][queries, keys, values]`, the queries normed and turned; the keys and values of the rows are in
-/// their runs already. `mixed` is `[row][query head][dim]`.
+/// `qkv` is `[row][queries, keys, values]`, with the queries normalized and rotated. The rows' own
+/// keys and values must already be in their runs. `output` is `[row][query head][dim]`.
 pub fn mix(
     (team, instructions): (&ThreadPool, InstructionSet),
     heads: Heads,
@@ -56,7 +57,7 @@ pub fn mix(
             }
         }
     }
-    // The last rows of a long text see the most, so they come first.
+    // The last rows of a long prompt attend to the most positions, so they start first.
     tasks.reverse();
     let scratch = || Scratch::new(instructions);
     let n_seen: usize = rows.iter().map(|row| row.visible.len()).sum();
@@ -74,8 +75,8 @@ pub fn mix(
     }
 }
 
-/// How many rows make a part: few enough for their scores to stay near and for every thread to have work, but
-/// no fewer than go through a run together anyway.
+/// Chooses how many rows make one task: few enough that their scores stay in the cache and every
+/// thread has work, but no fewer than share a load of keys anyway.
 fn n_part_rows(n_threads: usize, heads: Heads, rows: &[Row<'_>]) -> usize {
     let within = |n_queries: usize| (n_queries / heads.group()).max(1);
     let n_seen = rows.iter().map(|row| row.visible.len()).max().unwrap_or(0);
@@ -87,7 +88,7 @@ fn n_part_rows(n_threads: usize, heads: Heads, rows: &[Row<'_>]) -> usize {
     rows.len().div_ceil(n_parts).max(1)
 }
 
-/// Few tasks, each divided by segments.
+/// Divides a few tasks by segments.
 fn mix_by_segments((team, instructions): (&ThreadPool, InstructionSet), tasks: Vec<Task<'_>>) {
     let arch = instructions.arch();
     let mut found: Vec<Vec<Partial>> = tasks
@@ -115,19 +116,19 @@ struct Task<'a> {
     kv_head: usize,
     rows: &'a [Row<'a>],
     qkv: &'a [f32],
-    /// For each row the place of these heads' mixes.
+    /// For each row, the output of these heads.
     outputs: Vec<&'a mut [f32]>,
 }
 
 impl<'a> Task<'a> {
-    /// The segments that any row sees something of.
+    /// The segments that any row attends to.
     fn segments(&self) -> Range<usize> {
         let starts = self.rows.iter().map(|row| row.visible.start);
         let ends = self.rows.iter().map(|row| row.visible.end);
         starts.min().unwrap_or(0) / N_SEGMENT..ends.max().unwrap_or(0).div_ceil(N_SEGMENT)
     }
 
-    /// All of it as one job.
+    /// The entire task as one job.
     fn whole(self, scratch: &'a mut Scratch) -> Job<'a> {
         Job {
             scratch,
@@ -140,7 +141,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// One segment of it.
+    /// One segment as a job.
     fn part<'b>(
         &self,
         scratch: &'b mut Scratch,
@@ -162,7 +163,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The last step of a task that was divided.
+/// Merges the segments of a divided task.
 struct Joining<'a> {
     task: Task<'a>,
     partials: Vec<Partial>,

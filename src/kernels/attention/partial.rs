@@ -1,24 +1,25 @@
-//! What some positions contribute to attention, and how contributions are joined.
+//! The partial softmax of some positions, and how to merge two of them.
 
 use super::Lanes;
 use crate::kernels::N_LANES;
 use crate::kernels::exp::exp;
 
-/// What some positions contribute to the mixes of some queries, relative to the largest score among them.
+/// The partial attention output of some queries over some positions, relative to the largest score
+/// among them.
 ///
 /// Milakov, Gimelshein 2018, "Online normalizer calculation for softmax".
 #[derive(Debug, Clone, Default)]
 pub struct Partial {
-    /// For each query the largest score; minus infinity where it sees none of the positions.
+    /// For each query the largest score, or −∞ if it attends to none of the positions.
     pub maxima: Vec<f32>,
     /// For each query the sum of e^(score − largest).
     pub sums: Vec<f32>,
-    /// For each query the values, each times its e^(score − largest): `[query][dim]`.
+    /// For each query the sum of the values, each weighted by e^(score − largest): `[query][dim]`.
     pub mixed: Vec<Lanes>,
 }
 
 impl Partial {
-    /// Of no positions.
+    /// Resets to no positions.
     pub fn clear(&mut self, n_queries: usize, n_registers: usize) {
         self.maxima.clear();
         self.maxima.resize(n_queries, f32::NEG_INFINITY);
@@ -28,7 +29,7 @@ impl Partial {
         self.mixed.resize(n_queries * n_registers, Lanes::all(0.0));
     }
 
-    /// Adds what later positions contribute.
+    /// Merges the contribution of later positions.
     #[inline(always)]
     pub fn join(&mut self, later: &Self) {
         let n_registers = self.mixed.len() / self.sums.len().max(1);
@@ -54,7 +55,7 @@ impl Partial {
         }
     }
 
-    /// Writes the mixes: `[query][dim]`.
+    /// Normalizes the weighted sums and writes them to the output: `[query][dim]`.
     #[inline(always)]
     pub fn finish<'a>(&self, outputs: impl Iterator<Item = &'a mut [f32]>) {
         let n_registers = self.mixed.len() / self.sums.len().max(1);

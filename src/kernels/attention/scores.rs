@@ -1,4 +1,4 @@
-//! What becomes of scores, block by block.
+//! The softmax, block by block.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use crate::kernels::N_LANES;
 use crate::kernels::cap::soft_cap;
 use crate::kernels::exp::exp_below;
 
-/// Calls a function with the lanes of each of some neighbouring blocks that a query sees, and with what is there
-/// and what comes to it. In the blocks between the first and the last those are all, and there the compiler
+/// Calls `write` for each of some adjacent blocks, with the visible lanes, the target and the
+/// source. All lanes are visible in the blocks between the first and the last; there the compiler
 /// knows it.
 #[inline(always)]
 pub fn each_block<T>(
@@ -37,7 +37,7 @@ pub fn each_block<T>(
     }
 }
 
-/// Puts the scores of a block where they are seen.
+/// Applies the soft cap to the scores of a block and stores those of the visible lanes.
 #[inline(always)]
 pub fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, scores: &mut Lanes) {
     if let Some(cap) = cap {
@@ -46,7 +46,7 @@ pub fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, score
     put_seen(lanes, scores, &found);
 }
 
-/// Puts the numbers of a block where they are seen.
+/// Copies the visible lanes of a block.
 #[inline(always)]
 pub fn put_seen(lanes: Range<usize>, places: &mut Lanes, found: &Lanes) {
     if lanes == (0..N_LANES) {
@@ -73,18 +73,18 @@ pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
     (max, sums.iter().sum())
 }
 
-/// What became of the scores of a query.
+/// Statistics of one query's softmax.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed {
     /// The largest score.
     pub max: f32,
-    /// The sum of e^(score − largest).
+    /// The sum of e^(score − largest), before scaling.
     pub sum: f32,
-    /// The largest of these, each times its scale; no number where one of them is none.
+    /// The largest scaled exponential, or NaN if any of them is NaN.
     pub largest: f32,
 }
 
-/// Turns scores into e^(score − largest), each times the scale of its position.
+/// Turns scores into e^(score − largest), each multiplied by the scale of its position.
 #[inline(always)]
 pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighed {
     let max = largest(scores);
@@ -96,7 +96,7 @@ pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighe
             *score = exp_below::<S>(*score - shift);
             *sum += *score;
         }
-        // In vectors by name: where this is left to the compiler, it finds none.
+        // Explicit vectors: the compiler does not vectorize this by itself.
         let registers = S::as_mut_simd_f32s(&mut scores.0).0.iter_mut();
         for (score, scale) in registers.zip(S::as_simd_f32s(&scales.0).0) {
             *score = simd.mul_f32s(*score, *scale);
@@ -116,7 +116,7 @@ pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighe
     }
 }
 
-/// The largest score; minus infinity where nothing is seen.
+/// The largest score, or −∞ if nothing is visible.
 #[inline(always)]
 fn largest(scores: &[Lanes]) -> f32 {
     let mut maxima = [f32::NEG_INFINITY; N_LANES];
@@ -128,7 +128,7 @@ fn largest(scores: &[Lanes]) -> f32 {
     maxima.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// What is taken from all scores. Where nothing is seen, nothing less nothing would be no number.
+/// The number to subtract from all scores. If nothing is visible, −∞ − (−∞) would be NaN.
 #[inline(always)]
 const fn shift(max: f32) -> f32 {
     if max == f32::NEG_INFINITY { 0.0 } else { max }

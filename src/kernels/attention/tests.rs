@@ -1,4 +1,5 @@
-//! Attention against plain sums in double precision, and against itself.
+//! Compares attention with plain sums in double precision, and with itself under other batches,
+//! cuts and thread counts.
 
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ fn split(heads: Heads, token: &[f32]) -> (&[f32], &[f32], &[f32]) {
     (queries, keys, values)
 }
 
-/// Tokens of a text that were read into one run, and tokens after them that are none of the sequence's.
+/// A run with tokens of a text, followed by NaN tokens that belong to no sequence.
 fn run(heads: Heads, cache_type: CacheType, text: usize, positions: Range<usize>) -> KeysValues {
     let mut run = KeysValues::new(heads, cache_type, positions.start);
     for position in positions.clone() {
@@ -46,13 +47,13 @@ fn run(heads: Heads, cache_type: CacheType, text: usize, positions: Range<usize>
     run
 }
 
-/// A sequence: for each of its positions the text that its token is of, cut into runs.
+/// A sequence: the text of the token at each position, and the runs that it consists of.
 struct Sequence {
     texts: Vec<usize>,
     runs: Vec<(usize, Range<usize>)>,
 }
 
-/// Sequences that part from one at odd places.
+/// Sequences that fork from one another at positions that are not multiples of the block size.
 fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Vec<Sequence>) {
     let runs = vec![
         run(heads, cache_type, 0, 0..21),
@@ -78,7 +79,7 @@ fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Ve
     (runs, sequences)
 }
 
-/// What rows, each a sequence and a position, see and find.
+/// The attention output of rows, each given as a sequence and a position.
 fn mixed(
     (team, instructions): (&ThreadPool, InstructionSet),
     heads: Heads,
@@ -175,7 +176,7 @@ fn exact(
     mixed
 }
 
-/// Keys or values as they are kept; in 8 bits with one scale.
+/// Keys or values as the cache stores them; in 8 bits with one scale.
 fn kept(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
     match cache_type {
         CacheType::F32 => values.iter().copied().map(f64::from).collect(),
@@ -194,7 +195,7 @@ fn kept(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
     }
 }
 
-/// What numbers are worth that were rounded to 8 bits in blocks whose scales are kept like this.
+/// Values after quantization to 8-bit blocks, whose scales are stored as `kept` says.
 fn in_blocks(values: &[f32], kept: impl Fn(f32) -> f32) -> Vec<f64> {
     let blocks = values.chunks(N_BLOCK).flat_map(|values| {
         let block = InputBlock::round_some(values);
@@ -210,7 +211,8 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Rows of all sequences: single ones, neighbours, and some at borders of blocks and segments.
+/// Rows of all sequences: isolated ones, adjacent ones, and some at the borders of blocks and
+/// segments.
 const ROWS: [(usize, usize); 14] = [
     (0, 1040),
     (1, 1000),
@@ -232,7 +234,7 @@ const ROWS: [(usize, usize); 14] = [
 fn assert_exact(heads: Heads, cache_type: CacheType, windows: &[Option<usize>]) {
     let team = ThreadPool::new(2).unwrap();
     let family = family(heads, cache_type, 1041);
-    // Probabilities are rounded to 14 bits of the largest, beside their values.
+    // Values have 8 bits, and probabilities 14 bits relative to the largest.
     let most = if cache_type == CacheType::Q8 {
         2e-3
     } else {
@@ -356,8 +358,8 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
     }
 }
 
-/// Those instructions that give the same bits as the best: all that multiply and add in one step, but keys in 8
-/// bits meet queries in the order in which each set adds.
+/// The instruction sets whose results are bit-identical to the best one's: all with fused
+/// multiply-add. With 8-bit keys, each set adds the products in its own order.
 fn sets_that_agree(cache_type: CacheType) -> Vec<InstructionSet> {
     match cache_type {
         CacheType::Q8 => vec![InstructionSet::best()],
@@ -368,7 +370,7 @@ fn sets_that_agree(cache_type: CacheType) -> Vec<InstructionSet> {
     }
 }
 
-/// One text, cut into runs at some places.
+/// One text, cut into runs at these positions.
 fn cut(
     heads: Heads,
     cache_type: CacheType,
@@ -427,7 +429,7 @@ fn a_token_that_is_no_number_reaches_only_those_who_see_it() {
     let team = ThreadPool::new(1).unwrap();
     let none = vec![f32::NAN; HEADS.n_kv_heads * HEADS.head_dim];
     let some = vec![0.5; none.len()];
-    // In half precision there is no such token.
+    // Half precision cannot store such a token.
     for cache_type in [CacheType::F32, CacheType::Q8] {
         for (keys, values) in [(&none, &none), (&none, &some), (&some, &none)] {
             let mut family = family(HEADS, cache_type, 1041);

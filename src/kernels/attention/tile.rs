@@ -1,7 +1,8 @@
-//! The inner loops of attention: some queries over one or two blocks of keys, or over one of values.
+//! The inner loops of attention: a few queries against one or two blocks of keys, or against the
+//! values of some blocks.
 //!
-//! Each sum goes through dimensions or positions one by one, so its bits are the same whichever queries and
-//! blocks are at hand together. W is how many of the processor's vectors hold 16 numbers.
+//! Each sum visits dimensions or positions one by one, so its bits do not depend on which queries
+//! and blocks are processed together. W is the number of vectors that hold 16 floats.
 
 use std::ops::Range;
 
@@ -11,13 +12,12 @@ use super::Lanes;
 use super::ahead::fetch_ahead;
 use crate::kernels::N_LANES;
 
-/// The most queries that share a vector of keys or values: all their sums fit into registers.
+/// The most queries that share a load of keys or values: all their accumulators fit into registers.
 pub const N_MOST_QUERIES: usize = 6;
 
-/// No probability.
 const NOTHING: Lanes = Lanes::all(0.0);
 
-/// The scores of the positions of neighbouring blocks, at most two: `keys` is `[block][dim][lane]`, `queries` is
+/// Computes the scores of one or two adjacent blocks: `keys` is `[block][dim][lane]`, `queries` is
 /// `[dim][query]`, and the result is `[block][query]`.
 #[inline(always)]
 pub fn scores<S: Simd, const R: usize>(
@@ -47,7 +47,7 @@ pub fn scores<S: Simd, const R: usize>(
     found
 }
 
-/// The scores of one block's positions.
+/// Computes the scores of one block.
 #[inline(always)]
 fn block_scores<S: Simd, const R: usize>(
     simd: S,
@@ -77,7 +77,7 @@ fn write_scores<S: Simd, const R: usize, const W: usize>(
     }
 }
 
-/// The products of R queries with C vectors of keys, summed over the dimensions.
+/// Multiplies R queries by C vectors of keys and sums over the dimensions.
 #[inline(always)]
 fn products<S: Simd, const R: usize, const C: usize>(
     simd: S,
@@ -96,21 +96,21 @@ fn products<S: Simd, const R: usize, const C: usize>(
     sums
 }
 
-/// What [`add_values`] adds: the values of some positions, each times its probability.
+/// The input of [`add_values`]: the values of some positions and their probabilities.
 pub struct Weighted<'a, const R: usize> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
-    /// Registers for one position.
+    /// Registers per position.
     pub n_registers: usize,
-    /// Which positions of each block.
+    /// The visible positions of each block.
     pub lanes: Range<usize>,
-    /// For each query the probabilities: `[block][lane]`.
+    /// For each query, the probabilities: `[block][lane]`.
     pub probs: [&'a [Lanes]; R],
-    /// For each query where its mix begins.
+    /// For each query, the index of its first weighted sum.
     pub places: [usize; R],
 }
 
-/// Adds values to mixes, each `[dim]`.
+/// Adds weighted values to the sums, `[dim]` each.
 #[inline(always)]
 pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mixed: &mut [Lanes]) {
     let n_registers = values.n_registers;
@@ -133,7 +133,7 @@ pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mi
 }
 
 impl<const R: usize> Weighted<'_, R> {
-    /// Adds P neighbouring registers of each position's values; the sums stay in registers.
+    /// Adds P adjacent registers of each position's values; the accumulators stay in registers.
     #[inline(always)]
     fn add<S: Simd, const P: usize, const W: usize>(
         &self,

@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepu16_epi32,
@@ -17,10 +17,10 @@ use crate::kernels::product::Part;
 /// The most tiles that are multiplied together.
 const N_MOST_TILES: usize = 4;
 
-/// A step of one tile as numbers of 32 bits, `[column][half]`.
+/// A step of one tile in single precision, `[column][half]`.
 type Columns = [[__m256; 2]; N_STEP_COLUMNS];
 
-/// Multiplies some tiles of numbers in this format, which is one of floating-point numbers.
+/// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn multiply(part: Part<'_>) {
     match part.tiles.format {
@@ -69,7 +69,7 @@ fn bf16_column(column: __m256i) -> [__m256; 2] {
     ]
 }
 
-/// Multiplies tiles whose steps have `L` lines, which `widen` makes numbers of 32 bits.
+/// Multiplies tiles whose steps have `L` cache lines, which `widen` converts to single precision.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply_part<const L: usize, W: Fn(&[Line; L]) -> Columns>(mut part: Part<'_>, widen: W) {
     let tiles: Vec<&[[Line; L]]> = part.tiles.iter().map(|tile| tile.as_chunks().0).collect();
@@ -91,7 +91,8 @@ fn multiply_part<const L: usize, W: Fn(&[Line; L]) -> Columns>(mut part: Part<'_
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles at a time.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply_tiles<const L: usize, const T: usize, const N: usize, W>(
     part: &mut Part<'_>,

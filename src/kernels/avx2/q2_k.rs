@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
@@ -13,7 +13,7 @@ use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
@@ -44,7 +44,7 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// Scales and minima of two blocks, a pair of each in a lane.
+/// The scales and minima of two blocks, one pair of each per lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn part_scales(both: __m256i) -> [[__m256i; 2]; 2] {
@@ -55,7 +55,7 @@ fn part_scales(both: __m256i) -> [[__m256i; 2]; 2] {
     [[first, first_mins], [second, second_mins]]
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn weights<const HALF: usize>(lines: &[Line; 2]) -> Weights {

@@ -1,4 +1,4 @@
-//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+//! `Q3_K`: three cache lines hold the 3-bit quants of 32 columns, with a scale for every 16.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps,
@@ -15,7 +15,7 @@ use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_O
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
@@ -40,7 +40,7 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn add_block<D: Dot, const N: usize>(
@@ -58,7 +58,7 @@ fn add_block<D: Dot, const N: usize>(
     }
 }
 
-/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns, four columns per register, from pairs stored as 6-bit numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn weights<const HALF: usize>(lines: &[Line; N_BLOCK_LINES]) -> Weights {

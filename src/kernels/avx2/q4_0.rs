@@ -1,4 +1,4 @@
-//! `Q4_0`: both halves of the bytes become bytes.
+//! `Q4_0`: unpacks both nibbles of each byte.
 
 use std::arch::x86_64::__m256;
 
@@ -10,7 +10,7 @@ use crate::kernels::formats::q4_k::N_BLOCK_LINES;
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(

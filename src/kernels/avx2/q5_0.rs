@@ -1,4 +1,4 @@
-//! `Q5_0`: both halves of the bytes become bytes, and each gets its highest bit.
+//! `Q5_0`: unpacks both nibbles of each byte and adds the fifth bits.
 
 use std::arch::x86_64::__m256;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(

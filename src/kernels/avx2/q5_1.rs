@@ -1,4 +1,4 @@
-//! `Q5_1`: as `Q4_1`, with a fifth bit from lines of their own.
+//! `Q5_1`: like `Q4_1`, with the fifth bits from a cache line of their own.
 
 use std::arch::x86_64::__m256;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q5_1::N_STEP_LINES;
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(

@@ -1,4 +1,4 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::x86_64::__m256;
 
@@ -10,7 +10,7 @@ use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(

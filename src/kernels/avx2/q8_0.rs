@@ -1,4 +1,4 @@
-//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+//! `Q8_0`: the cache lines of a tile already are the unsigned operands.
 
 use std::arch::x86_64::__m256;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(

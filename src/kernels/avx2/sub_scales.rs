@@ -1,5 +1,5 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
-//! for each 32 columns.
+//! Shared by `Q4_K` and `Q5_K`: their block headers in registers, and accumulators with a scale and
+//! a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
@@ -17,13 +17,14 @@ use crate::kernels::line::Line;
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// By what the sums of the step are multiplied: with scales, and of minima.
+    /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m256; 2],
-    /// Those of four blocks each.
+    /// Four blocks each.
     halves: [Whole; 2],
 }
 
-/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+/// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
+/// lowest.
 #[derive(Debug, Clone, Copy)]
 struct Whole {
     scales: __m256i,
@@ -31,7 +32,7 @@ struct Whole {
 }
 
 impl Head {
-    /// From the first lines of a step.
+    /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
@@ -53,7 +54,7 @@ impl Head {
 }
 
 impl Whole {
-    /// Scale and minimum of the next block.
+    /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn next(&mut self) -> [__m256; 2] {
@@ -66,7 +67,7 @@ impl Whole {
     }
 }
 
-/// Six bits for each byte: the lower four bits of `low`, the upper two of `high`.
+/// Combines the lower four bits from `low` and the upper two from `high` in each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn join(low: __m256i, high: __m256i) -> __m256i {
@@ -75,8 +76,9 @@ fn join(low: __m256i, high: __m256i) -> __m256i {
     _mm256_or_si256(low, high)
 }
 
-/// Adds the products of one half of a step to the sums of each row of a group. Behind the head stand eight blocks of `L`
-/// lines, which `widen` makes bytes so small that a run of them can be added up in 16 bits ([`add_small`]).
+/// Adds the dot products of one half of a step to the accumulators of each row. The header is
+/// followed by eight blocks of `L` cache lines. `widen` unpacks each to bytes so small that a run
+/// of their products fits into 16 bits ([`add_small`]).
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
@@ -100,8 +102,8 @@ pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, con
     step_sums.add_to(sums, &head);
 }
 
-/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
-/// only when it ends.
+/// The sums of one step for each row of inputs. The factors that all its columns share are applied
+/// once, at its end.
 #[derive(Debug)]
 struct StepSums<const N: usize> {
     scaled: [__m256; N],
@@ -109,7 +111,7 @@ struct StepSums<const N: usize> {
 }
 
 impl<const N: usize> StepSums<N> {
-    /// Sums of nothing.
+    /// Accumulators at zero.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new() -> Self {
@@ -119,8 +121,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block, with the weights in their registers while one row after another
-    /// passes.
+    /// Adds the dot products of one block. The weights stay in registers from row to row.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn add<D: Dot, const RUN: usize>(
@@ -137,7 +138,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Ends the step: adds it to the sums of all.
+    /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn add_to(self, sums: &mut [__m256; N], head: &Head) {

@@ -1,4 +1,5 @@
-//! Sums of values in 8 bits, each times the two digits of a probability: eight dimensions at a time.
+//! Weighted sums of 8-bit values with the two digits of each probability, eight dimensions at a
+//! time.
 
 use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32};
 
@@ -6,7 +7,7 @@ use super::dot::{Dot, add_digits};
 use super::memory::{load_all, load_whole, store_whole};
 use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, N_QUADS, Probs, Whole};
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
@@ -37,7 +38,7 @@ fn add_half<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// The values of 16 positions times the digits of their probabilities.
+/// The values of 16 positions, times the digits of their probabilities.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn products<D: Dot>(cell: &[__m256i; N_QUADS], probs: &Probs) -> __m256i {

@@ -1,4 +1,4 @@
-//! Between memory and registers.
+//! Loads, stores and prefetches.
 
 #![expect(
     unsafe_code,
@@ -14,22 +14,22 @@ use crate::kernels::N_LANES;
 use crate::kernels::attention::Whole;
 use crate::kernels::line::Line;
 
-/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
-/// long that it is lost from the first cache.
+/// The prefetch distance: far enough for memory to answer, and near enough that the data is still
+/// in the L1 cache when it is used.
 const N_AHEAD_BYTES: usize = 4096;
 
-/// Loads a line of weights, and asks for the one that comes later.
+/// Loads a cache line of weights and prefetches a later one.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn load(line: &Line) -> __m512i {
     let start: *const u8 = line.0.as_ptr();
-    // A prefetch never faults, wherever it points.
+    // A prefetch never faults, whatever the address.
     _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(N_AHEAD_BYTES).cast());
-    // SAFETY: the reference is valid for 64 bytes, and the type of a line aligns it to 64.
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(start.cast()) }
 }
 
-/// Loads neighbouring lines of weights.
+/// Loads adjacent cache lines of weights.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
@@ -40,19 +40,19 @@ pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
     loaded
 }
 
-/// Registers of sums as arrays.
+/// Stores accumulators as arrays.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
     let mut stored = [[0.0; N_LANES]; N];
     for (stored, sum) in stored.iter_mut().zip(sums) {
-        // SAFETY: the reference is valid for 16 floats, and the store needs no alignment.
+        // SAFETY: the reference is valid for 16 floats, and the store has no alignment requirement.
         unsafe { _mm512_storeu_ps(stored.as_mut_ptr(), sum) };
     }
     stored
 }
 
-/// Loads whole sums.
+/// Loads integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn load_whole(sums: &Whole) -> __m512i {
@@ -60,7 +60,7 @@ pub fn load_whole(sums: &Whole) -> __m512i {
     unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
 }
 
-/// Stores whole sums.
+/// Stores integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn store_whole(place: &mut Whole, sums: __m512i) {
@@ -68,7 +68,7 @@ pub fn store_whole(place: &mut Whole, sums: __m512i) {
     unsafe { _mm512_store_si512(place.0.as_mut_ptr().cast(), sums) };
 }
 
-/// Sums of nothing.
+/// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn zeros<const N: usize>() -> [__m512; N] {

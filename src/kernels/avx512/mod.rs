@@ -1,8 +1,8 @@
-//! Products with AVX-512 and its 8-bit dot products: one file for each format, one register for the same
-//! four columns of the 16 rows of a tile.
+//! Products with AVX-512 and its 8-bit dot products. Each format has one file. One register holds
+//! the same four columns of a tile's 16 rows.
 //!
-//! The functions inside are safe: each names the instructions that it needs, and only [`Avx512`], whose
-//! values exist where they were detected, calls in from outside.
+//! The functions inside are safe: each enables the features it needs. They are called from outside
+//! only through [`Avx512`], whose values prove that the features were detected.
 
 #![expect(
     unsafe_code,
@@ -30,8 +30,8 @@ use super::attention::{ByteValues, Whole};
 use super::format::multiply_by_format;
 use super::product::Part;
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
-/// a group of N rows, and returns N registers of sums.
+/// Multiplies all tiles of a task by all row groups of its inputs. `$format::sums::<N>` takes the
+/// cache lines of a tile and a group of N rows, and returns N accumulators.
 macro_rules! multiply_part {
     ($part:expr, $format:ident) => {{
         use $crate::kernels::avx512::memory::store;
@@ -60,16 +60,16 @@ macro_rules! multiply_part {
         }
     }};
 }
-/// The most rows of inputs that are multiplied together: their sums and the weights of a block fit into
-/// the 32 registers.
+/// The most rows in a group: their accumulators and the weights of a block fit into the 32
+/// registers.
 pub const N_MOST_ROWS: usize = 12;
 
-/// Exists only where the processor has the instructions that this module is compiled for.
+/// Proof that the CPU has the instructions that this module is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx512(());
 
 impl Avx512 {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -77,17 +77,17 @@ impl Avx512 {
         found.then_some(Self(()))
     }
 
-    /// Multiplies some tiles with all inputs.
+    /// Multiplies the tiles of a task by all of its inputs.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables.
         unsafe { multiply(part) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add` enables.
+        // SAFETY: `self` comes from `detect`, which found all features that `add` enables.
         unsafe { values::add(values, sums) }
     }
 }

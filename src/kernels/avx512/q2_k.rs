@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_and_si512, _mm512_cvtepi32_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps,
@@ -12,7 +12,7 @@ use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
@@ -45,7 +45,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     sums
 }
 
-/// Scales and minima of two blocks, a pair of each in a lane.
+/// The scales and minima of two blocks, one pair of each per lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn part_scales(both: __m512i) -> [[__m512i; 2]; 2] {
@@ -56,7 +56,7 @@ fn part_scales(both: __m512i) -> [[__m512i; 2]; 2] {
     [[first, first_mins], [second, second_mins]]
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn weights(lines: &[Line; 2]) -> Weights {

@@ -1,4 +1,4 @@
-//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+//! `Q3_K`: three cache lines hold the 3-bit quants of 32 columns, with a scale for every 16.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_castsi512_si256,
@@ -15,7 +15,7 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
@@ -42,7 +42,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     sums
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_block<const N: usize>(
@@ -60,7 +60,7 @@ fn add_block<const N: usize>(
     }
 }
 
-/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns, four columns per register, from pairs stored as 6-bit numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn weights(lines: &[Line; N_BLOCK_LINES]) -> Weights {

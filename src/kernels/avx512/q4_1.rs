@@ -1,4 +1,4 @@
-//! `Q4_1`: both halves of the bytes become bytes, with a scale and a minimum.
+//! `Q4_1`: unpacks both nibbles of each byte, with a scale and a minimum.
 
 use std::arch::x86_64::__m512;
 
@@ -8,7 +8,7 @@ use crate::kernels::formats::q4_1::N_STEP_LINES;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {

@@ -1,4 +1,4 @@
-//! `Q4_K`: both halves of the bytes, with a scale and a minimum for each 32 columns.
+//! `Q4_K`: unpacks both nibbles of each byte, with a scale and a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_dpbusd_epi32, _mm512_set1_epi8,
@@ -13,10 +13,10 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// Up to so many rows of inputs, each half of a byte has sums of its own.
+/// Up to this many rows of inputs, each nibble has its own accumulators.
 const N_FEW_ROWS: usize = 1;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
@@ -45,8 +45,8 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     sums
 }
 
-/// The products of one block. The upper halves stay where they are, and their sums are divided by 16: that
-/// saves a shift of each line, and costs one more sum for each row.
+/// The dot products of one block. The high nibbles stay in place, and their sums are divided by 16
+/// instead. This saves one shift per cache line and costs one more accumulator per row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn block_sums<const N: usize>(

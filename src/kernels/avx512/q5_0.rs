@@ -1,4 +1,4 @@
-//! `Q5_0`: both halves of the bytes become bytes, and each gets its highest bit.
+//! `Q5_0`: unpacks both nibbles of each byte and adds the fifth bits.
 
 use std::arch::x86_64::__m512;
 
@@ -8,7 +8,7 @@ use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {

@@ -1,4 +1,4 @@
-//! `Q5_1`: as `Q4_1`, with a fifth bit from lines of their own.
+//! `Q5_1`: like `Q4_1`, with the fifth bits from a cache line of their own.
 
 use std::arch::x86_64::__m512;
 
@@ -8,7 +8,7 @@ use crate::kernels::formats::q5_1::N_STEP_LINES;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {

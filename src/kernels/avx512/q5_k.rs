@@ -1,4 +1,4 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::x86_64::__m512;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
@@ -34,7 +34,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     sums
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn weights([highest, lower @ ..]: &[Line; N_BLOCK_LINES]) -> Weights {

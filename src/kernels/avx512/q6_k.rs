@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use std::arch::x86_64::{
     __m128i, __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi8_epi32,
@@ -13,7 +13,7 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
@@ -60,7 +60,7 @@ fn widen(bytes: __m128i) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_block<const N: usize>(
@@ -70,7 +70,7 @@ fn add_block<const N: usize>(
     sums: &mut [__m512; N],
 ) {
     let (low, high) = (weights(low_lines), weights(high_lines));
-    // The numbers are 32 too large; so the sum of the inputs of a half is taken away 32 times.
+    // The quants are 32 too large, so 32 times the input sum of each half is subtracted.
     let low_offset = _mm512_set1_epi32(-OFFSET & 0xffff);
     let high_offset = _mm512_set1_epi32(-OFFSET << 16);
     for (input, sum) in inputs.iter().zip(sums) {
@@ -84,7 +84,7 @@ fn add_block<const N: usize>(
     }
 }
 
-/// Adds the products of 16 columns.
+/// Adds the dot products of 16 columns.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
@@ -94,11 +94,11 @@ fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
     _mm512_cvtepi32_ps(sum)
 }
 
-/// The numbers of 16 columns, four in each register.
+/// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub fn weights(lines: &[Line; N_SCALED_LINES]) -> [__m512i; 4] {
-    // What is set in the first where the mask is, and in the second where it is not.
+    // Bits from the second operand where the first (the mask) is set, otherwise from the third.
     const SELECT: i32 = 0b1100_1010;
     let [a, b, c] = load_all(lines);
     let six = _mm512_set1_epi8(0x3f);

@@ -1,4 +1,4 @@
-//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+//! `Q8_0`: the cache lines of a tile already are the unsigned operands.
 
 use std::arch::x86_64::__m512;
 
@@ -8,7 +8,7 @@ use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {

@@ -1,5 +1,5 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
-//! for each 32 columns.
+//! Shared by `Q4_K` and `Q5_K`: their block headers in registers, and accumulators with a scale and
+//! a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_ps, _mm512_cvtph_ps,
@@ -17,13 +17,14 @@ use crate::kernels::line::Line;
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
-    /// By what the sums of the step are multiplied: with scales, and of minima.
+    /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m512; 2],
-    /// Those of four blocks each.
+    /// Four blocks each.
     pub halves: [Whole; 2],
 }
 
-/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+/// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
+/// lowest.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole {
     scales: __m512i,
@@ -31,7 +32,7 @@ pub struct Whole {
 }
 
 impl Head {
-    /// From the first lines of a step.
+    /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub fn load(lines: &[Line; N_LINES]) -> Self {
@@ -55,7 +56,7 @@ impl Head {
     }
 }
 
-/// Six bits in each byte: the lower four bits of `low`, the upper two of `high`.
+/// Combines the lower four bits from `low` and the upper two from `high` in each byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn join(low: __m512i, high: __m512i) -> __m512i {
@@ -65,7 +66,7 @@ fn join(low: __m512i, high: __m512i) -> __m512i {
 }
 
 impl Whole {
-    /// Scale and minimum of the next block.
+    /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn next(&mut self) -> [__m512; 2] {
@@ -78,8 +79,8 @@ impl Whole {
     }
 }
 
-/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
-/// only when it ends.
+/// The sums of one step for each row of inputs. The factors that all its columns share are applied
+/// once, at its end.
 #[derive(Debug)]
 pub struct StepSums<const N: usize> {
     scaled: [__m512; N],
@@ -87,7 +88,7 @@ pub struct StepSums<const N: usize> {
 }
 
 impl<const N: usize> StepSums<N> {
-    /// Sums of nothing.
+    /// Accumulators at zero.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn new() -> Self {
@@ -97,7 +98,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block.
+    /// Adds the dot products of one block.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
@@ -106,7 +107,7 @@ impl<const N: usize> StepSums<N> {
         self.add_sums(sums, scales, inputs);
     }
 
-    /// Adds the products of one block that are already summed.
+    /// Adds one block whose dot products are already summed.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
@@ -118,7 +119,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Ends the step: adds it to the sums of all.
+    /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn add_to(self, sums: &mut [__m512; N], head: &Head) {

@@ -1,4 +1,4 @@
-//! Sums of values in 8 bits, each times the two digits of a probability.
+//! Weighted sums of 8-bit values with the two digits of each probability.
 
 use std::arch::x86_64::{
     _mm512_add_epi32, _mm512_dpbusd_epi32, _mm512_set1_epi32, _mm512_setzero_si512,
@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 use super::memory::{load, load_whole, store_whole};
 use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, N_QUADS, Whole};
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     let mut start = 0;
@@ -21,7 +21,7 @@ pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     }
 }
 
-/// Adds P registers of each block; the sums of both digits stay in registers.
+/// Adds P registers of each block; the accumulators of both digits stay in registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_registers<const N: usize, const P: usize>(

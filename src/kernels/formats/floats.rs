@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: floating-point numbers as they are, for rows of any width.
+//! `F32`, `F16` and `BF16`: float weights, for rows of any width.
 //!
-//! A tile is `[column][lane]`, two columns in a step.
+//! A tile is `[column][lane]`, with two columns per step.
 
 use half::{bf16, f16};
 
@@ -10,14 +10,14 @@ use crate::kernels::inputs::N_STEP_COLUMNS;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// How 32-bit numbers are laid out.
+/// The layout of single-precision weights.
 pub const F32: Layout = Layout {
     pack: pack::<4>,
     view: |tile, block, lane| view(tile, block, lane, f32::from_le_bytes),
     ..layout(4)
 };
 
-/// How 16-bit numbers of 11 significant bits are laid out.
+/// The layout of half-precision weights.
 pub const F16: Layout = Layout {
     pack: pack::<2>,
     view: |tile, block, lane| {
@@ -28,7 +28,7 @@ pub const F16: Layout = Layout {
     ..layout(2)
 };
 
-/// How the upper halves of 32-bit numbers are laid out.
+/// The layout of bfloat16 weights.
 pub const BF16: Layout = Layout {
     view: |tile, block, lane| {
         view(tile, block, lane, |bytes| {
@@ -55,7 +55,7 @@ const ZERO: BlockView = BlockView {
     mins: [0.0; 2],
 };
 
-/// Writes up to 32 numbers of `N` bytes.
+/// Packs up to 32 numbers of `N` bytes.
 fn pack<const N: usize>(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     let lines = tile.iter_mut().skip(first_line::<N>(block));
     for (Line(line), values) in lines.zip(bytes.chunks(Line::N_BYTES / N_LANES)) {

@@ -1,9 +1,10 @@
-//! `Q2_K`: 256 numbers of 2 bits, a scale and a minimum of 4 bits for each 16, and two of 16 bits for all.
+//! `Q2_K`: 256 2-bit quants, a 4-bit scale and a 4-bit minimum for every 16 of them, and two 16-bit
+//! factors for all scales and all minima.
 //!
-//! A step of a tile is one block: a line of what all scales and all minima are multiplied by,
-//! `[factor][lane]`, and four parts of 64 columns. A part is a line of words `[lane]` of four scales, with the
-//! minima in the upper halves of their bytes, and for each 16 columns a line of bytes `[lane][column % 4]`
-//! with the bits of column `c` from `c / 4 × 2` on.
+//! A step of a tile is one block: a cache line with both factors, `[factor][lane]`, and four parts
+//! of 64 columns. A part is a cache line of words, `[lane]`, with four scales and their minima in
+//! the high nibbles, followed by one cache line of bytes per 16 columns, `[lane][column % 4]`,
+//! which has the quant of column `c` from bit `c / 4 × 2` on.
 
 use super::q4_1::{pack_factors, view_factors};
 use super::{BlockView, words};
@@ -11,25 +12,25 @@ use crate::kernels::N_BLOCK;
 use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 
-/// Columns of one block of the file.
+/// Columns per block of the file.
 pub const N_VALUES: usize = 256;
 
-/// Columns that share a scale of their own.
+/// Columns that share a scale.
 pub const N_SCALED: usize = 16;
 
-/// Parts of a step, and the scales of each.
+/// Parts of a step, and scales of each part.
 const N_PARTS: usize = 4;
 
-/// Lines of a part.
+/// Cache lines per part.
 pub const N_PART_LINES: usize = 1 + N_PARTS;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
 
 /// The lowest two bits of each byte.
 pub const TWO: u32 = 0x0303_0303;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / N_SCALED + N_VALUES / 4 + 4,
@@ -58,16 +59,16 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// The lower two bits in the order of their columns, four in a word. The file has 128 columns in 32 bytes,
-/// the first 32 in their lowest bits.
+/// The lower two bits of each quant in column order, four in a word. The file has 128 columns in 32
+/// bytes, the first 32 in the lowest bits.
 pub fn numbers_of_file(bytes: &[u8]) -> impl Iterator<Item = u32> {
     let blocks = bytes.chunks_exact(N_BLOCK);
     let blocks = blocks.flat_map(|bytes| [0, 2, 4, 6].map(|shift| (bytes, shift)));
     blocks.flat_map(|(bytes, shift)| words(bytes).map(move |word| word >> shift & TWO))
 }
 
-/// Four scales with the two in the middle exchanged, there and back: then those of the first 32 columns are
-/// in the lower bytes of 16 bits each, and those of the second 32 in the upper.
+/// Swaps the two middle bytes of four scales; its own inverse. The scales of the first 32 columns
+/// are then the low bytes of both 16-bit halves, and those of the second 32 columns the high bytes.
 pub const fn swap_middle(scales: u32) -> u32 {
     let [a, b, c, d] = scales.to_le_bytes();
     u32::from_le_bytes([a, c, b, d])
@@ -93,13 +94,13 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// The line of factors and one part of a step.
+/// The cache line of factors and one part of a step.
 fn part(tile: &[Line], step: usize, part: usize) -> Option<(&Line, &[Line; N_PART_LINES])> {
     let [factors, parts @ ..] = tile.as_chunks::<N_STEP_LINES>().0.get(step)?;
     Some((factors, parts.as_chunks().0.get(part)?))
 }
 
-/// The numbers of 16 columns.
+/// Unpacks the quants of 16 columns.
 fn view_scaled(line: &Line, lane: usize) -> [u8; N_SCALED] {
     let word = u32::from_le_bytes(line.value(lane));
     let numbers = [0, 2, 4, 6].map(|shift| (word >> shift & TWO).to_le_bytes());

@@ -1,10 +1,11 @@
-//! `Q3_K`: 256 numbers of 3 bits, less 4, with a scale of 6 bits, less 32, for each 16, and one of 16 bits
-//! for all.
+//! `Q3_K`: 256 3-bit quants minus 4, a 6-bit scale minus 32 for every 16 of them, and one 16-bit
+//! factor for all scales.
 //!
-//! A step of a tile is one block: a line of the scales for all, `[lane]`, of which the second half is not
-//! used; three lines of the other scales, packed as the numbers of 16 columns in `Q6_K`; and for each 32
-//! columns three lines of bytes `[lane][column % 4]`. The lower six bits of their bytes are two numbers each;
-//! the upper two bits of the three together are another two, the lowest in the first line.
+//! A step of a tile is one block: a cache line with the factors, `[lane]`, whose second half is
+//! unused; three cache lines of scales, packed like the quants of 16 columns in `Q6_K`; and for
+//! every 32 columns three cache lines of bytes, `[lane][column % 4]`. The lower six bits of each
+//! byte are two quants. The upper two bits of the three bytes together are another two quants, the
+//! lowest bits in the first cache line.
 
 use half::f16;
 
@@ -16,25 +17,25 @@ use crate::kernels::N_BLOCK;
 use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 
-/// Blocks of 32 columns in a step.
+/// Blocks of 32 columns per step.
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;
 
-/// Lines of the numbers of 32 columns.
+/// Cache lines per 32 columns.
 pub const N_BLOCK_LINES: usize = 3;
 
-/// Lines of the scales of a step.
+/// Cache lines of scales per step.
 pub const N_SCALE_LINES: usize = 3;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_SCALE_LINES + N_BLOCKS * N_BLOCK_LINES;
 
-/// What is added to a number, so that it has no sign.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 4;
 
-/// What is added to a scale, so that it has no sign.
+/// The offset that makes scales unsigned.
 pub const SCALE_OFFSET: i16 = 32;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / 8 + N_VALUES / 4 + N_VALUES / N_SCALED * 6 / 8 + 2,
@@ -64,15 +65,15 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// The highest bits in the order of their columns, four in a word. The file has byte `column % 32`, with bit
-/// `column / 32`.
+/// The high bit of each quant in column order, four in a word. The file has it in byte `column %
+/// 32`, bit `column / 32`.
 fn highest_of_file(bytes: &[u8]) -> impl Iterator<Item = u32> {
     let blocks = 0..N_BLOCKS;
     blocks.flat_map(|block| words(bytes).map(move |word| word >> block & 0x0101_0101))
 }
 
-/// The scales, four in a word. The file has the lower four bits of eight in the lower halves of bytes and of
-/// eight in the upper, then the upper two bits of all.
+/// The scales, four in a word. The file has the lower four bits of eight scales in the low nibbles
+/// and of eight in the high nibbles, then the upper two bits of all.
 fn scales_of_file(bytes: &[u8; 12]) -> [u32; 4] {
     let mut words = words(bytes);
     let [a, b, upper] = [(); 3].map(|()| words.next().unwrap_or_default());
@@ -84,7 +85,7 @@ fn scales_of_file(bytes: &[u8; 12]) -> [u32; 4] {
     scales
 }
 
-/// Writes the numbers of 32 columns, four in a word.
+/// Packs the quants of 32 columns, four in a word.
 fn pack_block(lines: &mut [Line; N_BLOCK_LINES], lane: usize, numbers: &[u32; N_BLOCK / 4]) {
     let [pairs @ .., seventh, eighth] = numbers;
     let both = seventh | eighth << 3;
@@ -120,7 +121,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// The numbers of 32 columns, four in a word.
+/// Unpacks the quants of 32 columns, four in a word.
 fn view_block(lines: &[Line; N_BLOCK_LINES], lane: usize) -> [u32; N_BLOCK / 4] {
     let [a, b, c, both] = view_scaled(lines, lane);
     let pairs = [a, b, c, both].map(|word| [word & 0x0707_0707, word >> 3 & 0x0707_0707]);

@@ -1,7 +1,8 @@
-//! `Q4_0`: 32 numbers of 4 bits, less 8, and one 16-bit scale.
+//! `Q4_0`: 32 4-bit quants minus 8, and one 16-bit scale.
 //!
-//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block four lines of
-//! `[column / 8][lane][column % 4]`, the first four of eight columns in the lower halves of the bytes.
+//! A step of a tile is two blocks: a cache line of scales, `[block][lane]`, and for each block four
+//! cache lines of `[column / 8][lane][column % 4]`, with the first four of eight columns in the low
+//! nibbles.
 
 use half::f16;
 
@@ -12,13 +13,13 @@ use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
-/// What is added to the numbers, so that none is negative.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 8;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK / 2,
@@ -38,7 +39,7 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// Writes 32 numbers of 4 bits. The file has column `i` and column `16 + i` in one byte.
+/// Packs 32 4-bit quants. The file has column `i` and column `16 + i` in one byte.
 pub fn pack_halves(lines: &mut [Line; N_BLOCK_LINES], lane: usize, values: &[u8]) {
     let first = words(values).map(|word| word & LOW);
     let second = words(values).map(|word| word >> 4 & LOW);

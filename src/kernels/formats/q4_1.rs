@@ -1,7 +1,7 @@
-//! `Q4_1`: 32 numbers of 4 bits, a scale and a minimum of 16 bits each.
+//! `Q4_1`: 32 4-bit quants, a scale and a minimum of 16 bits each.
 //!
-//! A step of a tile is one block: a line of scales and minima, `[factor][lane]`, and four lines of numbers as
-//! in `Q4_0`.
+//! A step of a tile is one block: a cache line with scales and minima, `[factor][lane]`, and four
+//! cache lines of quants as in `Q4_0`.
 
 use half::f16;
 
@@ -12,10 +12,10 @@ use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 4 + N_BLOCK / 2,
@@ -33,7 +33,7 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// Writes the scale and the minimum of one row.
+/// Packs the scale and the minimum of one row.
 pub fn pack_factors(line: &mut Line, lane: usize, [low, high, low_min, high_min]: [u8; 4]) {
     line.put(lane, [low, high]);
     line.put(N_LANES + lane, [low_min, high_min]);
@@ -45,14 +45,14 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     if let Some([factors, lines @ ..]) = step {
         let [scale, min] = view_factors(factors, lane);
         view.scales = [scale; 2];
-        // A file of this format adds its minimum.
+        // The file's minimum is to be added.
         view.mins = [-min; 2];
         view.values = view_halves(lines, 0, lane).map(f32::from);
     }
     view
 }
 
-/// The scale and the minimum of one row.
+/// Unpacks the scale and the minimum of one row.
 pub fn view_factors(line: &Line, lane: usize) -> [f32; 2] {
     [lane, N_LANES + lane].map(|index| f16::from_le_bytes(line.value(index)).to_f32())
 }

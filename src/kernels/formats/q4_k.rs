@@ -1,7 +1,8 @@
-//! `Q4_K`: 256 numbers of 4 bits, a scale and a minimum for each 32.
+//! `Q4_K`: 256 4-bit quants, with a scale and a minimum for every 32.
 //!
-//! A step of a tile is one block: the heads of its rows, and for each 32 columns four lines of
-//! `[column / 8][lane][column % 4]`, the first four of eight columns in the lower halves of the bytes.
+//! A step of a tile is one block: the headers of its rows, and for every 32 columns four cache
+//! lines of `[column / 8][lane][column % 4]`, with the first four of eight columns in the low
+//! nibbles.
 
 use super::sub_scales::{self, LOW};
 use super::{BlockView, words};
@@ -9,16 +10,16 @@ use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Columns of one block of the file.
+/// Columns per block of the file.
 pub const N_VALUES: usize = 256;
 
-/// Lines of 32 columns.
+/// Cache lines per 32 columns.
 pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / 2 / Line::N_BYTES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_VALUES / N_BLOCK * N_BLOCK_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: sub_scales::N_FILE_BYTES + N_VALUES / 2,
@@ -42,8 +43,8 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// Writes numbers of 4 bits into the lines of two blocks. The file has both in the same bytes, the first in
-/// the lower halves.
+/// Packs the 4-bit quants of two blocks. The file has both in the same bytes, the first in the low
+/// nibbles.
 pub fn pack_halves(blocks: [&mut [Line; N_BLOCK_LINES]; 2], lane: usize, values: &[u8; N_BLOCK]) {
     let [low_block, high_block] = blocks;
     let words: Vec<u32> = words(values).collect();
@@ -70,7 +71,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// Numbers of 4 bits in 32 columns.
+/// Unpacks the 4-bit quants of 32 columns.
 pub fn view_halves(lines: &[Line], block: usize, lane: usize) -> [u8; N_BLOCK] {
     let mut values = [0; N_BLOCK];
     let lines = lines.as_chunks::<N_BLOCK_LINES>().0.get(block);

@@ -1,7 +1,7 @@
-//! `Q5_0`: 32 numbers of 5 bits, less 16, and one 16-bit scale.
+//! `Q5_0`: 32 5-bit quants minus 16, and one 16-bit scale.
 //!
-//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block a line of highest
-//! bits and four lines of lower ones, both as in `Q5_K`.
+//! A step of a tile is two blocks: a cache line of scales, `[block][lane]`, and for each block a
+//! cache line of fifth bits and four of low nibbles, both as in `Q5_K`.
 
 use half::f16;
 
@@ -12,16 +12,16 @@ use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of one block: that of the highest bits, then the lower ones.
+/// Cache lines per block: one of fifth bits, then the lower four bits.
 pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
-/// What is added to the numbers, so that none is negative.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 16;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK / 8 + N_BLOCK / 2,
@@ -45,8 +45,8 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// The file has the highest bit of a column at bit `column`, the tile at bit `column / 4` of byte
-/// `column % 4`.
+/// Moves the fifth bits to tile order. The file has that of a column at bit `column`, the tile at
+/// bit `column / 4` of byte `column % 4`.
 pub fn gather(highest: u32) -> u32 {
     let columns = 0..u32::BITS;
     let bits = columns.map(|column| (highest >> column & 1) << (column % 4 * 8 + column / 4));
@@ -68,7 +68,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// Numbers of 5 bits in 32 columns.
+/// Unpacks the 5-bit quants of 32 columns.
 pub fn view_numbers([highest, lower @ ..]: &[Line; N_BLOCK_LINES], lane: usize) -> [u8; N_BLOCK] {
     let highest: [u8; 4] = highest.value(lane);
     let mut values = view_halves(lower, 0, lane);

@@ -1,7 +1,7 @@
-//! `Q5_1`: 32 numbers of 5 bits, a scale and a minimum of 16 bits each.
+//! `Q5_1`: 32 5-bit quants, a scale and a minimum of 16 bits each.
 //!
-//! A step of a tile is one block: a line of scales and minima as in `Q4_1`, a line of highest bits and four
-//! lines of lower ones, both as in `Q5_K`.
+//! A step of a tile is one block: a cache line with scales and minima as in `Q4_1`, a cache line of
+//! fifth bits and four with the lower bits, both as in `Q5_K`.
 
 use super::BlockView;
 use super::q4_0::pack_halves;
@@ -11,10 +11,10 @@ use crate::kernels::N_BLOCK;
 use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 4 + N_BLOCK / 8 + N_BLOCK / 2,
@@ -42,7 +42,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     if let Some((factors, lines)) = step.and_then(|step| step.split_first()) {
         let [scale, min] = view_factors(factors, lane);
         view.scales = [scale; 2];
-        // A file of this format adds its minimum.
+        // The file's minimum is to be added.
         view.mins = [-min; 2];
         if let Some(lines) = lines.first_chunk() {
             view.values = view_numbers(lines, lane).map(f32::from);

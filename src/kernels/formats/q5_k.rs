@@ -1,8 +1,8 @@
-//! `Q5_K`: 256 numbers of 5 bits, a scale and a minimum for each 32.
+//! `Q5_K`: 256 5-bit quants, with a scale and a minimum for every 32.
 //!
-//! A step of a tile is one block: the heads of its rows and for each 32 columns a line of highest bits, then
-//! the lower four bits as in `Q4_K`. A line of highest bits has a byte for `[lane][column % 4]`, with bit
-//! `column / 4`.
+//! A step of a tile is one block: the headers of its rows, and for every 32 columns a cache line of
+//! fifth bits and the lower four bits as in `Q4_K`. A cache line of fifth bits has a byte for
+//! `[lane][column % 4]`, with bit `column / 4`.
 
 use super::q4_k::{self, N_VALUES, pack_halves};
 use super::q5_0::view_numbers;
@@ -11,16 +11,16 @@ use crate::kernels::N_BLOCK;
 use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 
-/// Blocks of 32 columns in a step.
+/// Blocks of 32 columns per step.
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;
 
-/// Lines of 32 columns: that of the highest bits, then the lower ones.
+/// Cache lines per 32 columns: one of fifth bits, then the lower four bits.
 pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS * N_BLOCK_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: sub_scales::N_FILE_BYTES + N_VALUES / 8 + N_VALUES / 2,
@@ -50,7 +50,8 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// The highest bits of 32 columns. The file has byte `column % 32`, with bit `column / 32`.
+/// Gathers the fifth bits of 32 columns. The file has them in byte `column % 32`, bit `column /
+/// 32`.
 fn gather(highest: &[u8; N_BLOCK], block: usize) -> u32 {
     let bits = words(highest).map(|word| word >> block & 0x0101_0101);
     bits.enumerate().map(|(index, bits)| bits << index).sum()

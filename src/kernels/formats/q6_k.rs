@@ -1,10 +1,12 @@
-//! `Q6_K`: 256 numbers of 6 bits, a scale of 8 bits for each 16, and one of 16 bits for all.
+//! `Q6_K`: 256 6-bit quants, an 8-bit scale for every 16 of them, and one 16-bit factor for all
+//! scales.
 //!
-//! A step of a tile is one block: a line of the scales for all, `[lane]`, of which the second half is not
-//! used, and four parts of 64 columns. A part is a line of scales, `[column / 16][lane]`, and for each 16
-//! columns three lines of bytes `[lane][column % 4]`. The lower six bits of their bytes are the numbers of
-//! the first, second and third four columns; the upper two bits of the three together those of the fourth,
-//! the lowest in the first line. So one "and" makes a number ready, but for every fourth.
+//! A step of a tile is one block: a cache line with the factors, `[lane]`, whose second half is
+//! unused, and four parts of 64 columns. A part is a cache line of scales, `[column / 16][lane]`,
+//! and for every 16 columns three cache lines of bytes, `[lane][column % 4]`. The lower six bits of
+//! these bytes are the quants of the first, second and third four columns. The upper two bits of
+//! all three together are those of the fourth, the lowest bits in the first cache line. So three of
+//! four quants are unpacked with a single "and".
 
 use half::f16;
 
@@ -13,28 +15,28 @@ use crate::kernels::format::Layout;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Columns of one block of the file.
+/// Columns per block of the file.
 const N_VALUES: usize = 256;
 
-/// Columns that share a scale of 8 bits.
+/// Columns that share an 8-bit scale.
 const N_SCALED: usize = 16;
 
-/// Parts of a step, and the scales of each.
+/// Parts of a step, and scales of each part.
 const N_PARTS: usize = 4;
 
-/// What is added to a weight in a file, so that it has no sign.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i32 = 32;
 
-/// Lines of the numbers of 16 columns.
+/// Cache lines per 16 columns.
 pub const N_SCALED_LINES: usize = 3;
 
-/// Lines of a part.
+/// Cache lines per part.
 pub const N_PART_LINES: usize = 1 + N_PARTS * N_SCALED_LINES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / 2 + N_VALUES / 4 + N_VALUES / N_SCALED + 2,
@@ -68,8 +70,8 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// The numbers in the order of their columns, four in a word. The file has 128 columns in 64 bytes of lower
-/// bits, two times 32 in the lower halves and two times 32 in the upper, and in 32 bytes of upper bits.
+/// The quants in column order, four in a word. The file has 128 columns in 64 bytes of lower bits,
+/// twice 32 in the low nibbles and twice 32 in the high ones, and in 32 bytes of upper bits.
 fn numbers_of_file(bytes: &[u8]) -> Vec<u32> {
     let (low, high) = bytes.split_at(bytes.len().min(N_VALUES / 2));
     let halves = low.chunks_exact(64).zip(high.chunks_exact(N_BLOCK));
@@ -89,7 +91,7 @@ fn numbers_of_file(bytes: &[u8]) -> Vec<u32> {
     numbers.collect()
 }
 
-/// Writes numbers of 6 bits, those of 16 columns, four in a word.
+/// Packs the 6-bit quants of 16 columns, four in a word.
 pub fn pack_scaled(
     lines: &mut [Line; N_SCALED_LINES],
     lane: usize,
@@ -133,7 +135,7 @@ fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
     view
 }
 
-/// Numbers of 6 bits, those of 16 columns, four in a word.
+/// Unpacks the 6-bit quants of 16 columns, four in a word.
 pub fn view_scaled(lines: &[Line; N_SCALED_LINES], lane: usize) -> [u32; 4] {
     let words = lines
         .each_ref()

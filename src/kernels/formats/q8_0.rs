@@ -1,8 +1,8 @@
 //! `Q8_0`: 32 signed bytes and one 16-bit scale.
 //!
-//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block eight lines of
-//! bytes, `[column / 4][lane][column % 4]`, with 128 added, because the quickest products take one
-//! unsigned factor.
+//! A step of a tile is two blocks: a cache line of scales, `[block][lane]`, and for each block
+//! eight cache lines of bytes, `[column / 4][lane][column % 4]`, offset by 128 because the fastest
+//! dot products take one unsigned operand.
 
 use half::f16;
 
@@ -12,16 +12,16 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of the bytes of one block.
+/// Cache lines per block, without its scales.
 pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / Line::N_BYTES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
-/// What is added to the numbers, so that none is negative.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 128;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK,
@@ -38,7 +38,7 @@ fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
     }
 }
 
-/// Writes numbers that were rounded here into the lines of their tile.
+/// Packs a block that was quantized here rather than read from a file.
 pub fn write(tile: &mut [Line], block: usize, lane: usize, rounded: &InputBlock) {
     let scale = f16::from_f32(rounded.scale).to_le_bytes();
     let values = rounded.words.iter().map(|word| word.to_le_bytes());

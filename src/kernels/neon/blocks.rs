@@ -1,4 +1,4 @@
-//! A block of whole weights with one scale for each row, times the inputs of a group.
+//! Integer weights with one scale per row and block, times the inputs of a row group.
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u8, vbslq_u8, vcvt_f32_f16, vcvtq_f32_s32,
@@ -14,7 +14,7 @@ use crate::kernels::line::Line;
 /// The weights of one block, in halves of 16 columns.
 pub type Weights<const Q: usize> = [Columns<Q>; 2];
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4_t; Q]; 2] {
@@ -28,7 +28,8 @@ pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4
     scales
 }
 
-/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+/// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
+/// nibbles.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) -> Weights<Q> {
@@ -45,8 +46,8 @@ pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) ->
     weights
 }
 
-/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
-/// `column % 4`.
+/// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
+/// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_fifth_bits<const Q: usize>(
@@ -64,8 +65,8 @@ pub fn add_fifth_bits<const Q: usize>(
     insert_fifth_bits(high, line);
 }
 
-/// Gives numbers of 4 bits a fifth: those of the first four columns are in place, the next ones one bit
-/// further up.
+/// Adds the fifth bit to 4-bit quants. Those of the first four columns are in place, each next one
+/// is one bit further up.
 #[inline]
 #[target_feature(enable = "neon")]
 fn insert_fifth_bits<const Q: usize>(columns: &mut Columns<Q>, mut bits: [uint8x16_t; Q]) {
@@ -78,7 +79,7 @@ fn insert_fifth_bits<const Q: usize>(columns: &mut Columns<Q>, mut bits: [uint8x
     }
 }
 
-/// Adds what the minima of one block give to the sums of each row.
+/// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_mins<const Q: usize, const N: usize>(
@@ -93,7 +94,7 @@ pub fn add_mins<const Q: usize, const N: usize>(
     }
 }
 
-/// Adds the products of one block to the sums of each row.
+/// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
@@ -110,7 +111,7 @@ pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
     add_scaled(&whole, scales, inputs, sums);
 }
 
-/// Adds sums of whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_scaled<const Q: usize, const N: usize>(

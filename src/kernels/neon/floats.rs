@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::arch::aarch64::{
     float32x4_t, vcvt_f32_f16, vfmaq_n_f32, vreinterpret_f16_u16, vreinterpretq_f32_u8,
@@ -17,13 +17,13 @@ use crate::kernels::{Format, N_LANES};
 /// The most tiles that are multiplied together.
 const N_MOST_TILES: usize = 4;
 
-/// A step of one quarter of a tile as numbers of 32 bits, `[column]`.
+/// A step of one quarter of a tile in single precision, `[column]`.
 type Columns = [float32x4_t; N_STEP_COLUMNS];
 
-/// The sums of one quarter of a tile with `N` rows of inputs.
+/// The accumulators of one quarter of a tile for `N` rows of inputs.
 type Sums<const N: usize> = [[float32x4_t; 1]; N];
 
-/// Multiplies some tiles of numbers in this format, which is one of floating-point numbers.
+/// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "neon")]
 pub fn multiply(part: Part<'_>) {
     match part.tiles.format {
@@ -48,7 +48,7 @@ pub fn multiply(part: Part<'_>) {
     }
 }
 
-/// Multiplies tiles whose steps have `L` lines, which `widen` makes numbers of 32 bits.
+/// Multiplies tiles whose steps have `L` cache lines, which `widen` converts to single precision.
 #[target_feature(enable = "neon")]
 fn multiply_part<const L: usize, W>(mut part: Part<'_>, widen: W)
 where
@@ -75,8 +75,8 @@ where
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time and `Q` quarters of each
-/// with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles and `Q` quarters of each at a time.
 #[target_feature(enable = "neon")]
 fn multiply_tiles<const L: usize, const T: usize, const Q: usize, const N: usize, W>(
     part: &mut Part<'_>,
@@ -138,7 +138,7 @@ where
     stored
 }
 
-/// Adds the products of one step of one quarter to the sums of each row.
+/// Adds the products of one step of one quarter to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_columns<const N: usize>(

@@ -1,5 +1,6 @@
-//! What `Q2_K`, `Q3_K` and `Q6_K` share: a whole scale for each 16 columns. The sums of both halves of a block
-//! are multiplied with their scales as whole numbers, which a float still holds exactly.
+//! Shared by `Q2_K`, `Q3_K` and `Q6_K`: an integer scale for every 16 columns. The sums of both
+//! halves of a block are multiplied by their scales as integers that a float still represents
+//! exactly.
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u32, vcvtq_f32_s32, vdupq_n_s32, vdupq_n_u32,
@@ -12,10 +13,11 @@ use super::dot::{self, Columns, Dot};
 use super::memory::whole_zeros;
 use crate::kernels::input_block::InputBlock;
 
-/// What both halves of a block are multiplied with.
+/// The integer factors of both halves of a block.
 pub type Halves<const Q: usize> = [[int32x4_t; Q]; 2];
 
-/// Numbers for both halves from the words of each lane: the bits of the mask at this place and 16 further up.
+/// Extracts the factors of both halves from the words of each lane: the bits of the mask from
+/// `place` on, and 16 bits further up.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
@@ -29,7 +31,8 @@ pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], place: i32)
     pair
 }
 
-/// Adds the products of one block, whose weights have an offset added, to the sums of each row.
+/// Adds the dot products of one block, whose weights have an offset, to the accumulators of each
+/// row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_products<D: Dot, const OFFSET: i32, const Q: usize, const N: usize>(
@@ -44,7 +47,7 @@ pub fn add_products<D: Dot, const OFFSET: i32, const Q: usize, const N: usize>(
     add_scaled(&scaled, inputs, sums);
 }
 
-/// Adds the products of one half of a block, times its scales: exact.
+/// Adds the dot products of one half of a block, multiplied by its scales: exact.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const N: usize>(
@@ -65,7 +68,7 @@ fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const 
     }
 }
 
-/// Adds what the minima of one block give: the sums of the inputs of both halves, times a whole number each.
+/// Adds the minima of one block: the input sums of both halves, each multiplied by an integer.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_mins<const Q: usize, const N: usize>(
@@ -83,7 +86,7 @@ pub fn add_mins<const Q: usize, const N: usize>(
     add_scaled(&whole, inputs, sums);
 }
 
-/// Adds whole sums, times the scales of the inputs.
+/// Adds integer sums, multiplied by the scales of the inputs.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_scaled<const Q: usize, const N: usize>(
@@ -98,7 +101,7 @@ fn add_scaled<const Q: usize, const N: usize>(
     }
 }
 
-/// Ends a step: adds what the factors of its rows make of it to the sums of all.
+/// Ends a step: applies its rows' factors and adds the result to the accumulators.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_step<const Q: usize, const N: usize>(

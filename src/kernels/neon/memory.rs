@@ -1,4 +1,4 @@
-//! Between memory and registers.
+//! Loads, stores and prefetches.
 
 #![expect(
     unsafe_code,
@@ -17,28 +17,28 @@ use crate::kernels::attention::Whole;
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// Registers of one number for each row of a tile.
+/// Registers for one number per row of a tile.
 const N_QUARTERS: usize = 4;
 
-/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
-/// long that it is lost from the first cache.
+/// The prefetch distance: far enough for memory to answer, and near enough that the data is still
+/// in the L1 cache when it is used.
 const N_AHEAD_BYTES: usize = 4096;
 
-/// `Q` neighbouring quarters of the 16 rows of a tile: one register each.
+/// `Q` adjacent quarters of the 16 rows of a tile, one register each.
 #[derive(Debug, Clone, Copy)]
 pub struct Quarters<const Q: usize> {
-    /// The first; all `Q` are below four.
+    /// The first quarter; `first + Q` is at most four.
     first: usize,
 }
 
 impl<const Q: usize> Quarters<Q> {
-    /// All rows of a tile, one part after another.
+    /// Iterates over all rows of a tile, `Q` quarters at a time.
     pub fn all() -> impl Iterator<Item = Self> {
         const { assert!(N_QUARTERS.is_multiple_of(Q), "the last part has as many") }
         (0..N_QUARTERS).step_by(Q).map(|first| Self { first })
     }
 
-    /// Each of them alone.
+    /// Splits into single quarters.
     #[inline]
     pub fn singles(self) -> [Quarters<1>; Q] {
         std::array::from_fn(|index| Quarters {
@@ -46,8 +46,8 @@ impl<const Q: usize> Quarters<Q> {
         })
     }
 
-    /// Loads the bytes of four columns. Where a whole line is loaded, it asks for the one that comes later;
-    /// where the rows of inputs are more, the processor finds out in time what comes.
+    /// Loads the bytes of four columns. Prefetches if it loads the full cache line; with more rows
+    /// of inputs, the hardware prefetcher keeps up.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn load(self, line: &Line) -> [uint8x16_t; Q] {
@@ -60,7 +60,7 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Loads numbers of 16 bits, `[half][lane]`.
+    /// Loads 16-bit numbers, `[half][lane]`.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn load_half<const HALF: usize>(self, line: &Line) -> [uint16x4_t; Q] {
@@ -74,7 +74,7 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Loads signed bytes, `[scale][lane]`, and widens them.
+    /// Loads signed bytes, `[scale][lane]`, and widens them to 32 bits.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn load_signed<const SCALE: usize>(self, line: &Line) -> [int32x4_t; Q] {
@@ -82,7 +82,7 @@ impl<const Q: usize> Quarters<Q> {
         let mut loaded = [vdupq_n_s32(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
             let start = std::ptr::from_ref(line).cast::<u32>();
-            // SAFETY: the reference is valid for 16 words, of which this is one, and the type of a line
+            // SAFETY: the reference is valid for 16 words, of which this is one, and the type
             // aligns it to 64.
             let bytes = unsafe { start.add(4 * SCALE + quarter).read() };
             let bytes = vmovl_s8(vcreate_s8(u64::from(bytes)));
@@ -91,7 +91,7 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Puts sums in their places in arrays of all rows.
+    /// Stores accumulators in arrays of all rows.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn store<const N: usize>(
@@ -107,7 +107,7 @@ impl<const Q: usize> Quarters<Q> {
         }
     }
 
-    /// Adds to the whole sums of some dimensions.
+    /// Adds to the integer accumulators of some dimensions.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn add_whole(self, sums: &mut Whole, added: [int32x4_t; Q]) {
@@ -133,8 +133,8 @@ pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
     vreinterpretq_s8_s32(loaded)
 }
 
-/// The line, when the one that comes some time after it was asked for. It goes through the instruction so
-/// that the compiler may move it like any other, but not leave it out.
+/// Prefetches a later cache line and returns this one. The pointer passes through the instruction,
+/// so that the compiler may move it like any other but not remove it.
 #[inline]
 #[expect(
     clippy::pointers_in_nomem_asm_block,
@@ -142,8 +142,8 @@ pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
 )]
 pub fn ahead(line: &Line) -> &Line {
     let mut start = std::ptr::from_ref(line);
-    // SAFETY: the instruction never faults, wherever it points, and changes nothing that a program sees; so
-    // the pointer is still that of the reference.
+    // SAFETY: the instruction never faults, whatever the address, and has no visible effect. The
+    // pointer is unchanged, so it is still valid for the lifetime of the reference.
     unsafe {
         asm!(
             "prfm pldl1keep, [{start}, #{ahead}]",
@@ -155,14 +155,14 @@ pub fn ahead(line: &Line) -> &Line {
     }
 }
 
-/// Sums of nothing.
+/// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn zeros<const Q: usize, const N: usize>() -> [[float32x4_t; Q]; N] {
     [[vdupq_n_f32(0.0); Q]; N]
 }
 
-/// Whole sums of nothing.
+/// Integer accumulators at zero.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn whole_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {

@@ -1,9 +1,9 @@
-//! Products with NEON and its 8-bit dot products, or with I8MM beside them: one file for each format, four
-//! registers for the same four columns of the 16 rows of a tile. The more rows of inputs, the fewer of the four go
-//! through a tile at a time.
+//! Products with NEON and its 8-bit dot products, optionally with I8MM. Each format has one file.
+//! Four registers hold the same four columns of a tile's 16 rows. The more rows of inputs, the
+//! fewer of the four are processed at a time.
 //!
-//! The functions inside are safe: each names the instructions that it needs, and only [`Dotprod`] and [`I8mm`],
-//! whose values exist where they were detected, call in from outside.
+//! The functions inside are safe: each enables the features it needs. They are called from outside
+//! only through [`Dotprod`] and [`I8mm`], whose values prove that the features were detected.
 
 #![expect(
     unsafe_code,
@@ -37,8 +37,9 @@ use super::attention::{ByteValues, Whole};
 use super::format::multiply_by_format;
 use super::product::Part;
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<D, Q, N>` takes the lines
-/// of a tile, which of its quarters, and a group of N rows, and returns N × Q registers of sums.
+/// Multiplies all tiles of a task by all row groups of its inputs. `$format::sums::<D, Q, N>` takes
+/// the cache lines of a tile, some of its quarters, and a group of N rows, and returns N × Q
+/// accumulators.
 macro_rules! multiply_part {
     ($part:expr, $dot:ident, $format:ident) => {{
         let mut part = $part;
@@ -73,69 +74,68 @@ macro_rules! multiply_group {
     }};
 }
 
-/// The most rows of inputs that are multiplied together: of one quarter of a tile their sums of whole
-/// numbers, their sums of floats and their inputs take eight registers each, and the other eight of the 32
-/// are left for weights and scales.
+/// The most rows in a group: for one quarter of a tile, their integer accumulators, float
+/// accumulators and inputs take eight registers each. The other eight of the 32 hold weights and
+/// scales.
 pub const N_MOST_ROWS: usize = 8;
 
-/// Exists only where the processor has NEON and its dot products.
+/// Proof that the CPU has NEON and its dot products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dotprod(());
 
-/// Exists only where the processor has I8MM, products of two rows with two rows, beside those.
+/// Proof that the CPU has I8MM, products of 2 × 8 matrices, in addition to these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct I8mm(Dotprod);
 
 impl Dotprod {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
-        // The words of inputs have their first number in the lowest byte of a register only in this order.
+        // Words of inputs have their first byte in the lowest byte of a register only in this byte
+        // order.
         let found = cfg!(target_endian = "little")
             && is_aarch64_feature_detected!("neon")
             && is_aarch64_feature_detected!("dotprod");
         found.then_some(Self(()))
     }
 
-    /// Multiplies some tiles with all inputs.
+    /// Multiplies the tiles of a task by all of its inputs.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables.
         unsafe { multiply::<dot::Rows>(part) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `values::add` enables.
+        // SAFETY: `self` comes from `detect`, which found all features that `values::add` enables.
         unsafe { values::add(values, sums) }
     }
 }
 
 impl I8mm {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
         let dotprod = Dotprod::detect()?;
         is_aarch64_feature_detected!("i8mm").then_some(Self(dotprod))
     }
 
-    /// Multiplies some tiles with all inputs.
+    /// Multiplies the tiles of a task by all of its inputs.
     #[expect(clippy::unused_self, reason = "that it exists is the proof")]
     pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables, and I8MM,
-        // which `Pairs` needs.
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables, and
+        // I8MM, which `SmmlaDot` needs.
         unsafe { multiply::<dot::Pairs>(part) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
     pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
         self.0.add_values(values, sums);
     }
 }
 
-/// Multiplies all tiles.
-///
 /// # Safety
-/// The processor has the instructions that `D` needs.
+/// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "neon,dotprod")]
 unsafe fn multiply<D: Dot>(part: Part<'_>) {
     multiply_by_format!(part, multiply_part, D);

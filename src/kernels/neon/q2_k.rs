@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vnegq_f32, vshrq_n_u8};
 
@@ -11,7 +11,7 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
@@ -44,7 +44,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// What the minima of a step give, before they are multiplied with what they have in common.
+/// The minima of a step, before the factor that they share is applied.
 #[inline]
 #[target_feature(enable = "neon")]
 fn step_mins<const Q: usize, const N: usize>(
@@ -62,7 +62,7 @@ fn step_mins<const Q: usize, const N: usize>(
     step_mins
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 2]) -> Weights<Q> {

@@ -1,4 +1,4 @@
-//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+//! `Q3_K`: three cache lines hold the 3-bit quants of 32 columns, with a scale for every 16.
 
 use std::arch::aarch64::{
     float32x4_t, uint8x16_t, vandq_u8, vdupq_n_s32, vdupq_n_u8, vshrq_n_u8, vsubq_s32,
@@ -13,7 +13,7 @@ use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_O
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
@@ -50,7 +50,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The scales of both halves of the block whose bits begin at this place.
+/// The scales of both halves of the block whose bits begin at `place`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn scales<const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
@@ -61,7 +61,7 @@ fn scales<const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
     scales
 }
 
-/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns, four columns per register, from pairs stored as 6-bit numbers.
 #[inline]
 #[target_feature(enable = "neon")]
 fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; N_BLOCK_LINES]) -> Weights<Q> {

@@ -1,4 +1,4 @@
-//! `Q4_1`: both halves of the bytes become bytes, with a scale and a minimum.
+//! `Q4_1`: unpacks both nibbles of each byte, with a scale and a minimum.
 
 use std::arch::aarch64::float32x4_t;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q4_1::N_STEP_LINES;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(

@@ -1,4 +1,4 @@
-//! `Q4_K`: both halves of the bytes, with a scale and a minimum for each 32 columns.
+//! `Q4_K`: unpacks both nibbles of each byte, with a scale and a minimum for every 32 columns.
 
 use std::arch::aarch64::float32x4_t;
 
@@ -10,7 +10,7 @@ use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(

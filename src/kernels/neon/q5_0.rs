@@ -1,4 +1,4 @@
-//! `Q5_0`: both halves of the bytes become bytes, and each gets its highest bit.
+//! `Q5_0`: unpacks both nibbles of each byte and adds the fifth bits.
 
 use std::arch::aarch64::float32x4_t;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(

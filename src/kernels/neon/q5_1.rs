@@ -1,4 +1,4 @@
-//! `Q5_1`: as `Q4_1`, with a fifth bit from lines of their own.
+//! `Q5_1`: like `Q4_1`, with the fifth bits from a cache line of their own.
 
 use std::arch::aarch64::float32x4_t;
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q5_1::N_STEP_LINES;
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(

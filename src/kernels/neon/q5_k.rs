@@ -1,4 +1,4 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::aarch64::float32x4_t;
 
@@ -10,7 +10,7 @@ use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(

@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vshrq_n_u8, vsriq_n_u8};
 
@@ -10,7 +10,7 @@ use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, 
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
@@ -47,7 +47,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The numbers of 16 columns, four in each register.
+/// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn weights<const Q: usize>(
@@ -59,7 +59,7 @@ pub fn weights<const Q: usize>(
     let mut fourth = c;
     let places = a.iter_mut().zip(&mut b).zip(c.iter_mut().zip(&mut fourth));
     for ((a, b), (c, fourth)) in places {
-        // Each instruction keeps what the one before put above its own bits.
+        // Each shift-and-insert keeps the bits above its own.
         *fourth = vsriq_n_u8::<6>(vsriq_n_u8::<4>(vshrq_n_u8::<2>(*c), *b), *a);
         *a = vandq_u8(*a, six);
         *b = vandq_u8(*b, six);

@@ -1,4 +1,4 @@
-//! `Q8_0`: the bytes of its tiles have 128 added, which their highest bit takes back.
+//! `Q8_0`: the bytes of a tile are offset by 128; flipping their highest bit removes the offset.
 
 use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
 
@@ -9,7 +9,7 @@ use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::inputs::Group;
 use crate::kernels::line::Line;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
@@ -29,7 +29,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The numbers of one block with their signs.
+/// The signed quants of one block.
 #[inline]
 #[target_feature(enable = "neon")]
 fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; N_BLOCK_LINES]) -> Weights<Q> {

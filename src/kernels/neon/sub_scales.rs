@@ -1,4 +1,4 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks, which have a scale and a minimum for each 32
+//! Shared by `Q4_K` and `Q5_K`: their block headers, with a scale and a minimum for every 32
 //! columns.
 
 use std::arch::aarch64::{
@@ -14,13 +14,13 @@ use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
 use crate::kernels::line::Line;
 
-/// The scales or the minima of four blocks: whole numbers in the bytes of each lane, the next one in the
+/// The scales or the minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
 struct Whole<const Q: usize>([uint32x4_t; Q]);
 
 impl<const Q: usize> Whole<Q> {
-    /// Those of the next block.
+    /// Pops those of the next block.
     #[inline]
     #[target_feature(enable = "neon")]
     fn next(&mut self) -> [float32x4_t; Q] {
@@ -33,8 +33,9 @@ impl<const Q: usize> Whole<Q> {
     }
 }
 
-/// Adds the products of a step to the sums of each row. Behind the head stand eight blocks of `L` lines, which
-/// `widen` makes bytes. What all its columns have in common is multiplied only when it ends.
+/// Adds the dot products of a step to the accumulators of each row. The header is followed by eight
+/// blocks of `L` cache lines, which `widen` unpacks to bytes. The factors that all its columns
+/// share are applied once, at its end.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
@@ -59,7 +60,8 @@ pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
     end_step((quarters, head), &scaled, inputs, sums);
 }
 
-/// Adds to the sums of all what the products of a step and its minima give.
+/// Applies the shared factors to the dot products and the minima of a step, and adds the result to
+/// the accumulators.
 #[inline]
 #[target_feature(enable = "neon")]
 fn end_step<const Q: usize, const N: usize>(
@@ -91,8 +93,8 @@ fn end_step<const Q: usize, const N: usize>(
     }
 }
 
-/// Six bits for each byte: of the first four blocks as they are, of the others the lower four bits from
-/// `rest` and the upper two from those of the first.
+/// Unpacks six bits per byte: directly for the first four blocks; for the others, the lower four
+/// bits from `rest` and the upper two from `first`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn unpack<const Q: usize>(first: [uint8x16_t; Q], rest: [uint8x16_t; Q]) -> [Whole<Q>; 2] {

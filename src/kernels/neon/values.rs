@@ -1,4 +1,5 @@
-//! Sums of values in 8 bits, each times the two digits of a probability: half of the 16 dimensions at a time.
+//! Weighted sums of 8-bit values with the two digits of each probability, half of the 16 dimensions
+//! at a time.
 
 use std::arch::aarch64::{int32x4_t, vaddq_s32, vdupq_n_s32, vreinterpretq_s8_s32, vshlq_n_s32};
 
@@ -6,11 +7,11 @@ use super::dot::dot;
 use super::memory::{Quarters, whole_zeros};
 use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, Whole};
 
-/// How many quarters of 16 dimensions go through the blocks together: of six queries the sums of both digits then
-/// take 24 of the 32 registers.
+/// Quarters of 16 dimensions that are processed together. With six queries, the accumulators of
+/// both digits then take 24 of the 32 registers.
 const N_QUARTERS: usize = 2;
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
@@ -21,7 +22,7 @@ pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     }
 }
 
-/// Adds some dimensions of each block; the sums of both digits stay in registers.
+/// Adds some dimensions of each block; the accumulators of both digits stay in registers.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 fn add_quarters<const N: usize>(
@@ -53,7 +54,7 @@ fn add_quarters<const N: usize>(
     }
 }
 
-/// The sums of whole probabilities from those of their digits.
+/// Combines the sums of both digits.
 #[inline]
 #[target_feature(enable = "neon")]
 fn both_digits<const Q: usize>(mut upper: [int32x4_t; Q], lower: [int32x4_t; Q]) -> [int32x4_t; Q] {

@@ -1,4 +1,4 @@
-//! `Q4_0`, `Q5_0` and `Q8_0`: blocks of 32 columns with one scale for each row.
+//! `Q4_0`, `Q5_0` and `Q8_0`: blocks of 32 columns with one scale per row.
 
 use pulp::Simd;
 
@@ -9,13 +9,13 @@ use super::{Kernel, Lanes, N_LANES, add_product};
 use crate::kernels::formats::{q4_0, q4_k, q5_0, q8_0};
 use crate::kernels::line::Line;
 
-/// Both halves of the bytes become bytes.
+/// Unpacks both nibbles of each byte.
 pub struct Q4_0;
 
-/// Both halves of the bytes become bytes, and each gets its highest bit.
+/// Unpacks both nibbles of each byte and adds the fifth bits.
 pub struct Q5_0;
 
-/// The lines are bytes as they are.
+/// Uses the bytes of the cache lines directly.
 pub struct Q8_0;
 
 impl Kernel for Q4_0 {
@@ -75,13 +75,13 @@ impl Kernel for Q8_0 {
     }
 }
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline(always)]
 pub fn load_scales(line: &Line) -> [Lanes; 2] {
     F16::columns(std::array::from_ref(line))
 }
 
-/// Where sums of products begin whose weights have an offset added.
+/// The initial accumulators for weights with an offset.
 #[inline(always)]
 fn without_offset<const N: usize>(offset: i16, inputs: &[WideBlock; N]) -> [Whole; N] {
     inputs.each_ref().map(|input| {
@@ -90,7 +90,7 @@ fn without_offset<const N: usize>(offset: i16, inputs: &[WideBlock; N]) -> [Whol
     })
 }
 
-/// Adds sums of whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline(always)]
 pub fn add_scaled<S: Simd, const N: usize>(
     whole: &[Whole; N],

@@ -1,8 +1,8 @@
-//! Bytes of weights, and their products with inputs.
+//! Bytes of weights, and their dot products with inputs.
 //!
-//! Of four columns the bytes of the first and the third make a number of 32 bits, `first + (third << 16)`,
-//! and so do those of the second and the fourth. Times two inputs in the other order that is, in its upper
-//! 16 bits, the sum of both products: two for one multiplication, with no change of places.
+//! Of four columns, the first and the third byte form the 32-bit number `first + (third << 16)`;
+//! the second and the fourth do the same. Multiplied by two inputs in the opposite order, its upper
+//! 16 bits are the sum of both products: two products for one multiplication, without a shuffle.
 
 use super::wide_block::WideBlock;
 use super::{Lanes, N_LANES};
@@ -14,16 +14,16 @@ use crate::kernels::line::Line;
 /// The bytes of four columns for each row of a tile.
 pub type Bytes = [u32; N_LANES];
 
-/// The weights of one block, without signs.
+/// The unsigned weights of one block.
 pub type Weights = [Bytes; N_BLOCK / 4];
 
-/// One whole number for each row of a tile.
+/// One integer for each row of a tile.
 pub type Whole = [i32; N_LANES];
 
 /// The first and the third of four bytes.
 const ODD: u32 = 0x00ff_00ff;
 
-/// The words of a line.
+/// Loads a cache line as words.
 #[inline(always)]
 pub fn load(line: &Line) -> Bytes {
     let mut words = [0; N_LANES];
@@ -34,7 +34,8 @@ pub fn load(line: &Line) -> Bytes {
     words
 }
 
-/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+/// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
+/// nibbles.
 #[inline(always)]
 pub fn widen_halves(lines: &[Line; q4_k::N_BLOCK_LINES]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
@@ -46,8 +47,8 @@ pub fn widen_halves(lines: &[Line; q4_k::N_BLOCK_LINES]) -> Weights {
     weights
 }
 
-/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
-/// `column % 4`.
+/// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
+/// `column / 4` of byte `column % 4`.
 #[inline(always)]
 pub fn add_fifth_bits(weights: &mut Weights, line: &Line) {
     let highest = load(line);
@@ -58,9 +59,9 @@ pub fn add_fifth_bits(weights: &mut Weights, line: &Line) {
     }
 }
 
-/// Adds products of weights without signs that are so small that 4 × `RUN` products fit into 16 bits: below
-/// 16 for a run of 4, below 32 for 2, below 64 for 1. `first` is the place of the first four columns in
-/// their block.
+/// Adds dot products of unsigned weights so small that 4 × `RUN` products fit into 16 bits: below
+/// 16 for a run of 4, below 32 for 2, below 64 for 1. `first` is the index of the first four
+/// columns in their block.
 #[inline(always)]
 pub fn add_small<const RUN: usize, const N: usize>(
     weights: &[Bytes],
@@ -69,7 +70,8 @@ pub fn add_small<const RUN: usize, const N: usize>(
     sums: &mut [Whole; N],
 ) {
     for (index, weights) in weights.as_chunks::<RUN>().0.iter().enumerate() {
-        // The lower 16 bits have a sign, too: with this added they take nothing away from the upper ones.
+        // The lower 16 bits are signed as well; this bias keeps them from borrowing from the upper
+        // ones.
         let mut both = [[1 << 15; N_LANES]; N];
         for (step, bytes) in weights.iter().enumerate() {
             let odd = bytes.map(|bytes| (bytes & ODD).cast_signed());
@@ -89,7 +91,8 @@ pub fn add_small<const RUN: usize, const N: usize>(
     }
 }
 
-/// Adds products of weights of 8 bits: those of their lower halves, and 16 times those of their upper.
+/// Adds dot products of 8-bit weights: those of their low nibbles, and 16 times those of their high
+/// nibbles.
 #[inline(always)]
 pub fn add_large<const N: usize>(
     lines: &[Line; N_BLOCK / 4],
@@ -122,7 +125,7 @@ fn add_products(weights: &Whole, input: i32, sums: &mut Whole) {
     }
 }
 
-/// The numbers as floats.
+/// Converts integers to floats.
 #[inline(always)]
 pub fn floats(whole: &Whole) -> Lanes {
     whole.map(|whole| whole as f32)

@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::marker::PhantomData;
 
@@ -18,23 +18,23 @@ const N_MOST_TILES: usize = 4;
 /// One number for each row of a tile.
 type Column = [f32; N_LANES];
 
-/// How numbers of one format become numbers of 32 bits. A step of a tile has `L` lines.
+/// Converts weights of one format to single precision. A step of a tile has `L` cache lines.
 pub trait Widen<const L: usize> {
-    /// Whether one tile is multiplied at a time even so: of much widening for several the compiler makes no
-    /// wide loops.
+    /// Whether to multiply only one tile at a time. The compiler does not vectorize costly
+    /// conversions for several tiles.
     const ALONE: bool;
 
-    /// The columns of a step.
+    /// Converts the columns of one step.
     fn columns(lines: &[Line; L]) -> [Column; N_STEP_COLUMNS];
 }
 
-/// 32 bits as they are.
+/// Single precision.
 pub struct F32;
 
-/// 16 bits, 11 of them significant.
+/// Half precision (binary16).
 pub struct F16;
 
-/// The upper 16 bits of 32.
+/// bfloat16.
 pub struct BF16;
 
 impl Widen<2> for F32 {
@@ -86,8 +86,8 @@ fn narrow_columns(line: &Line, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_CO
     columns
 }
 
-/// A number of 16 bits in 32, exact, without a branch: its exponent counts from 127 where it counted from
-/// 15, which the product makes good, but the highest stays the highest, for what is infinite or no number.
+/// Converts binary16 to single precision, exactly and without a branch. The multiplication changes
+/// the exponent bias from 15 to 127; the highest exponent (infinity and NaN) is kept separately.
 #[inline(always)]
 fn widen_f16(bits: u32) -> f32 {
     const REBIASED: f32 = f32::from_bits((127 + 127 - 15) << 23);
@@ -99,14 +99,14 @@ fn widen_f16(bits: u32) -> f32 {
     f32::from_bits(widened.to_bits() | highest | sign)
 }
 
-/// The products of a part with inputs as they are.
+/// Multiplies a task by float inputs.
 pub struct FloatProduct<'a, W, const L: usize> {
     part: Part<'a>,
     widen: PhantomData<W>,
 }
 
 impl<'a, W: Widen<L>, const L: usize> FloatProduct<'a, W, L> {
-    /// Those of a part whose weights `W` widens.
+    /// Creates the product; `W` converts the weights.
     pub const fn new(part: Part<'a>) -> Self {
         Self {
             part,
@@ -145,7 +145,8 @@ impl<W: Widen<L>, const L: usize> WithSimd for FloatProduct<'_, W, L> {
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles at a time.
 #[inline(always)]
 fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
     part: &mut Part<'_>,

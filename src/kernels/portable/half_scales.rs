@@ -1,4 +1,4 @@
-//! `Q2_K` and `Q3_K`: a whole scale for each 16 columns.
+//! `Q2_K` and `Q3_K`: an integer scale for every 16 columns.
 
 use pulp::Simd;
 
@@ -11,10 +11,10 @@ use crate::kernels::formats::q2_k::{self, TWO};
 use crate::kernels::formats::q3_k::{self, OFFSET, SCALE_OFFSET};
 use crate::kernels::line::Line;
 
-/// A line becomes four times four columns, with a scale and a minimum.
+/// Unpacks 16 columns from one cache line, with a scale and a minimum.
 pub struct Q2K;
 
-/// Three lines become eight times four columns, with a scale for either half.
+/// Unpacks 32 columns from three cache lines, with a scale for each half.
 pub struct Q3K;
 
 impl Kernel for Q2K {
@@ -81,13 +81,15 @@ impl Kernel for Q3K {
     }
 }
 
-/// What both halves of a block are multiplied by: bits at this place and 16 further up.
+/// Extracts the factors of both halves of a block: the bits from `place` on, and 16 bits further
+/// up.
 #[inline(always)]
 fn pair<const MASK: u32>(bytes: &Bytes, place: usize) -> [Whole; 2] {
     [place, place + 16].map(|place| bytes.map(|bytes| (bytes >> place & MASK).cast_signed()))
 }
 
-/// The products of one block with weights below 16, times the scales of both halves: exact.
+/// The dot products of one block, whose weights are below 16, multiplied by the scales of both
+/// halves: exact.
 #[inline(always)]
 fn scaled_products<const N: usize>(
     weights: &Weights,
@@ -108,7 +110,7 @@ fn scaled_products<const N: usize>(
     scaled
 }
 
-/// Adds the sums of the inputs of both halves, times a whole number each: exact.
+/// Adds the input sums of both halves, each multiplied by an integer: exact.
 #[inline(always)]
 fn add_inputs<const N: usize>(scales: &[Whole; 2], inputs: &[WideBlock; N], sums: &mut [Whole; N]) {
     for (sums, input) in sums.iter_mut().zip(inputs) {
@@ -120,7 +122,7 @@ fn add_inputs<const N: usize>(scales: &[Whole; 2], inputs: &[WideBlock; N], sums
     }
 }
 
-/// Adds whole sums, times the scales of the inputs.
+/// Adds integer sums, multiplied by the scales of the inputs.
 #[inline(always)]
 fn add_rows<S: Simd, const N: usize>(
     whole: &[Whole; N],
@@ -132,7 +134,7 @@ fn add_rows<S: Simd, const N: usize>(
     }
 }
 
-/// The numbers of 32 columns, 16 in a line.
+/// Unpacks the quants of 32 columns, 16 per cache line.
 #[inline(always)]
 fn two_bits(lines: &[Line; 2]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
@@ -145,7 +147,7 @@ fn two_bits(lines: &[Line; 2]) -> Weights {
     weights
 }
 
-/// The numbers of 32 columns: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns from pairs stored as 6-bit numbers.
 #[inline(always)]
 fn three_bits(lines: &[Line; q3_k::N_BLOCK_LINES]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];

@@ -1,4 +1,4 @@
-//! `Q4_1` and `Q5_1`: blocks of 32 columns with a scale and a minimum for each row.
+//! `Q4_1` and `Q5_1`: blocks of 32 columns with a scale and a minimum per row.
 
 use pulp::Simd;
 
@@ -9,10 +9,10 @@ use super::{Kernel, Lanes, N_LANES, add_product};
 use crate::kernels::formats::{q4_1, q5_1};
 use crate::kernels::line::Line;
 
-/// Both halves of the bytes become bytes.
+/// Unpacks both nibbles of each byte.
 pub struct Q4_1;
 
-/// Both halves of the bytes become bytes, and each gets its highest bit.
+/// Unpacks both nibbles of each byte and adds the fifth bits.
 pub struct Q5_1;
 
 impl Kernel for Q4_1 {
@@ -49,7 +49,7 @@ impl Kernel for Q5_1 {
     }
 }
 
-/// Adds what the minima of one block give to the sums of each row.
+/// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline(always)]
 pub fn add_mins<S: Simd, const N: usize>(
     mins: &Lanes,

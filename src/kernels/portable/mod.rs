@@ -1,5 +1,4 @@
-//! Products in loops that the compiler makes wide for the instructions that it knows: for processors whose
-//! own have no kernels here.
+//! Products in loops that the compiler vectorizes, for CPUs without hand-written micro-kernels.
 
 #![expect(
     clippy::inline_always,
@@ -35,25 +34,24 @@ use super::line::Line;
 use super::product::Part;
 use super::{Format, N_LANES};
 
-/// The most rows of inputs that are multiplied together: their sums and some weights fit into 16 registers
-/// of 128 bits.
+/// The most rows in a group: their accumulators and some weights fit into 16 registers of 128 bits.
 pub const N_MOST_ROWS: usize = 4;
 
 /// One number for each row of a tile.
 type Lanes = [f32; N_LANES];
 
-/// How weights of one format are multiplied with inputs that were rounded.
+/// The micro-kernel of one quantized format.
 trait Kernel {
-    /// The products of a tile with N rows of inputs, `[block][row]`.
+    /// Multiplies a tile by N rows of inputs, `[block][row]`.
     fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N];
 }
 
-/// Multiplies some tiles with all inputs.
+/// Multiplies the tiles of a task by all of its inputs.
 pub fn multiply(part: Part<'_>) {
     multiply_with(Arch::new(), part);
 }
 
-/// Multiplies some tiles with all inputs, with these instructions.
+/// Multiplies the tiles of a task by all of its inputs, with these instructions.
 fn multiply_with(arch: Arch, part: Part<'_>) {
     match part.tiles.format {
         Format::F32 => arch.dispatch(FloatProduct::<F32, _>::new(part)),
@@ -72,7 +70,7 @@ fn multiply_with(arch: Arch, part: Part<'_>) {
     }
 }
 
-/// The products of a part.
+/// Multiplies a task with the micro-kernel `K`.
 struct Product<'a, K> {
     part: Part<'a>,
     kernel: PhantomData<K>,
@@ -120,13 +118,13 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
     }
 }
 
-/// How many rows a kernel is told that a group has. One row goes through twice: the compiler makes no wide
-/// loops of a kernel for one alone, so that this is quicker.
+/// The number of rows that the micro-kernel processes for a group. A single row is processed twice,
+/// which is faster because the compiler does not vectorize the micro-kernel for one row.
 fn n_kernel_rows(group: &Group<'_>) -> usize {
     group.rows.len().max(2)
 }
 
-/// Multiplies one tile, which has this number, with N rows of inputs, of which these are kept.
+/// Multiplies tile number `tile_index` by N rows of inputs and keeps the sums of `rows`.
 #[inline(always)]
 fn multiply_group<K: Kernel, S: Simd, const N: usize>(
     part: &mut Part<'_>,
@@ -139,7 +137,7 @@ fn multiply_group<K: Kernel, S: Simd, const N: usize>(
     part.write(index, rows.start, kept);
 }
 
-/// `sum + a × b` for each row.
+/// Adds a × b to the accumulator of each row.
 #[inline(always)]
 fn add_product<S: Simd>(a: &Lanes, b: &Lanes, sum: &mut Lanes) {
     for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
@@ -147,7 +145,7 @@ fn add_product<S: Simd>(a: &Lanes, b: &Lanes, sum: &mut Lanes) {
     }
 }
 
-/// a × b + c: in one step where the processor has that, because the step's emulation is slow.
+/// Returns a × b + c, fused if the CPU has the instruction; emulating it is slow.
 #[inline(always)]
 fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
     if S::IS_SCALAR {
@@ -185,7 +183,7 @@ mod tests {
         for format in FORMATS {
             let layout = format.layout();
             let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
-            // No byte is so large that a float of it would be.
+            // Bytes so small that they form no huge floats.
             let bytes: Vec<u8> = (0..n_bytes).map(|i| (i * 37 % 65) as u8).collect();
             let matrix = Matrix::pack(format, &bytes, width).unwrap();
             for n_inputs in [1, 2, 3, 4, 7] {

@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use pulp::Simd;
 
@@ -9,7 +9,7 @@ use super::{Kernel, Lanes, N_LANES, add_product};
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::line::Line;
 
-/// Three lines become four times four columns.
+/// Unpacks 16 columns from three cache lines.
 pub struct Q6K;
 
 impl Kernel for Q6K {
@@ -36,7 +36,8 @@ impl Kernel for Q6K {
     }
 }
 
-/// The scales of a part, `[block][half of a block]`, from a line of bytes, `[column / 16][lane]`.
+/// The scales of a part, `[block][half of a block]`, from a cache line of bytes, `[column /
+/// 16][lane]`.
 #[inline(always)]
 fn load_whole_scales(line: &Line) -> [[Lanes; 2]; 2] {
     let mut scales = [[[0.0; N_LANES]; 2]; 2];
@@ -47,7 +48,7 @@ fn load_whole_scales(line: &Line) -> [[Lanes; 2]; 2] {
     scales
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline(always)]
 fn add_block<S: Simd, const N: usize>(
     lines: &[[Line; N_SCALED_LINES]; 2],
@@ -72,7 +73,7 @@ fn add_block<S: Simd, const N: usize>(
     }
 }
 
-/// The numbers of 16 columns, four columns each.
+/// Unpacks the quants of 16 columns, four columns at a time.
 #[inline(always)]
 pub fn weights(lines: &[Line; N_SCALED_LINES]) -> [Bytes; 4] {
     let [a, b, c] = lines.each_ref().map(load);

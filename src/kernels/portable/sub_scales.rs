@@ -1,4 +1,4 @@
-//! `Q4_K` and `Q5_K`: a scale and a minimum for each 32 columns.
+//! `Q4_K` and `Q5_K`: a scale and a minimum for every 32 columns.
 
 use pulp::Simd;
 
@@ -14,10 +14,10 @@ use crate::kernels::line::Line;
 /// The lower six bits of each byte.
 const SIX: u32 = 0x3f3f_3f3f;
 
-/// Both halves of the bytes become bytes.
+/// Unpacks both nibbles of each byte.
 pub struct Q4K;
 
-/// Both halves of the bytes become bytes, and each gets its highest bit.
+/// Unpacks both nibbles of each byte and adds the fifth bits.
 pub struct Q5K;
 
 impl Kernel for Q4K {
@@ -71,14 +71,14 @@ impl Kernel for Q5K {
 
 /// The scales and minima of a step.
 struct Head {
-    /// By what the sums of the step are multiplied: with scales, and of minima.
+    /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [Lanes; 2],
-    /// Whole numbers, `[scale or minimum][block / 4]`, four in the bytes of each row.
+    /// The integers, `[scale or minimum][block / 4]`, four in the bytes of each row.
     whole: [[Bytes; 2]; 2],
 }
 
 impl Head {
-    /// From the first lines of a step.
+    /// Loads the header from the first cache lines of a step.
     #[inline(always)]
     fn load([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
         let [scales, mins, rest] = lines.each_ref().map(load);
@@ -95,7 +95,7 @@ impl Head {
         }
     }
 
-    /// Scale and minimum of a block.
+    /// The scale and the minimum of a block.
     #[inline(always)]
     fn block(&self, block: usize) -> [Lanes; 2] {
         self.whole.each_ref().map(|words| {
@@ -105,7 +105,7 @@ impl Head {
     }
 }
 
-/// Six bits for each byte: the lower four bits of `low`, the upper two of `high`.
+/// Combines the lower four bits from `low` and the upper two from `high` in each byte.
 #[inline(always)]
 fn high_words(low: &Bytes, high: &Bytes) -> Bytes {
     let mut words = [0; N_LANES];
@@ -115,15 +115,15 @@ fn high_words(low: &Bytes, high: &Bytes) -> Bytes {
     words
 }
 
-/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
-/// only when it ends.
+/// The sums of one step for each row of inputs. The factors that all its columns share are applied
+/// once, at its end.
 struct StepSums<const N: usize> {
     scaled: [Lanes; N],
     mins: [Lanes; N],
 }
 
 impl<const N: usize> StepSums<N> {
-    /// Sums of nothing.
+    /// Accumulators at zero.
     const fn new() -> Self {
         Self {
             scaled: [[0.0; N_LANES]; N],
@@ -131,7 +131,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block.
+    /// Adds the dot products of one block.
     #[inline(always)]
     fn add<S: Simd>(
         &mut self,
@@ -143,7 +143,7 @@ impl<const N: usize> StepSums<N> {
         add_mins::<S, N>(mins, inputs, &mut self.mins);
     }
 
-    /// Ends the step: adds it to the sums of all.
+    /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline(always)]
     fn add_to<S: Simd>(&self, head: &Head, sums: &mut [Lanes; N]) {
         let [scales, mins] = &head.factors;

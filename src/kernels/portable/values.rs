@@ -1,4 +1,4 @@
-//! Sums of values in 8 bits, each times a probability, in loops that the compiler makes wide.
+//! Weighted sums of 8-bit values, in loops that the compiler vectorizes.
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -7,7 +7,7 @@ use crate::kernels::N_LANES;
 use crate::kernels::attention::{ByteValues, Whole};
 use crate::kernels::line::Line;
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 pub fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     arch.dispatch(Adding { values, sums });
 }
@@ -48,7 +48,7 @@ impl<const N: usize> NullaryFnOnce for Adding<'_, N> {
     }
 }
 
-/// The numbers of a line: `[position % 4][dim]`.
+/// Widens the bytes of a cache line: `[position % 4][dim]`.
 #[inline(always)]
 fn widen(line: &Line) -> [[i32; N_LANES]; 4] {
     let words = load(line);
