@@ -3,7 +3,7 @@
 //! bandwidth.
 #![allow(
     missing_docs,
-    reason = "criterion's macros write functions without a doc line"
+    reason = "criterion's macros generate functions without docs"
 )]
 
 use std::time::Duration;
@@ -30,10 +30,10 @@ const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 
 /// The memory to fill with copies of a matrix, used in turn, because a model does not fit into the
 /// caches.
-const N_BYTES: usize = 128 << 20;
+const MIN_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
-    let Ok(team) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
+    let Ok(threads) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
         return;
     };
     for (model, n_outputs, width) in SHAPES {
@@ -44,7 +44,7 @@ fn products(criterion: &mut Criterion) {
             for instructions in InstructionSet::available() {
                 if instructions != InstructionSet::Scalar {
                     let name = format!("{model} {format:?} {}", instructions.name());
-                    rows(criterion, &name, &team, instructions, &matrices);
+                    bench_rows(criterion, &name, &threads, instructions, &matrices);
                 }
             }
         }
@@ -57,21 +57,21 @@ fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> 
     let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
     // Bytes that mean small scales and quants in every format.
     let blocks = vec![0x11; n_bytes];
-    let copies = 0..N_BYTES.div_ceil(n_bytes);
+    let copies = 0..MIN_BYTES.div_ceil(n_bytes);
     copies
         .map(|_| Matrix::pack(format, &blocks, width))
         .collect()
 }
 
-fn rows(
+fn bench_rows(
     criterion: &mut Criterion,
     name: &str,
-    team: &ThreadPool,
+    threads: &ThreadPool,
     instructions: InstructionSet,
     matrices: &[Matrix],
 ) {
-    let mut turns = matrices.iter().cycle();
-    let Some(matrix) = turns.next() else {
+    let mut copies = matrices.iter().cycle();
+    let Some(matrix) = copies.next() else {
         return;
     };
     let mut group = criterion.benchmark_group(name);
@@ -79,13 +79,13 @@ fn rows(
     for n_rows in N_ROWS {
         let values = (0..n_rows * matrix.width()).map(|i| (i as f32).sin());
         let values: Vec<f32> = values.collect();
-        let forms = Forms::of([matrix.format()]);
+        let kinds = Forms::of([matrix.format()]);
         let mut inputs = Inputs::new(instructions);
         let mut outputs = vec![0.0; n_rows * matrix.n_rows()];
         group.bench_function(BenchmarkId::from_parameter(n_rows), |bencher| {
             bencher.iter(|| {
-                inputs.set(team, &values, matrix.width(), forms);
-                multiply(team, turns.next().as_slice(), &inputs, &mut outputs);
+                inputs.set(threads, &values, matrix.width(), kinds);
+                multiply(threads, copies.next().as_slice(), &inputs, &mut outputs);
             });
         });
     }

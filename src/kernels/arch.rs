@@ -9,11 +9,11 @@ use pulp::x86::V3;
 
 /// The environment variable that restricts a run to narrower instructions than the CPU supports,
 /// for comparisons and debugging.
-pub const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
+pub const ENV_VARIABLE: &str = "QUARTET_INSTRUCTIONS";
 
 /// Returns the value of [`ENV_VARIABLE`], if it is set.
 pub fn requested() -> Option<String> {
-    std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned())
+    std::env::var_os(ENV_VARIABLE).map(|name| name.to_string_lossy().into_owned())
 }
 
 /// Returns the widest instructions that the CPU supports and [`ENV_VARIABLE`] allows. An unknown

@@ -1,9 +1,9 @@
 //! The formats of weights, in files and in packed tiles.
 
+use super::cache_line::CacheLine;
 use super::formats::{
-    BlockView, floats, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0,
+    UnpackedBlock, floats, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0,
 };
-use super::line::Line;
 
 /// The storage format of weights. The names are ggml's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub struct Layout {
     pub n_step_lines: usize,
     /// Packs one block of the file, number `block` of row `lane`, into the cache lines of its tile.
     /// Formats whose blocks are smaller pack up to 32 columns.
-    pub pack: fn(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]),
+    pub pack: fn(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]),
     /// Unpacks one row's weights in the 32 columns from 32 × `block` on.
-    pub view: fn(tile: &[Line], block: usize, lane: usize) -> BlockView,
+    pub unpack: fn(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock,
 }
 
 impl Format {
@@ -77,7 +77,7 @@ impl Format {
 
     /// Whether inputs are quantized to 8 bits before they are multiplied. Otherwise they stay
     /// floats.
-    pub const fn rounds_inputs(self) -> bool {
+    pub const fn quantizes_inputs(self) -> bool {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => false,
             Self::Q2K
@@ -98,20 +98,20 @@ impl Format {
 /// the macro `$multiply` for the format's own module.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! multiply_by_format {
-    ($part:ident, $multiply:ident $(, $dot:ident)?) => {{
+    ($task:ident, $multiply:ident $(, $dot:ident)?) => {{
         use $crate::kernels::Format;
-        match $part.tiles.format {
-            Format::F32 | Format::F16 | Format::BF16 => floats::multiply($part),
-            Format::Q2K => $multiply!($part, $($dot,)? q2_k),
-            Format::Q3K => $multiply!($part, $($dot,)? q3_k),
-            Format::Q4_0 => $multiply!($part, $($dot,)? q4_0),
-            Format::Q4_1 => $multiply!($part, $($dot,)? q4_1),
-            Format::Q4K => $multiply!($part, $($dot,)? q4_k),
-            Format::Q5_0 => $multiply!($part, $($dot,)? q5_0),
-            Format::Q5_1 => $multiply!($part, $($dot,)? q5_1),
-            Format::Q5K => $multiply!($part, $($dot,)? q5_k),
-            Format::Q6K => $multiply!($part, $($dot,)? q6_k),
-            Format::Q8_0 => $multiply!($part, $($dot,)? q8_0),
+        match $task.tiles.format {
+            Format::F32 | Format::F16 | Format::BF16 => floats::multiply($task),
+            Format::Q2K => $multiply!($task, $($dot,)? q2_k),
+            Format::Q3K => $multiply!($task, $($dot,)? q3_k),
+            Format::Q4_0 => $multiply!($task, $($dot,)? q4_0),
+            Format::Q4_1 => $multiply!($task, $($dot,)? q4_1),
+            Format::Q4K => $multiply!($task, $($dot,)? q4_k),
+            Format::Q5_0 => $multiply!($task, $($dot,)? q5_0),
+            Format::Q5_1 => $multiply!($task, $($dot,)? q5_1),
+            Format::Q5K => $multiply!($task, $($dot,)? q5_k),
+            Format::Q6K => $multiply!($task, $($dot,)? q6_k),
+            Format::Q8_0 => $multiply!($task, $($dot,)? q8_0),
         }
     }};
 }

@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::inline_always,
-    reason = "a loop is compiled for the instructions of its caller only where it is part of it"
+    reason = "a loop is compiled for the instructions of its caller only if it is inlined there"
 )]
 
 use super::N_BLOCK;
@@ -33,18 +33,18 @@ impl InputBlock {
     /// instructions of the caller. Each step is exact or rounded once, so all instruction sets
     /// produce the same bits.
     #[inline(always)]
-    pub fn round(values: &[f32; N_BLOCK]) -> Self {
-        let largest = largest(values);
+    pub fn quantize(values: &[f32; N_BLOCK]) -> Self {
+        let largest = max_abs(values);
         let scale = largest / 127.0;
-        let steps = if scale > 0.0 { 127.0 / largest } else { 0.0 };
-        let mut numbers = [0_i32; N_BLOCK];
-        for (number, value) in numbers.iter_mut().zip(values) {
-            *number = rounded(*value, steps);
+        let inverse_scale = if scale > 0.0 { 127.0 / largest } else { 0.0 };
+        let mut quants = [0_i32; N_BLOCK];
+        for (quant, value) in quants.iter_mut().zip(values) {
+            *quant = quantize_value(*value, inverse_scale);
         }
-        let [low, high] = sums(&numbers);
+        let [low, high] = sums(&quants);
         let sum = low.wrapping_add(high);
         Self {
-            words: words(&numbers),
+            words: pack_words(&quants),
             scale,
             scaled_sum: scale * sum as f32,
             half_sums: (low & 0xffff) | (high << 16),
@@ -55,18 +55,18 @@ impl InputBlock {
     /// Interleaves the quants of two rows, eight by eight: those of the first 16 columns go into
     /// the first block, the others into the second. Scales and sums stay in place.
     #[inline(always)]
-    pub fn entwine(first: &mut Self, second: &mut Self) {
-        let mut entwined = [[[0; 2]; 2]; 4];
+    pub fn interleave(first: &mut Self, second: &mut Self) {
+        let mut interleaved = [[[0; 2]; 2]; 4];
         let rows = first
             .words
             .as_chunks()
             .0
             .iter()
             .zip(second.words.as_chunks().0);
-        for (place, (first, second)) in entwined.iter_mut().zip(rows) {
-            *place = [*first, *second];
+        for (target, (first, second)) in interleaved.iter_mut().zip(rows) {
+            *target = [*first, *second];
         }
-        if let [low, high] = entwined.as_flattened().as_flattened().as_chunks().0 {
+        if let [low, high] = interleaved.as_flattened().as_flattened().as_chunks().0 {
             first.words = *low;
             second.words = *high;
         }
@@ -78,20 +78,20 @@ impl InputBlock {
     }
 
     /// Quantizes fewer than 32 values; the rest is zero.
-    pub fn round_some(values: &[f32]) -> Self {
+    pub fn quantize_partial(values: &[f32]) -> Self {
         let mut filled = [0.0; N_BLOCK];
         for (filled, value) in filled.iter_mut().zip(values) {
             *filled = *value;
         }
-        Self::round(&filled)
+        Self::quantize(&filled)
     }
 }
 
-/// Returns value × steps, rounded to the nearest integer, ties to even. The product must be below
+/// Returns value × `inverse_scale`, rounded to the nearest integer, ties to even. The product must be below
 /// 2²².
 #[inline(always)]
-pub fn rounded(value: f32, steps: f32) -> i32 {
-    let rounded = value * steps + ROUNDING;
+pub fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
+    let rounded = value * inverse_scale + ROUNDING;
     rounded
         .to_bits()
         .cast_signed()
@@ -101,7 +101,7 @@ pub fn rounded(value: f32, steps: f32) -> i32 {
 /// The largest magnitude. Magnitudes compare like their bits, and NaN is above all others, so that
 /// it is not lost.
 #[inline(always)]
-pub fn largest(values: &[f32]) -> f32 {
+pub fn max_abs(values: &[f32]) -> f32 {
     let bits = values
         .iter()
         .map(|value| value.abs().to_bits().cast_signed());
@@ -109,8 +109,8 @@ pub fn largest(values: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn sums(numbers: &[i32; N_BLOCK]) -> [i32; 2] {
-    match numbers.as_chunks().0 {
+fn sums(quants: &[i32; N_BLOCK]) -> [i32; 2] {
+    match quants.as_chunks().0 {
         [low, high] => [sum(low), sum(high)],
         _ => [0; 2],
     }
@@ -118,19 +118,19 @@ fn sums(numbers: &[i32; N_BLOCK]) -> [i32; 2] {
 
 /// Wrapping, because NaN inputs can produce quants of any size.
 #[inline(always)]
-fn sum(numbers: &[i32; N_BLOCK / 2]) -> i32 {
-    let eight: [i32; 8] = folded(numbers);
-    let four: [i32; 4] = folded(&eight);
-    let [first, second] = folded(&four);
+fn sum(quants: &[i32; N_BLOCK / 2]) -> i32 {
+    let eight: [i32; 8] = fold_halves(quants);
+    let four: [i32; 4] = fold_halves(&eight);
+    let [first, second] = fold_halves(&four);
     first.wrapping_add(second)
 }
 
 /// Adds the upper half to the lower half, which vectorizes. The compiler does not vectorize a
 /// single sum over everything.
 #[inline(always)]
-fn folded<const N: usize, const H: usize>(numbers: &[i32; N]) -> [i32; H] {
+fn fold_halves<const N: usize, const H: usize>(quants: &[i32; N]) -> [i32; H] {
     let mut sums = [0; H];
-    if let [first, second] = numbers.as_chunks::<H>().0 {
+    if let [first, second] = quants.as_chunks::<H>().0 {
         for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
             *sum = first.wrapping_add(*second);
         }
@@ -140,11 +140,11 @@ fn folded<const N: usize, const H: usize>(numbers: &[i32; N]) -> [i32; H] {
 
 /// The lowest bytes of integers, four in a word, the first in its lowest byte.
 #[inline(always)]
-pub fn words<const N: usize, const W: usize>(numbers: &[i32; N]) -> [i32; W] {
+pub fn pack_words<const N: usize, const W: usize>(quants: &[i32; N]) -> [i32; W] {
     const { assert!(N == 4 * W, "a word has four bytes") }
     let mut bytes = [0_u8; N];
-    for (byte, number) in bytes.iter_mut().zip(numbers) {
-        *byte = (*number as i8).cast_unsigned();
+    for (byte, quant) in bytes.iter_mut().zip(quants) {
+        *byte = (*quant as i8).cast_unsigned();
     }
     let mut words = [0; W];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -158,15 +158,15 @@ mod tests {
     use super::InputBlock;
 
     #[test]
-    fn two_rows_stand_side_by_side_eight_columns_at_a_time() {
+    fn interleaving_alternates_eight_columns_of_each_row() {
         let row = |first: i8| {
             let values: [f32; 32] = std::array::from_fn(|i| f32::from(first + i as i8));
-            InputBlock::round(&values)
+            InputBlock::quantize(&values)
         };
         // The largest magnitude of both rows is 127, so each value is its own quant.
         let (mut first, mut second) = (row(96), row(-127));
         let (before, other) = (first, second);
-        InputBlock::entwine(&mut first, &mut second);
+        InputBlock::interleave(&mut first, &mut second);
         let bytes = |block: &InputBlock| block.words.map(i32::to_le_bytes).concat();
         let (all, others) = (bytes(&before), bytes(&other));
         let expected = [

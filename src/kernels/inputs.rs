@@ -14,7 +14,7 @@ const N_STEP_BLOCKS: usize = 2;
 pub const N_STEP_COLUMNS: usize = 2;
 
 /// Values below which starting other threads costs more time than it saves.
-const N_MIN_PARALLEL_VALUES: usize = 1 << 15;
+const MIN_PARALLEL_VALUES: usize = 1 << 15;
 
 /// Bytes of inputs that are multiplied by one tile before the next, so that they and the tile stay
 /// in a core's own cache.
@@ -38,28 +38,28 @@ pub struct Inputs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forms {
     /// Quantized to 8 bits.
-    pub rounded: bool,
+    pub quantized: bool,
     pub floats: bool,
 }
 
 impl Forms {
     /// Returns what matrices of these formats need.
     pub fn of(formats: impl IntoIterator<Item = Format>) -> Self {
-        let mut forms = Self {
-            rounded: false,
+        let mut kinds = Self {
+            quantized: false,
             floats: false,
         };
         for format in formats {
-            forms.rounded |= format.rounds_inputs();
-            forms.floats |= !format.rounds_inputs();
+            kinds.quantized |= format.quantizes_inputs();
+            kinds.floats |= !format.quantizes_inputs();
         }
-        forms
+        kinds
     }
 }
 
 /// Adjacent rows of inputs that are multiplied together.
 #[derive(Debug, Clone)]
-pub struct Group<'a> {
+pub struct RowGroup<'a> {
     pub rows: Range<usize>,
     /// `[block][row]`, interleaved in pairs if the instructions read them so.
     pub blocks: &'a [InputBlock],
@@ -81,51 +81,56 @@ impl Inputs {
     }
 
     /// Replaces the rows, converting them in parallel if there are many.
-    pub fn set(&mut self, team: &ThreadPool, values: &[f32], width: usize, forms: Forms) {
+    pub fn set(&mut self, threads: &ThreadPool, values: &[f32], width: usize, kinds: Forms) {
         let n_values = values.len();
         let arch = self.instructions.arch();
-        let jobs = self.arrange(values, width, forms);
-        if n_values < N_MIN_PARALLEL_VALUES {
+        let jobs = self.arrange(values, width, kinds);
+        if n_values < MIN_PARALLEL_VALUES {
             for job in jobs {
                 arch.dispatch(job);
             }
         } else {
-            team.run(jobs, |job| arch.dispatch(job));
+            threads.run(jobs, |job| arch.dispatch(job));
         }
     }
 
     /// Replaces the rows by quantized ones, on the calling thread.
-    pub fn set_rounded(&mut self, values: &[f32], width: usize) {
-        let forms = Forms {
-            rounded: true,
+    pub fn set_quantized(&mut self, values: &[f32], width: usize) {
+        let kinds = Forms {
+            quantized: true,
             floats: false,
         };
         let arch = self.instructions.arch();
-        for job in self.arrange(values, width, forms) {
+        for job in self.arrange(values, width, kinds) {
             arch.dispatch(job);
         }
     }
 
     /// Allocates the rows. Returns the conversion job of each group.
-    fn arrange<'a>(&'a mut self, values: &'a [f32], width: usize, forms: Forms) -> Vec<Job<'a>> {
+    fn arrange<'a>(
+        &'a mut self,
+        values: &'a [f32],
+        width: usize,
+        kinds: Forms,
+    ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
         self.groups.clear();
         self.groups.extend(self.instructions.groups(self.n_rows));
-        let n_blocks = if forms.rounded { n_blocks(width) } else { 0 };
-        let n_columns = if forms.floats { n_columns(width) } else { 0 };
-        let n_all = (self.n_rows * n_blocks, self.n_rows * n_columns);
+        let n_blocks = if kinds.quantized { n_blocks(width) } else { 0 };
+        let n_columns = if kinds.floats { n_columns(width) } else { 0 };
         // The jobs overwrite every element.
-        self.blocks.resize(n_all.0, InputBlock::default());
-        self.floats.resize(n_all.1, 0.0);
+        self.blocks
+            .resize(self.n_rows * n_blocks, InputBlock::default());
+        self.floats.resize(self.n_rows * n_columns, 0.0);
         let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
         let mut jobs = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let n_group = group.len();
-            jobs.push(Job {
+            jobs.push(ConversionJob {
                 n_rows: n_group,
                 width,
-                reads_pairs: self.instructions.reads_pairs(),
+                interleaves_rows: self.instructions.interleaves_rows(),
                 values: values.split_off(..n_group * width).unwrap_or_default(),
                 blocks: blocks
                     .split_off_mut(..n_group * n_blocks)
@@ -176,7 +181,7 @@ pub struct Panel<'a> {
 
 impl<'a> Panel<'a> {
     /// The groups, in row order.
-    pub fn groups(self) -> impl Iterator<Item = Group<'a>> {
+    pub fn groups(self) -> impl Iterator<Item = RowGroup<'a>> {
         let Inputs {
             n_rows,
             blocks,
@@ -188,7 +193,7 @@ impl<'a> Panel<'a> {
         self.groups.iter().map(move |rows| {
             let block_range = rows.start * n_blocks..rows.end * n_blocks;
             let float_range = rows.start * n_columns..rows.end * n_columns;
-            Group {
+            RowGroup {
                 rows: rows.clone(),
                 blocks: blocks.get(block_range).unwrap_or_default(),
                 floats: floats.get(float_range).unwrap_or_default(),
@@ -198,50 +203,50 @@ impl<'a> Panel<'a> {
 }
 
 /// The conversion of one group.
-struct Job<'a> {
+struct ConversionJob<'a> {
     n_rows: usize,
     width: usize,
-    reads_pairs: bool,
+    interleaves_rows: bool,
     values: &'a [f32],
     blocks: &'a mut [InputBlock],
     floats: &'a mut [f32],
 }
 
-impl NullaryFnOnce for Job<'_> {
+impl NullaryFnOnce for ConversionJob<'_> {
     type Output = ();
 
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "it is compiled for the instructions of its caller only where it is part of it"
+        reason = "it is compiled for the instructions of its caller only if it is inlined there"
     )]
     fn call(self) {
         for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
-            let (whole, rest) = values.as_chunks();
+            let (full, rest) = values.as_chunks();
             let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
             // In this order, `zip` takes no target without a value for it.
-            for (values, place) in whole.iter().zip(blocks.by_ref()) {
-                *place = InputBlock::round(values);
+            for (values, target) in full.iter().zip(blocks.by_ref()) {
+                *target = InputBlock::quantize(values);
             }
             if !rest.is_empty()
-                && let Some(place) = blocks.next()
+                && let Some(target) = blocks.next()
             {
-                *place = InputBlock::round_some(rest);
+                *target = InputBlock::quantize_partial(rest);
             }
-            for place in blocks {
-                *place = InputBlock::default();
+            for target in blocks {
+                *target = InputBlock::default();
             }
-            let mut places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
-            for (value, place) in values.iter().zip(places.by_ref()) {
-                *place = *value;
+            let mut targets = self.floats.iter_mut().skip(row).step_by(self.n_rows);
+            for (value, target) in values.iter().zip(targets.by_ref()) {
+                *target = *value;
             }
-            for place in places {
-                *place = 0.0;
+            for target in targets {
+                *target = 0.0;
             }
         }
-        if self.reads_pairs && self.n_rows.is_multiple_of(2) {
+        if self.interleaves_rows && self.n_rows.is_multiple_of(2) {
             for [first, second] in self.blocks.as_chunks_mut().0 {
-                InputBlock::entwine(first, second);
+                InputBlock::interleave(first, second);
             }
         }
     }

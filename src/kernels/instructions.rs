@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use pulp::Arch;
 
-use super::attention::{ByteValues, Whole};
+use super::arch::ENV_VARIABLE;
+use super::attention::{ByteValues, IntLanes};
 #[cfg(target_arch = "x86_64")]
 use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
 #[cfg(target_arch = "aarch64")]
 use super::neon::{self, Dotprod, I8mm};
-use super::product::Part;
-use super::{portable, scalar};
-use crate::kernels::arch;
+use super::product::ProductTask;
+use super::{arch, portable, scalar};
 
 /// The CPU instructions that a kernel uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,9 @@ impl InstructionSet {
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = available.into_iter().map(Self::short_name).collect();
             let names = names.join(", ");
-            let variable = arch::VARIABLE;
-            format!("{variable} is {name}, but this processor has these instructions: {names}")
+            format!(
+                "{ENV_VARIABLE} asks for {name}, which this CPU does not support; use one of: {names}"
+            )
         })
     }
 
@@ -135,13 +136,13 @@ impl InstructionSet {
     /// Divides rows of inputs into groups whose accumulators fit into registers. A row's result
     /// does not depend on its group.
     pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
-        let n_groups = n_rows.div_ceil(self.n_most_rows());
+        let n_groups = n_rows.div_ceil(self.max_group_rows());
         let start = move |group: usize| group * n_rows / n_groups;
         (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
     /// Whether groups with an even number of rows are interleaved in pairs.
-    pub(super) const fn reads_pairs(self) -> bool {
+    pub(super) const fn interleaves_rows(self) -> bool {
         match self {
             #[cfg(target_arch = "aarch64")]
             Self::I8mm(_) => true,
@@ -149,40 +150,44 @@ impl InstructionSet {
         }
     }
 
-    const fn n_most_rows(self) -> usize {
+    const fn max_group_rows(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => avx512::N_MOST_ROWS,
+            Self::Avx512(_) => avx512::MAX_GROUP_ROWS,
             #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
+            Self::AvxVnni(_) | Self::Avx2(_) => avx2::MAX_GROUP_ROWS,
             #[cfg(target_arch = "aarch64")]
-            Self::I8mm(_) | Self::Dotprod(_) => neon::N_MOST_ROWS,
-            Self::Portable => portable::N_MOST_ROWS,
+            Self::I8mm(_) | Self::Dotprod(_) => neon::MAX_GROUP_ROWS,
+            Self::Portable => portable::MAX_GROUP_ROWS,
             Self::Scalar => 4,
         }
     }
 
     /// Multiplies the tiles of a task by all of its inputs.
-    pub(super) fn multiply(self, part: Part<'_>) {
+    pub(super) fn multiply(self, task: ProductTask<'_>) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(avx512) => avx512.multiply(part),
+            Self::Avx512(avx512) => avx512.multiply(task),
             #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
+            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(task),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(avx2) => avx2.multiply(part),
+            Self::Avx2(avx2) => avx2.multiply(task),
             #[cfg(target_arch = "aarch64")]
-            Self::I8mm(i8mm) => i8mm.multiply(part),
+            Self::I8mm(i8mm) => i8mm.multiply(task),
             #[cfg(target_arch = "aarch64")]
-            Self::Dotprod(dotprod) => dotprod.multiply(part),
-            Self::Portable => portable::multiply(part),
-            Self::Scalar => scalar::multiply(part),
+            Self::Dotprod(dotprod) => dotprod.multiply(task),
+            Self::Portable => portable::multiply(task),
+            Self::Scalar => scalar::multiply(task),
         }
     }
 
     /// Adds weighted values of an 8-bit cache to the accumulators of some queries, `[query][dim /
     /// 16]`. All sets produce the same bits.
-    pub(super) fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+    pub(super) fn add_values<const N: usize>(
+        self,
+        values: &ByteValues<'_, N>,
+        sums: &mut [IntLanes],
+    ) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(avx512) => avx512.add_values(values, sums),
@@ -204,16 +209,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_are_chosen_by_name() {
+    fn every_supported_set_is_found_by_its_name() {
         for set in InstructionSet::available() {
             assert_eq!(InstructionSet::named(set.short_name()), Ok(set));
         }
     }
 
     #[test]
-    fn what_the_processor_lacks_is_refused_with_what_it_has() {
+    fn an_unsupported_name_is_rejected_with_the_supported_ones() {
         let error = InstructionSet::named("abacus").unwrap_err();
-        assert!(error.starts_with("QUARTET_INSTRUCTIONS is abacus, but"));
+        assert!(error.starts_with(&format!("{ENV_VARIABLE} asks for abacus, which")));
         assert!(error.ends_with("scalar"));
     }
 }

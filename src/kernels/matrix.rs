@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::cache_line::CacheLine;
 use super::format::{Format, Layout};
-use super::line::Line;
 use super::{N_BLOCK, N_LANES};
 
 /// A weight matrix, packed in tiles of 16 rows.
@@ -13,7 +13,7 @@ pub struct Matrix {
     n_rows: usize,
     width: usize,
     /// `[row / 16][step]`, each step the cache lines of its layout.
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
 }
 
 impl Matrix {
@@ -33,7 +33,7 @@ impl Matrix {
         let n_lines = n_rows.div_ceil(N_LANES).checked_mul(n_tile_lines)?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(n_lines).ok()?;
-        lines.par_extend((0..n_lines).into_par_iter().map(|_| Line::ZERO));
+        lines.par_extend((0..n_lines).into_par_iter().map(|_| CacheLine::ZERO));
         let tiles = lines.par_chunks_exact_mut(n_tile_lines);
         let rows = blocks.par_chunks(N_LANES * n_row_bytes);
         tiles.zip(rows).for_each(|(tile, rows)| {
@@ -68,7 +68,7 @@ impl Matrix {
 
     /// The size in memory, in bytes.
     pub const fn n_bytes(&self) -> usize {
-        self.lines.len() * Line::N_BYTES
+        self.lines.len() * CacheLine::N_BYTES
     }
 
     /// The tiles, in row order.
@@ -89,7 +89,7 @@ impl Matrix {
         };
         let n_values = values.len() + self.width;
         for block in 0..self.width.div_ceil(N_BLOCK) {
-            values.extend((layout.view)(tile, block, row % N_LANES).weights());
+            values.extend((layout.unpack)(tile, block, row % N_LANES).weights());
         }
         values.truncate(n_values);
     }
@@ -103,7 +103,7 @@ pub struct Tiles<'a> {
     /// The length of a row.
     pub width: usize,
     /// The cache lines of all tiles, one tile after another.
-    pub lines: &'a [Line],
+    pub lines: &'a [CacheLine],
 }
 
 impl<'a> Tiles<'a> {
@@ -113,12 +113,12 @@ impl<'a> Tiles<'a> {
     }
 
     /// The cache lines of each tile.
-    pub fn iter(self) -> impl Iterator<Item = &'a [Line]> {
+    pub fn iter(self) -> impl Iterator<Item = &'a [CacheLine]> {
         self.lines.chunks_exact(self.n_tile_lines())
     }
 
     /// Splits the tiles into chunks of `n_tiles`; the last one may be smaller.
-    pub fn parts(self, n_tiles: usize) -> impl Iterator<Item = Self> {
+    pub fn chunks(self, n_tiles: usize) -> impl Iterator<Item = Self> {
         let chunks = self.lines.chunks((n_tiles * self.n_tile_lines()).max(1));
         chunks.map(move |lines| Self { lines, ..self })
     }

@@ -9,25 +9,26 @@ pub mod attention;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod cap;
+mod cache_line;
+mod cpu_context;
 mod exp;
 mod format;
 mod formats;
 mod input_block;
 mod inputs;
 mod instructions;
-mod line;
 mod matrix;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 mod product;
 mod scalar;
+mod soft_cap;
 #[cfg(test)]
 mod tests;
 mod thread_pool;
 
-pub use cap::soft_cap;
+pub use cpu_context::CpuContext;
 pub use exp::exp;
 pub(crate) use exp::exp_normal;
 pub use format::Format;
@@ -35,6 +36,7 @@ pub use inputs::{Forms, Inputs};
 pub use instructions::InstructionSet;
 pub use matrix::Matrix;
 pub use product::multiply;
+pub use soft_cap::soft_cap;
 pub use thread_pool::ThreadPool;
 
 /// Output rows per tile, one per 32-bit lane of a cache line.

@@ -27,9 +27,9 @@ impl HalfLanes {
 
     /// Sets one lane of the first or the second register.
     pub fn set(&mut self, register: usize, lane: usize, value: f32) {
-        let places = self.0.get_mut(register);
-        if let Some(place) = places.and_then(|lanes| lanes.get_mut(lane)) {
-            *place = round(value) as u16;
+        let targets = self.0.get_mut(register);
+        if let Some(target) = targets.and_then(|lanes| lanes.get_mut(lane)) {
+            *target = round(value) as u16;
         }
     }
 
@@ -53,10 +53,10 @@ fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
     #[cfg(not(target_arch = "x86_64"))]
     let _: S = simd;
     let mut widened = Lanes::all(0.0);
-    for (place, number) in widened.0.iter_mut().zip(numbers) {
+    for (target, number) in widened.0.iter_mut().zip(numbers) {
         let number = u32::from(number);
         let magnitude = f32::from_bits((number & 0x7FFF) << 13) * BIAS;
-        *place = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
+        *target = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
     }
     widened
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back() {
+    fn every_finite_number_survives_the_round_trip() {
         for bits in 0..=u16::MAX {
             let number = f16::from_bits(bits);
             if number.is_finite() {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_between_go_to_the_nearest_and_then_to_the_even_one() {
+    fn values_round_to_nearest_ties_to_even() {
         for bits in (0..0x477F_E000_u32).step_by(997) {
             let value = f32::from_bits(bits);
             assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_the_largest() {
+    fn large_values_saturate() {
         for value in [65_519.0, 65_520.0, 1e9, f32::MAX, f32::INFINITY] {
             assert_eq!(rounded(value).to_bits(), 65_504.0_f32.to_bits());
         }

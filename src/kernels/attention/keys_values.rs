@@ -5,9 +5,9 @@ use std::ops::Range;
 use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
-use super::ahead::fetch_ahead;
 use super::byte_blocks::ByteBlocks;
 use super::half::HalfLanes;
+use super::prefetch::prefetch;
 use super::{Heads, Lanes};
 use crate::kernels::N_LANES;
 
@@ -107,7 +107,7 @@ pub trait Stored: Copy {
 
     /// Returns the registers in single precision: the stored ones if they already are, otherwise a
     /// converted copy.
-    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], buffer: &'a mut Vec<Lanes>) -> &'a [Lanes];
 }
 
 impl Stored for Lanes {
@@ -116,13 +116,17 @@ impl Stored for Lanes {
     const ZERO: Self = Self::all(0.0);
 
     fn set(&mut self, _register: usize, lane: usize, value: f32) {
-        if let Some(place) = self.0.get_mut(lane) {
-            *place = value;
+        if let Some(target) = self.0.get_mut(lane) {
+            *target = value;
         }
     }
 
     #[inline(always)]
-    fn widen<'a, S: Simd>(_simd: S, stored: &'a [Self], _copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+    fn widen<'a, S: Simd>(
+        _simd: S,
+        stored: &'a [Self],
+        _buffer: &'a mut Vec<Lanes>,
+    ) -> &'a [Lanes] {
         stored
     }
 }
@@ -137,14 +141,14 @@ impl Stored for HalfLanes {
     }
 
     #[inline(always)]
-    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
-        copy.resize(2 * stored.len(), Lanes::all(0.0));
-        let (pairs, _) = copy.as_chunks_mut::<2>();
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], buffer: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+        buffer.resize(2 * stored.len(), Lanes::all(0.0));
+        let (pairs, _) = buffer.as_chunks_mut::<2>();
         for (pair, stored) in pairs.iter_mut().zip(stored) {
-            fetch_ahead(stored);
+            prefetch(stored);
             *pair = stored.widen(simd);
         }
-        copy
+        buffer
     }
 }
 
@@ -187,15 +191,15 @@ impl KeysValues {
         if position < self.first_position {
             return;
         }
-        let place = Place {
+        let address = CacheAddress {
             block: position / N_LANES - self.first_position / N_LANES,
             lane: position % N_LANES,
             head_dim: self.heads.head_dim,
         };
         match &mut self.blocks {
-            Blocks::F16(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
-            Blocks::F32(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
-            Blocks::Q8(heads) => each_head(heads, place, (keys, values), ByteBlocks::write),
+            Blocks::F16(heads) => each_head(heads, address, keys, values, HeadBlocks::write),
+            Blocks::F32(heads) => each_head(heads, address, keys, values, HeadBlocks::write),
+            Blocks::Q8(heads) => each_head(heads, address, keys, values, ByteBlocks::write),
         }
     }
 
@@ -204,12 +208,12 @@ impl KeysValues {
     pub(super) fn bytes(
         &self,
         kv_head: usize,
-        numbers: &Range<usize>,
+        blocks: &Range<usize>,
     ) -> Option<(&ByteBlocks, Range<usize>)> {
         let Blocks::Q8(heads) = &self.blocks else {
             return None;
         };
-        Some((heads.get(kv_head)?, self.registers(numbers, 1)))
+        Some((heads.get(kv_head)?, self.register_range(blocks, 1)))
     }
 
     /// The keys of adjacent blocks, numbered in the sequence: `[block][dim][lane]`.
@@ -218,20 +222,20 @@ impl KeysValues {
         &'a self,
         simd: S,
         kv_head: usize,
-        numbers: &Range<usize>,
-        copy: &'a mut Vec<Lanes>,
+        blocks: &Range<usize>,
+        buffer: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
-        let registers = self.registers(numbers, self.heads.head_dim);
-        let found = match &self.blocks {
+        let range = self.register_range(blocks, self.heads.head_dim);
+        let registers = match &self.blocks {
             Blocks::F16(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.keys, &registers, copy)),
+                .map(|head| part(simd, &head.keys, &range, buffer)),
             Blocks::F32(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.keys, &registers, copy)),
+                .map(|head| part(simd, &head.keys, &range, buffer)),
             Blocks::Q8(_) => None,
         };
-        found.unwrap_or_default()
+        registers.unwrap_or_default()
     }
 
     /// The values of adjacent blocks, numbered in the sequence: `[block][lane][dim]`.
@@ -240,27 +244,27 @@ impl KeysValues {
         &'a self,
         simd: S,
         kv_head: usize,
-        numbers: &Range<usize>,
-        copy: &'a mut Vec<Lanes>,
+        blocks: &Range<usize>,
+        buffer: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
         let n_registers = N_LANES * n_value_registers(self.heads.head_dim);
-        let registers = self.registers(numbers, n_registers);
-        let found = match &self.blocks {
+        let range = self.register_range(blocks, n_registers);
+        let registers = match &self.blocks {
             Blocks::F16(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.values, &registers, copy)),
+                .map(|head| part(simd, &head.values, &range, buffer)),
             Blocks::F32(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.values, &registers, copy)),
+                .map(|head| part(simd, &head.values, &range, buffer)),
             Blocks::Q8(_) => None,
         };
-        found.unwrap_or_default()
+        registers.unwrap_or_default()
     }
 
     /// The registers of some blocks, each of which has `n_registers`.
-    const fn registers(&self, numbers: &Range<usize>, n_registers: usize) -> Range<usize> {
+    const fn register_range(&self, blocks: &Range<usize>, n_registers: usize) -> Range<usize> {
         let first = self.first_position / N_LANES;
-        (numbers.start - first) * n_registers..(numbers.end - first) * n_registers
+        (blocks.start - first) * n_registers..(blocks.end - first) * n_registers
     }
 }
 
@@ -274,15 +278,15 @@ fn part<'a, T: Stored, S: Simd>(
     simd: S,
     stored: &'a [T],
     registers: &Range<usize>,
-    copy: &'a mut Vec<Lanes>,
+    buffer: &'a mut Vec<Lanes>,
 ) -> &'a [Lanes] {
     let lines = registers.start / T::N_REGISTERS..registers.end / T::N_REGISTERS;
-    T::widen(simd, stored.get(lines).unwrap_or_default(), copy)
+    T::widen(simd, stored.get(lines).unwrap_or_default(), buffer)
 }
 
 /// The location of one token's keys and values within a head.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct CacheAddress {
     /// The block's number in the run.
     pub block: usize,
     /// The position within the block.
@@ -293,14 +297,15 @@ pub struct Place {
 /// Stores a token's keys and values in all heads.
 fn each_head<H>(
     heads: &mut [H],
-    place: Place,
-    (keys, values): (&[f32], &[f32]),
-    write: impl Fn(&mut H, Place, &[f32], &[f32]),
+    address: CacheAddress,
+    keys: &[f32],
+    values: &[f32],
+    write: impl Fn(&mut H, CacheAddress, &[f32], &[f32]),
 ) {
-    let keys = keys.chunks_exact(place.head_dim);
-    let values = values.chunks_exact(place.head_dim);
+    let keys = keys.chunks_exact(address.head_dim);
+    let values = values.chunks_exact(address.head_dim);
     for (head, (keys, values)) in heads.iter_mut().zip(keys.zip(values)) {
-        write(head, place, keys, values);
+        write(head, address, keys, values);
     }
 }
 
@@ -315,12 +320,12 @@ impl<T: Stored> HeadBlocks<T> {
         size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
     }
 
-    fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
-        let Place {
+    fn write(&mut self, address: CacheAddress, keys: &[f32], values: &[f32]) {
+        let CacheAddress {
             block,
             lane,
             head_dim,
-        } = place;
+        } = address;
         let n_registers = n_value_registers(head_dim);
         grow(&mut self.keys, (block + 1) * head_dim);
         grow(&mut self.values, (block + 1) * N_LANES * n_registers);
@@ -339,9 +344,9 @@ impl<T: Stored> HeadBlocks<T> {
 
 /// Grows the storage to at least this many registers.
 fn grow<T: Stored>(stored: &mut Vec<T>, n_registers: usize) {
-    let n_least = n_registers / T::N_REGISTERS;
-    if stored.len() < n_least {
-        stored.resize(n_least, T::ZERO);
+    let n_min = n_registers / T::N_REGISTERS;
+    if stored.len() < n_min {
+        stored.resize(n_min, T::ZERO);
     }
 }
 

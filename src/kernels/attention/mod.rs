@@ -10,32 +10,32 @@
 
 #![expect(
     clippy::inline_always,
-    reason = "only what is inlined in a job is compiled for the processor that is there"
+    reason = "only code that is inlined into a job is compiled for the CPU's instructions"
 )]
 
-mod ahead;
-mod byte_bench;
+mod attend;
 mod byte_blocks;
+mod byte_scratch;
 mod byte_values;
-mod gather;
 mod groups;
 mod half;
 mod job;
 mod keys_values;
-mod mix;
 mod partial;
+mod prefetch;
 mod scores;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod visible_runs;
 
 use std::ops::Range;
 
-pub(super) use byte_values::{ByteValues, N_DIGIT_BITS, Whole};
+pub use attend::attend;
+pub(super) use byte_values::{ByteValues, IntLanes, N_DIGIT_BITS};
 #[cfg(target_arch = "x86_64")]
-pub(super) use byte_values::{N_QUADS, Probs};
+pub(super) use byte_values::{N_PROB_WORDS, QuantizedProbs};
 pub use keys_values::{CacheType, KeysValues};
-pub use mix::mix;
 
 /// The shape of attention and the transformation of its scores.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub struct Heads {
 
 impl Heads {
     /// Query heads per key-value head.
-    const fn group(&self) -> usize {
+    const fn group_size(&self) -> usize {
         self.n_heads / self.n_kv_heads
     }
 
@@ -66,8 +66,8 @@ impl Heads {
     /// Returns one query from the rows' queries, keys and values. `number` counts the queries of
     /// this key-value head.
     fn query<'a>(&self, qkv: &'a [f32], kv_head: usize, number: usize) -> &'a [f32] {
-        let head = kv_head * self.group() + number % self.group();
-        let start = number / self.group() * self.qkv_width() + head * self.head_dim;
+        let head = kv_head * self.group_size() + number % self.group_size();
+        let start = number / self.group_size() * self.qkv_width() + head * self.head_dim;
         qkv.get(start..start + self.head_dim).unwrap_or_default()
     }
 

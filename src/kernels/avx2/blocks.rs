@@ -9,8 +9,8 @@ use std::arch::x86_64::{
 use super::dot::{Dot, add_small, without_offset};
 use super::memory::quarters;
 use crate::kernels::N_BLOCK;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The weights of one block, four columns per register, offset to be unsigned.
 pub type Weights = [__m256i; N_BLOCK / 4];
@@ -18,7 +18,7 @@ pub type Weights = [__m256i; N_BLOCK / 4];
 /// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub fn scales<const HALF: usize>(line: &Line) -> [__m256; 2] {
+pub fn scales<const HALF: usize>(line: &CacheLine) -> [__m256; 2] {
     let [a, b, c, d] = quarters(line);
     let [first, second] = if HALF == 0 { [a, c] } else { [b, d] };
     [_mm256_cvtph_ps(first), _mm256_cvtph_ps(second)]
@@ -39,7 +39,7 @@ pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
 /// nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn widen_halves(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
+pub fn unpack_nibbles(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
     let half = _mm256_set1_epi8(0x0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -84,15 +84,15 @@ pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
 ) {
     for (input, sum) in inputs.iter().zip(sums) {
         let start = without_offset::<OFFSET>(input);
-        let whole = add_small::<D, RUN, _>(start, weights, &input.words);
-        *sum = scaled(whole, scales, input, *sum);
+        let dots = add_small::<D, RUN, _>(start, weights, &input.words);
+        *sum = scaled(dots, scales, input, *sum);
     }
 }
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub fn scaled(whole: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
+pub fn scaled(dots: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
     let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input.scale));
-    _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scales, sum)
+    _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scales, sum)
 }

@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "an instruction that the enclosing functions are not compiled for"
+    reason = "uses an instruction that the callers are not compiled for"
 )]
 
 use std::arch::asm;
@@ -22,16 +22,16 @@ pub trait Dot {
 }
 
 /// AVX2: adds two products in 16 bits, then two of these sums in 32 bits.
-pub struct Pairs;
+pub struct MaddDot;
 
-impl Dot for Pairs {
+impl Dot for MaddDot {
     const HAS_VNNI: bool = false;
 }
 
 /// AVX-VNNI: adds four products in 32 bits.
-pub struct Quads;
+pub struct VnniDot;
 
-impl Dot for Quads {
+impl Dot for VnniDot {
     const HAS_VNNI: bool = true;
 }
 
@@ -46,7 +46,7 @@ pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
 ) -> __m256i {
     if D::HAS_VNNI {
         // SAFETY: `D` asserts that the CPU has AVX-VNNI.
-        return unsafe { add_quads(sum, weights, words) };
+        return unsafe { add_vnni(sum, weights, words) };
     }
     let runs = weights.as_chunks::<RUN>().0;
     for (weights, words) in runs.iter().zip(words.as_chunks::<RUN>().0) {
@@ -82,15 +82,15 @@ pub fn add_biased<D: Dot, const N: usize>(
     sums: &mut [__m256i; N],
     weights: __m256i,
     inputs: &[InputBlock; N],
-    place: usize,
+    word_index: usize,
 ) {
     let signed = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
     let magnitudes = _mm256_abs_epi8(signed);
     for (sum, input) in sums.iter_mut().zip(inputs) {
-        let word = _mm256_set1_epi32(input.words.get(place).copied().unwrap_or_default());
+        let word = _mm256_set1_epi32(input.words.get(word_index).copied().unwrap_or_default());
         *sum = if D::HAS_VNNI {
             // SAFETY: `D` asserts that the CPU has AVX-VNNI.
-            unsafe { add_quad(*sum, weights, word) }
+            unsafe { vpdpbusd(*sum, weights, word) }
         } else {
             // The magnitude of a weight is at most 128 and that of an input at most 127, so the sum
             // of two products fits into 16 bits.
@@ -108,7 +108,7 @@ pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i
     let digits = _mm256_set1_epi32(digits);
     if D::HAS_VNNI {
         // SAFETY: `D` asserts that the CPU has AVX-VNNI.
-        return unsafe { add_quad(sum, digits, values) };
+        return unsafe { vpdpbusd(sum, digits, values) };
     }
     _mm256_add_epi32(sum, sums_of_pairs(_mm256_maddubs_epi16(digits, values)))
 }
@@ -118,10 +118,10 @@ pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
-    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+    let Some(ratio) = 128_i32.checked_div(OFFSET.into()) else {
         return _mm256_setzero_si256();
     };
-    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    let shift = _mm_cvtsi32_si128(ratio.trailing_zeros().cast_signed());
     _mm256_sra_epi32(_mm256_set1_epi32(input.minus_128_sum), shift)
 }
 
@@ -137,14 +137,14 @@ fn sums_of_pairs(pairs: __m256i) -> __m256i {
 /// The CPU must have AVX-VNNI.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn add_quads<const N: usize>(
+unsafe fn add_vnni<const N: usize>(
     mut sum: __m256i,
     weights: &[__m256i; N],
     words: &[i32; N],
 ) -> __m256i {
     for (weights, word) in weights.iter().zip(words) {
         // SAFETY: this function has the same requirement.
-        sum = unsafe { add_quad(sum, *weights, _mm256_set1_epi32(*word)) };
+        sum = unsafe { vpdpbusd(sum, *weights, _mm256_set1_epi32(*word)) };
     }
     sum
 }
@@ -157,7 +157,7 @@ unsafe fn add_quads<const N: usize>(
 /// The CPU must have AVX-VNNI.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn add_quad(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+unsafe fn vpdpbusd(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
     // SAFETY: the CPU has the instruction, which accesses only the registers named here and no
     // memory.
     unsafe {

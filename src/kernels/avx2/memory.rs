@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "loads and stores take raw pointers; each is made from a reference here"
+    reason = "loads and stores take raw pointers, made from references here"
 )]
 
 use std::arch::x86_64::{
@@ -11,22 +11,22 @@ use std::arch::x86_64::{
 };
 
 use crate::kernels::N_LANES;
-use crate::kernels::attention::Whole;
-use crate::kernels::line::Line;
+use crate::kernels::attention::IntLanes;
+use crate::kernels::cache_line::CacheLine;
 
 /// The prefetch distance: far enough for memory to answer, and near enough that the data is still
 /// in the L1 cache when it is used.
-const N_AHEAD_BYTES: usize = 4096;
+const PREFETCH_BYTES: usize = 4096;
 
 /// Loads one half of a cache line of weights. Loading the first half also prefetches.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load<const HALF: usize>(line: &Line) -> __m256i {
+pub fn load<const HALF: usize>(line: &CacheLine) -> __m256i {
     const { assert!(HALF < 2, "a line has two halves") }
     let start = std::ptr::from_ref(line);
     if HALF == 0 {
         // A prefetch never faults, whatever the address.
-        _mm_prefetch::<_MM_HINT_T0>(start.wrapping_byte_add(N_AHEAD_BYTES).cast());
+        _mm_prefetch::<_MM_HINT_T0>(start.wrapping_byte_add(PREFETCH_BYTES).cast());
     }
     // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns
     // it to 64.
@@ -36,7 +36,7 @@ pub fn load<const HALF: usize>(line: &Line) -> __m256i {
 /// Loads one half of each of several cache lines.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load_all<const HALF: usize, const N: usize>(lines: &[Line; N]) -> [__m256i; N] {
+pub fn load_all<const HALF: usize, const N: usize>(lines: &[CacheLine; N]) -> [__m256i; N] {
     let mut loaded = [_mm256_setzero_si256(); N];
     for (loaded, line) in loaded.iter_mut().zip(lines) {
         *loaded = load::<HALF>(line);
@@ -47,7 +47,7 @@ pub fn load_all<const HALF: usize, const N: usize>(lines: &[Line; N]) -> [__m256
 /// Loads a cache line in quarters.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn quarters(line: &Line) -> [__m128i; 4] {
+pub fn quarters(line: &CacheLine) -> [__m128i; 4] {
     let start: *const __m128i = std::ptr::from_ref(line).cast();
     // SAFETY: the reference is valid for 64 bytes, of which these are the quarters, and the type
     // aligns it to 64.
@@ -75,7 +75,7 @@ pub fn store<const N: usize>([low, high]: [[__m256; N]; 2]) -> [[f32; N_LANES]; 
 /// Loads one half of the integer accumulators.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load_whole<const HALF: usize>(sums: &Whole) -> __m256i {
+pub fn load_ints<const HALF: usize>(sums: &IntLanes) -> __m256i {
     const { assert!(HALF < 2, "there are two halves") }
     // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns
     // it to 64.
@@ -85,11 +85,11 @@ pub fn load_whole<const HALF: usize>(sums: &Whole) -> __m256i {
 /// Stores one half of the integer accumulators.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn store_whole<const HALF: usize>(place: &mut Whole, sums: __m256i) {
+pub fn store_ints<const HALF: usize>(target: &mut IntLanes, sums: __m256i) {
     const { assert!(HALF < 2, "there are two halves") }
     // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns
     // it to 64.
-    unsafe { _mm256_store_si256(std::ptr::from_mut(place).cast::<__m256i>().add(HALF), sums) };
+    unsafe { _mm256_store_si256(std::ptr::from_mut(target).cast::<__m256i>().add(HALF), sums) };
 }
 
 /// Accumulators at zero.

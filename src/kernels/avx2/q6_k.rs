@@ -9,9 +9,9 @@ use std::arch::x86_64::{
 use super::blocks::{lanes, scales};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// Minus the offset of the unsigned weights, in the 16 bits that meet the input sum of either half.
 const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
@@ -20,7 +20,7 @@ const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [factors, lines @ ..]: &[Line; N_STEP_LINES],
+    [factors, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
@@ -50,7 +50,7 @@ fn widen<const HALF: usize>(scales: __m128i) -> __m256 {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn add_block<D: Dot, const HALF: usize, const N: usize>(
-    [first, second]: &[[Line; N_SCALED_LINES]; 2],
+    [first, second]: &[[CacheLine; N_SCALED_LINES]; 2],
     scales: [__m256; 2],
     inputs: &[InputBlock; N],
     sums: &mut [__m256; N],
@@ -65,8 +65,8 @@ fn add_block<D: Dot, const HALF: usize, const N: usize>(
             weights.iter().zip(words).zip(scales).zip(minus_offsets)
         {
             let start = _mm256_madd_epi16(half_sums, minus_offset);
-            let whole = add_small::<D, 2, _>(start, weights, words);
-            scaled = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, scaled);
+            let dots = add_small::<D, 2, _>(start, weights, words);
+            scaled = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scale, scaled);
         }
         *sum = _mm256_fmadd_ps(scaled, _mm256_set1_ps(input.scale), *sum);
     }
@@ -75,7 +75,7 @@ fn add_block<D: Dot, const HALF: usize, const N: usize>(
 /// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn weights<const HALF: usize>(lines: &[Line; N_SCALED_LINES]) -> [__m256i; 4] {
+pub fn weights<const HALF: usize>(lines: &[CacheLine; N_SCALED_LINES]) -> [__m256i; 4] {
     let [a, b, c] = load_all::<HALF, _>(lines);
     let six = _mm256_set1_epi8(0x3f);
     let low = upper::<6, 0x03>(a);

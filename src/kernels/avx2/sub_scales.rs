@@ -10,39 +10,39 @@ use std::arch::x86_64::{
 use super::blocks::{self, Weights};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-struct Head {
+struct BlockHeader {
     /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m256; 2],
     /// Four blocks each.
-    halves: [Whole; 2],
+    halves: [PackedScales; 2],
 }
 
 /// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
-struct Whole {
+struct PackedScales {
     scales: __m256i,
     mins: __m256i,
 }
 
-impl Head {
+impl BlockHeader {
     /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
+    fn load<const HALF: usize>([factors, lines @ ..]: &[CacheLine; N_LINES]) -> Self {
         let [scales, mins, rest] = load_all::<HALF, _>(lines);
         let six = _mm256_set1_epi8(0x3f);
-        let low = Whole {
+        let low = PackedScales {
             scales: _mm256_and_si256(scales, six),
             mins: _mm256_and_si256(mins, six),
         };
-        let high = Whole {
+        let high = PackedScales {
             scales: join(rest, scales),
             mins: join(_mm256_srli_epi32::<4>(rest), mins),
         };
@@ -53,7 +53,7 @@ impl Head {
     }
 }
 
-impl Whole {
+impl PackedScales {
     /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -82,24 +82,24 @@ fn join(low: __m256i, high: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
-    step: &[Line],
+    step: &[CacheLine],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
-    widen: impl Fn(&[Line; L]) -> Weights,
+    widen: impl Fn(&[CacheLine; L]) -> Weights,
 ) {
-    let Some((head, lines)) = step.split_first_chunk() else {
+    let Some((header, lines)) = step.split_first_chunk() else {
         return;
     };
-    let head = Head::load::<HALF>(head);
+    let header = BlockHeader::load::<HALF>(header);
     let mut step_sums = StepSums::<N>::new();
     let lines = lines.as_chunks::<L>().0.as_chunks::<4>().0;
-    let halves = head.halves.into_iter().zip(lines);
+    let halves = header.halves.into_iter().zip(lines);
     for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
         for (lines, inputs) in lines.iter().zip(inputs) {
             step_sums.add::<D, RUN>(&widen(lines), scales.next(), inputs);
         }
     }
-    step_sums.add_to(sums, &head);
+    step_sums.add_to(sums, &header);
 }
 
 /// The sums of one step for each row of inputs. The factors that all its columns share are applied
@@ -132,8 +132,8 @@ impl<const N: usize> StepSums<N> {
     ) {
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
         for ((scaled, mins), input) in rows.zip(inputs) {
-            let whole = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
-            *scaled = blocks::scaled(whole, scale, input, *scaled);
+            let dots = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
+            *scaled = blocks::scaled(dots, scale, input, *scaled);
             *mins = _mm256_fmadd_ps(min, _mm256_set1_ps(input.scaled_sum), *mins);
         }
     }
@@ -141,8 +141,8 @@ impl<const N: usize> StepSums<N> {
     /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn add_to(self, sums: &mut [__m256; N], head: &Head) {
-        let [scale, min] = head.factors;
+    fn add_to(self, sums: &mut [__m256; N], header: &BlockHeader) {
+        let [scale, min] = header.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm256_fmadd_ps(scale, scaled, *sum);
             *sum = _mm256_fnmadd_ps(min, mins, *sum);

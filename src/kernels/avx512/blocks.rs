@@ -15,9 +15,9 @@ use crate::kernels::input_block::InputBlock;
 /// is not inlined, and then the accumulators go through memory at each step.
 macro_rules! add_products {
     ($sums:ident, $weights:ident, $inputs:ident) => {
-        for (place, weights) in $weights.iter().enumerate() {
+        for (word_index, weights) in $weights.iter().enumerate() {
             for (sum, input) in $sums.iter_mut().zip($inputs) {
-                if let Some(word) = input.words.get(place) {
+                if let Some(word) = input.words.get(word_index) {
                     *sum = _mm512_dpbusd_epi32(*sum, *weights, _mm512_set1_epi32(*word));
                 }
             }
@@ -43,7 +43,7 @@ pub fn scales(line: __m512i) -> [__m512; 2] {
 /// nibbles.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn widen_halves(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
+pub fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
     let half = _mm512_set1_epi32(0x0f0f_0f0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -89,17 +89,17 @@ pub fn add_block<const OFFSET: i16, const N: usize>(
         *product = without_offset::<OFFSET>(input);
     }
     add_products!(products, weights, inputs);
-    for ((whole, input), sum) in products.iter().zip(inputs).zip(sums) {
-        add_scaled(sum, *whole, scales, input);
+    for ((dots, input), sum) in products.iter().zip(inputs).zip(sums) {
+        add_scaled(sum, *dots, scales, input);
     }
 }
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn add_scaled(sum: &mut __m512, whole: __m512i, scales: __m512, input: &InputBlock) {
+pub fn add_scaled(sum: &mut __m512, dots: __m512i, scales: __m512, input: &InputBlock) {
     let scales = _mm512_mul_ps(scales, _mm512_set1_ps(input.scale));
-    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scales, *sum);
+    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scales, *sum);
 }
 
 /// The initial accumulators for weights with an offset, which is 0 or a power of two up to 128. It
@@ -107,9 +107,9 @@ pub fn add_scaled(sum: &mut __m512, whole: __m512i, scales: __m512, input: &Inpu
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m512i {
-    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+    let Some(ratio) = 128_i32.checked_div(OFFSET.into()) else {
         return _mm512_setzero_si512();
     };
-    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    let shift = _mm_cvtsi32_si128(ratio.trailing_zeros().cast_signed());
     _mm512_sra_epi32(_mm512_set1_epi32(input.minus_128_sum), shift)
 }

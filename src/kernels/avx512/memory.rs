@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "loads and stores take raw pointers; each is made from a reference here"
+    reason = "loads and stores take raw pointers, made from references here"
 )]
 
 use std::arch::x86_64::{
@@ -11,20 +11,20 @@ use std::arch::x86_64::{
 };
 
 use crate::kernels::N_LANES;
-use crate::kernels::attention::Whole;
-use crate::kernels::line::Line;
+use crate::kernels::attention::IntLanes;
+use crate::kernels::cache_line::CacheLine;
 
 /// The prefetch distance: far enough for memory to answer, and near enough that the data is still
 /// in the L1 cache when it is used.
-const N_AHEAD_BYTES: usize = 4096;
+const PREFETCH_BYTES: usize = 4096;
 
 /// Loads a cache line of weights and prefetches a later one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load(line: &Line) -> __m512i {
+pub fn load(line: &CacheLine) -> __m512i {
     let start: *const u8 = line.0.as_ptr();
     // A prefetch never faults, whatever the address.
-    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(N_AHEAD_BYTES).cast());
+    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(PREFETCH_BYTES).cast());
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(start.cast()) }
 }
@@ -32,7 +32,7 @@ pub fn load(line: &Line) -> __m512i {
 /// Loads adjacent cache lines of weights.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
+pub fn load_all<const N: usize>(lines: &[CacheLine; N]) -> [__m512i; N] {
     let mut loaded = [_mm512_setzero_si512(); N];
     for (loaded, line) in loaded.iter_mut().zip(lines) {
         *loaded = load(line);
@@ -55,7 +55,7 @@ pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
 /// Loads integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_whole(sums: &Whole) -> __m512i {
+pub fn load_ints(sums: &IntLanes) -> __m512i {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
 }
@@ -63,9 +63,9 @@ pub fn load_whole(sums: &Whole) -> __m512i {
 /// Stores integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn store_whole(place: &mut Whole, sums: __m512i) {
+pub fn store_ints(target: &mut IntLanes, sums: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
-    unsafe { _mm512_store_si512(place.0.as_mut_ptr().cast(), sums) };
+    unsafe { _mm512_store_si512(target.0.as_mut_ptr().cast(), sums) };
 }
 
 /// Accumulators at zero.

@@ -8,14 +8,14 @@ use std::arch::x86_64::{
 use super::blocks::{Weights, scales};
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
@@ -30,10 +30,10 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
                 let rows = step_sums.iter_mut().zip(&mut step_mins);
                 for ((sum, min), input) in rows.zip(inputs) {
                     let scale = _mm512_set1_ps(input.scale);
-                    let whole = scaled_products(&weights, scales, input);
-                    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, *sum);
-                    let whole = scaled_inputs(mins, input);
-                    *min = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, *min);
+                    let dots = scaled_products(&weights, scales, input);
+                    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scale, *sum);
+                    let dots = scaled_inputs(mins, input);
+                    *min = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scale, *min);
                 }
             }
         }
@@ -59,7 +59,7 @@ fn part_scales(both: __m512i) -> [[__m512i; 2]; 2] {
 /// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn weights(lines: &[Line; 2]) -> Weights {
+fn weights(lines: &[CacheLine; 2]) -> Weights {
     let two = _mm512_set1_epi8(0x03);
     let mut weights = [two; 8];
     for ([a, b, c, d], line) in weights.as_chunks_mut().0.iter_mut().zip(load_all(lines)) {

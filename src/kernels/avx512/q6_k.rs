@@ -8,15 +8,15 @@ use std::arch::x86_64::{
 };
 
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
@@ -64,7 +64,7 @@ fn widen(bytes: __m128i) -> __m512 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_block<const N: usize>(
-    [low_lines, high_lines]: &[[Line; N_SCALED_LINES]; 2],
+    [low_lines, high_lines]: &[[CacheLine; N_SCALED_LINES]; 2],
     [low_scale, high_scale]: [__m512; 2],
     inputs: &[InputBlock; N],
     sums: &mut [__m512; N],
@@ -97,7 +97,7 @@ fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
 /// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn weights(lines: &[Line; N_SCALED_LINES]) -> [__m512i; 4] {
+pub fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [__m512i; 4] {
     // Bits from the second operand where the first (the mask) is set, otherwise from the third.
     const SELECT: i32 = 0b1100_1010;
     let [a, b, c] = load_all(lines);

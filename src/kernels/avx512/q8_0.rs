@@ -4,14 +4,14 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, scales};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;

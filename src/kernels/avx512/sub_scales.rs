@@ -10,39 +10,39 @@ use std::arch::x86_64::{
 
 use super::blocks::{Weights, add_products, add_scaled};
 use super::memory::{load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-pub struct Head {
+pub struct BlockHeader {
     /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m512; 2],
     /// Four blocks each.
-    pub halves: [Whole; 2],
+    pub halves: [PackedScales; 2],
 }
 
 /// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole {
+pub struct PackedScales {
     scales: __m512i,
     mins: __m512i,
 }
 
-impl Head {
+impl BlockHeader {
     /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub fn load(lines: &[Line; N_LINES]) -> Self {
+    pub fn load(lines: &[CacheLine; N_LINES]) -> Self {
         let [factors, scales, mins, rest] = load_all(lines);
         let six = _mm512_set1_epi8(0x3f);
-        let low = Whole {
+        let low = PackedScales {
             scales: _mm512_and_si512(scales, six),
             mins: _mm512_and_si512(mins, six),
         };
-        let high = Whole {
+        let high = PackedScales {
             scales: join(rest, scales),
             mins: join(_mm512_srli_epi32::<4>(rest), mins),
         };
@@ -65,7 +65,7 @@ fn join(low: __m512i, high: __m512i) -> __m512i {
     _mm512_or_si512(low, high)
 }
 
-impl Whole {
+impl PackedScales {
     /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx512f")]
@@ -113,8 +113,8 @@ impl<const N: usize> StepSums<N> {
     pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
         let [scale, min] = scales;
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
-        for (((scaled, mins), input), whole) in rows.zip(inputs).zip(&sums) {
-            add_scaled(scaled, *whole, scale, input);
+        for (((scaled, mins), input), dots) in rows.zip(inputs).zip(&sums) {
+            add_scaled(scaled, *dots, scale, input);
             *mins = _mm512_fmadd_ps(min, _mm512_set1_ps(input.scaled_sum), *mins);
         }
     }
@@ -122,8 +122,8 @@ impl<const N: usize> StepSums<N> {
     /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn add_to(self, sums: &mut [__m512; N], head: &Head) {
-        let [scale, min] = head.factors;
+    pub fn add_to(self, sums: &mut [__m512; N], header: &BlockHeader) {
+        let [scale, min] = header.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm512_fmadd_ps(scale, scaled, *sum);
             *sum = _mm512_fnmadd_ps(min, mins, *sum);

@@ -19,7 +19,7 @@ use super::N_BLOCK;
 /// One row's weights in 32 adjacent columns: `scales[half] × values[column] − mins[half]`, with
 /// `half = column / 16`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockView {
+pub struct UnpackedBlock {
     /// The quants, or the weights themselves if the format is a float format.
     pub values: [f32; N_BLOCK],
     /// The scales of both halves.
@@ -28,7 +28,7 @@ pub struct BlockView {
     pub mins: [f32; 2],
 }
 
-impl BlockView {
+impl UnpackedBlock {
     pub const ZERO: Self = Self {
         values: [0.0; N_BLOCK],
         scales: [0.0; 2],

@@ -4,12 +4,12 @@
 //! fifth bits and the lower four bits as in `Q4_K`. A cache line of fifth bits has a byte for
 //! `[lane][column % 4]`, with bit `column / 4`.
 
-use super::q4_k::{self, N_VALUES, pack_halves};
-use super::q5_0::view_numbers;
-use super::{BlockView, sub_scales, words};
+use super::q4_k::{self, N_VALUES, pack_nibbles};
+use super::q5_0::unpack_five_bits;
+use super::{UnpackedBlock, sub_scales, words};
 use crate::kernels::N_BLOCK;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
-use crate::kernels::line::Line;
 
 /// Blocks of 32 columns per step.
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;
@@ -27,47 +27,47 @@ pub const LAYOUT: Layout = Layout {
     n_step_values: N_VALUES,
     n_step_lines: N_STEP_LINES,
     pack,
-    view,
+    unpack,
 };
 
-fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
     let step = tile.as_chunks_mut::<N_STEP_LINES>().0.get_mut(block);
-    let Some((step, (head, values))) = step.zip(bytes.split_first_chunk()) else {
+    let Some((step, (header, values))) = step.zip(bytes.split_first_chunk()) else {
         return;
     };
     let lines = step.split_first_chunk_mut();
     let values = values.split_first_chunk::<N_BLOCK>();
-    if let Some(((heads, lines), (highest, lower))) = lines.zip(values) {
-        sub_scales::pack(heads, lane, head);
+    if let Some(((headers, lines), (fifth_bits, lower))) = lines.zip(values) {
+        sub_scales::pack(headers, lane, header);
         let blocks = lines.as_chunks_mut::<N_BLOCK_LINES>().0;
         for (block, [line, ..]) in blocks.iter_mut().enumerate() {
-            line.put(lane, gather(highest, block).to_le_bytes());
+            line.set(lane, gather_fifth_bits(fifth_bits, block).to_le_bytes());
         }
         let pairs = blocks.as_chunks_mut().0.iter_mut();
         for ([[_, low @ ..], [_, high @ ..]], values) in pairs.zip(lower.as_chunks().0) {
-            pack_halves([low, high], lane, values);
+            pack_nibbles([low, high], lane, values);
         }
     }
 }
 
 /// Gathers the fifth bits of 32 columns. The file has them in byte `column % 32`, bit `column /
 /// 32`.
-fn gather(highest: &[u8; N_BLOCK], block: usize) -> u32 {
-    let bits = words(highest).map(|word| word >> block & 0x0101_0101);
+fn gather_fifth_bits(fifth_bits: &[u8; N_BLOCK], block: usize) -> u32 {
+    let bits = words(fifth_bits).map(|word| word >> block & 0x0101_0101);
     bits.enumerate().map(|(index, bits)| bits << index).sum()
 }
 
-fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
-    let mut view = BlockView::ZERO;
+fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
+    let mut unpacked = UnpackedBlock::ZERO;
     let step = tile.as_chunks::<N_STEP_LINES>().0.get(block / N_BLOCKS);
-    if let Some((heads, lines)) = step.and_then(|step| step.split_first_chunk()) {
+    if let Some((headers, lines)) = step.and_then(|step| step.split_first_chunk()) {
         let block = block % N_BLOCKS;
-        let (scale, min) = sub_scales::view(heads, block, lane);
-        view.scales = [scale; 2];
-        view.mins = [min; 2];
+        let (scale, min) = sub_scales::unpack(headers, block, lane);
+        unpacked.scales = [scale; 2];
+        unpacked.mins = [min; 2];
         if let Some(lines) = lines.as_chunks().0.get(block) {
-            view.values = view_numbers(lines, lane).map(f32::from);
+            unpacked.values = unpack_five_bits(lines, lane).map(f32::from);
         }
     }
-    view
+    unpacked
 }

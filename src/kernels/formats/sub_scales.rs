@@ -9,7 +9,7 @@ use half::f16;
 
 use super::words;
 use crate::kernels::N_LANES;
-use crate::kernels::line::Line;
+use crate::kernels::cache_line::CacheLine;
 
 /// Bytes of a header in the file.
 pub const N_FILE_BYTES: usize = 16;
@@ -18,42 +18,53 @@ pub const N_FILE_BYTES: usize = 16;
 pub const N_LINES: usize = 4;
 
 /// The low nibble of each byte.
-pub const LOW: u32 = 0x0f0f_0f0f;
+pub const LOW_NIBBLES: u32 = 0x0f0f_0f0f;
 
 /// Packs the header of one row.
-pub fn pack([factors, scales @ ..]: &mut [Line; N_LINES], lane: usize, head: &[u8; N_FILE_BYTES]) {
-    let [low, high, low_min, high_min, rest @ ..] = *head;
-    factors.put(lane, [low, high]);
-    factors.put(N_LANES + lane, [low_min, high_min]);
+pub fn pack(
+    [factors, scales @ ..]: &mut [CacheLine; N_LINES],
+    lane: usize,
+    header: &[u8; N_FILE_BYTES],
+) {
+    let [low, high, low_min, high_min, rest @ ..] = *header;
+    factors.set(lane, [low, high]);
+    factors.set(N_LANES + lane, [low_min, high_min]);
     for (line, word) in scales.iter_mut().zip(words(&rest)) {
-        line.put(lane, word.to_le_bytes());
+        line.set(lane, word.to_le_bytes());
     }
 }
 
 /// Returns the scale and the minimum of the 32 columns from 32 × `block` on. A header has eight
 /// such blocks.
-pub fn view([factors, scales @ ..]: &[Line; N_LINES], block: usize, lane: usize) -> (f32, f32) {
+pub fn unpack(
+    [factors, scales @ ..]: &[CacheLine; N_LINES],
+    block: usize,
+    lane: usize,
+) -> (f32, f32) {
     let [scale, min] = [0, N_LANES].map(|start| f16::from_le_bytes(factors.value(start + lane)));
-    let (scales, mins) = unpack(scales.each_ref().map(|line| {
+    let (scales, mins) = unpack_integers(scales.each_ref().map(|line| {
         let word = line.value(lane);
         u32::from_le_bytes(word)
     }));
-    let whole = |words: [u32; 2]| {
+    let integer = |words: [u32; 2]| {
         let bytes = words.map(u32::to_le_bytes);
         let byte = bytes.as_flattened().get(block);
         f32::from(byte.copied().unwrap_or_default())
     };
-    (scale.to_f32() * whole(scales), min.to_f32() * whole(mins))
+    (
+        scale.to_f32() * integer(scales),
+        min.to_f32() * integer(mins),
+    )
 }
 
 /// Unpacks the integers of scales and minima, four in a word, from the three words of the file. The
 /// first two words have six bits of the first four scales and minima; the rest is in the two bits
 /// above them and in the last word.
-const fn unpack([scales, mins, rest]: [u32; 3]) -> ([u32; 2], [u32; 2]) {
+const fn unpack_integers([scales, mins, rest]: [u32; 3]) -> ([u32; 2], [u32; 2]) {
     const SIX: u32 = 0x3f3f_3f3f;
     const TWO: u32 = 0x3030_3030;
     (
-        [scales & SIX, rest & LOW | scales >> 2 & TWO],
-        [mins & SIX, rest >> 4 & LOW | mins >> 2 & TWO],
+        [scales & SIX, rest & LOW_NIBBLES | scales >> 2 & TWO],
+        [mins & SIX, rest >> 4 & LOW_NIBBLES | mins >> 2 & TWO],
     )
 }

@@ -8,8 +8,8 @@ use std::arch::aarch64::{
 
 use super::dot::{self, Columns, Dot};
 use super::memory::Quarters;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The weights of one block, in halves of 16 columns.
 pub type Weights<const Q: usize> = [Columns<Q>; 2];
@@ -17,12 +17,12 @@ pub type Weights<const Q: usize> = [Columns<Q>; 2];
 /// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4_t; Q]; 2] {
+pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &CacheLine) -> [[float32x4_t; Q]; 2] {
     let mut scales = [[vdupq_n_f32(0.0); Q]; 2];
-    let numbers = [quarters.load_half::<0>(line), quarters.load_half::<1>(line)];
-    for (scales, numbers) in scales.iter_mut().zip(numbers) {
-        for (scales, numbers) in scales.iter_mut().zip(numbers) {
-            *scales = vcvt_f32_f16(vreinterpret_f16_u16(numbers));
+    let halves = [quarters.load_half::<0>(line), quarters.load_half::<1>(line)];
+    for (scales, half_floats) in scales.iter_mut().zip(halves) {
+        for (scales, half_floats) in scales.iter_mut().zip(half_floats) {
+            *scales = vcvt_f32_f16(vreinterpret_f16_u16(half_floats));
         }
     }
     scales
@@ -32,7 +32,7 @@ pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4
 /// nibbles.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) -> Weights<Q> {
+pub fn unpack_nibbles<const Q: usize>(quarters: Quarters<Q>, lines: &[CacheLine; 4]) -> Weights<Q> {
     let half = vdupq_n_u8(0x0f);
     let mut weights = [[[half; Q]; 4]; 2];
     let pairs = weights.as_flattened_mut().as_chunks_mut().0;
@@ -53,7 +53,7 @@ pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) ->
 pub fn add_fifth_bits<const Q: usize>(
     weights: &mut Weights<Q>,
     quarters: Quarters<Q>,
-    line: &Line,
+    line: &CacheLine,
 ) {
     let line = quarters.load(line);
     let [low, high] = weights;
@@ -107,23 +107,23 @@ pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
         let [low, high] = input.half_sums();
         -i32::from(OFFSET) * (low + high)
     });
-    let whole = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
-    add_scaled(&whole, scales, inputs, sums);
+    let dots = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
+    add_scaled(&dots, scales, inputs, sums);
 }
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_scaled<const Q: usize, const N: usize>(
-    whole: &[[int32x4_t; Q]; N],
+    dots: &[[int32x4_t; Q]; N],
     scales: [float32x4_t; Q],
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    for ((input, whole), sums) in inputs.iter().zip(whole).zip(sums) {
-        for ((sum, whole), scale) in sums.iter_mut().zip(whole).zip(scales) {
+    for ((input, dots), sums) in inputs.iter().zip(dots).zip(sums) {
+        for ((sum, dots), scale) in sums.iter_mut().zip(dots).zip(scales) {
             let scale = vmulq_n_f32(scale, input.scale);
-            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*whole), scale);
+            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*dots), scale);
         }
     }
 }

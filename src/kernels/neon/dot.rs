@@ -3,7 +3,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "the compiler has no stable names yet for the instructions"
+    reason = "the intrinsics of these instructions are not stable yet"
 )]
 
 use std::arch::aarch64::{
@@ -13,7 +13,7 @@ use std::arch::aarch64::{
 };
 use std::arch::asm;
 
-use super::memory::{load_inputs, whole_zeros};
+use super::memory::{int_zeros, load_inputs};
 use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
 
@@ -29,16 +29,16 @@ pub trait Dot {
 }
 
 /// Dot products with one row of inputs at a time.
-pub struct Rows;
+pub struct SdotDot;
 
-impl Dot for Rows {
+impl Dot for SdotDot {
     const HAS_I8MM: bool = false;
 }
 
 /// I8MM: two rows of inputs by two rows of weights.
-pub struct Pairs;
+pub struct SmmlaDot;
 
-impl Dot for Pairs {
+impl Dot for SmmlaDot {
     const HAS_I8MM: bool = true;
 }
 
@@ -52,7 +52,7 @@ pub fn sums<D: Dot, const FIRST: usize, const H: usize, const Q: usize, const N:
     starts: [i32; N],
 ) -> [[int32x4_t; Q]; N] {
     const { assert!(FIRST + H <= 2, "a block has two halves") }
-    let mut sums = whole_zeros();
+    let mut sums = int_zeros();
     if D::HAS_I8MM && N.is_multiple_of(2) {
         let pairs = sums.as_chunks_mut().0;
         for (pair, [first, second]) in pairs.iter_mut().zip(starts.as_chunks().0) {
@@ -63,7 +63,7 @@ pub fn sums<D: Dot, const FIRST: usize, const H: usize, const Q: usize, const N:
             unsafe { add_pairs(half, columns, inputs, pairs) };
         }
         for [first, second] in pairs {
-            untwine(first, second);
+            deinterleave(first, second);
         }
     } else {
         for (sums, start) in sums.iter_mut().zip(starts) {
@@ -106,7 +106,7 @@ fn add_words<const WORD: usize, const Q: usize, const N: usize>(
 ) {
     for (sums, inputs) in sums.iter_mut().zip(inputs) {
         for (sum, weights) in sums.iter_mut().zip(weights) {
-            *sum = dot::<WORD>(*sum, *weights, *inputs);
+            *sum = sdot::<WORD>(*sum, *weights, *inputs);
         }
     }
 }
@@ -124,11 +124,11 @@ unsafe fn add_pairs<const Q: usize, const N: usize>(
     inputs: &[InputBlock; N],
     sums: &mut [[[int32x4_t; Q]; 2]],
 ) {
-    for (place, [left, right]) in columns.as_chunks().0.iter().enumerate() {
+    for (pair_index, [left, right]) in columns.as_chunks().0.iter().enumerate() {
         let mut weights = [[vdupq_n_u8(0); Q]; 2];
         let [upper, lower] = &mut weights;
-        let places = upper.iter_mut().zip(lower).zip(left.iter().zip(right));
-        for ((upper, lower), (left, right)) in places {
+        let targets = upper.iter_mut().zip(lower).zip(left.iter().zip(right));
+        for ((upper, lower), (left, right)) in targets {
             let (left, right) = (vreinterpretq_u32_u8(*left), vreinterpretq_u32_u8(*right));
             *upper = vreinterpretq_u8_u32(vzip1q_u32(left, right));
             *lower = vreinterpretq_u8_u32(vzip2q_u32(left, right));
@@ -136,11 +136,11 @@ unsafe fn add_pairs<const Q: usize, const N: usize>(
         // The first of two interleaved blocks has the first 16 columns of both rows.
         let blocks = inputs.iter().skip(half).step_by(2);
         for (input, sums) in blocks.zip(&mut *sums) {
-            let input = load_inputs(input, place);
+            let input = load_inputs(input, pair_index);
             let sums = sums.as_flattened_mut().iter_mut();
             for (sum, weights) in sums.zip(weights.as_flattened()) {
                 // SAFETY: this function has the same requirement.
-                *sum = unsafe { add_pair(*sum, input, *weights) };
+                *sum = unsafe { smmla(*sum, input, *weights) };
             }
         }
     }
@@ -149,7 +149,7 @@ unsafe fn add_pairs<const Q: usize, const N: usize>(
 /// Separates the accumulators of two rows of inputs, `[quarter / 2][row][quarter % 2]`.
 #[inline]
 #[target_feature(enable = "neon")]
-fn untwine<const Q: usize>(first: &mut [int32x4_t; Q], second: &mut [int32x4_t; Q]) {
+fn deinterleave<const Q: usize>(first: &mut [int32x4_t; Q], second: &mut [int32x4_t; Q]) {
     for (first, second) in first.iter_mut().zip(second) {
         let upper = vreinterpretq_s64_s32(*first);
         let lower = vreinterpretq_s64_s32(*second);
@@ -161,7 +161,7 @@ fn untwine<const Q: usize>(first: &mut [int32x4_t; Q], second: &mut [int32x4_t; 
 /// Adds the dot products of four rows with one word of inputs.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn dot<const WORD: usize>(
+pub fn sdot<const WORD: usize>(
     mut sum: int32x4_t,
     weights: uint8x16_t,
     inputs: int8x16_t,
@@ -190,7 +190,7 @@ pub fn dot<const WORD: usize>(
 /// The CPU must have I8MM.
 #[inline]
 #[target_feature(enable = "neon")]
-unsafe fn add_pair(mut sum: int32x4_t, inputs: int8x16_t, weights: uint8x16_t) -> int32x4_t {
+unsafe fn smmla(mut sum: int32x4_t, inputs: int8x16_t, weights: uint8x16_t) -> int32x4_t {
     // SAFETY: the CPU has the instruction, which accesses only the registers named here and no
     // memory.
     unsafe {

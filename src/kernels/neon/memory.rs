@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "loads and stores take raw pointers; each is made from a reference here"
+    reason = "loads and stores take raw pointers, made from references here"
 )]
 
 use std::arch::aarch64::{
@@ -13,16 +13,16 @@ use std::arch::aarch64::{
 use std::arch::asm;
 
 use crate::kernels::N_LANES;
-use crate::kernels::attention::Whole;
+use crate::kernels::attention::IntLanes;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// Registers for one number per row of a tile.
 const N_QUARTERS: usize = 4;
 
 /// The prefetch distance: far enough for memory to answer, and near enough that the data is still
 /// in the L1 cache when it is used.
-const N_AHEAD_BYTES: usize = 4096;
+const PREFETCH_BYTES: usize = 4096;
 
 /// `Q` adjacent quarters of the 16 rows of a tile, one register each.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub struct Quarters<const Q: usize> {
 impl<const Q: usize> Quarters<Q> {
     /// Iterates over all rows of a tile, `Q` quarters at a time.
     pub fn all() -> impl Iterator<Item = Self> {
-        const { assert!(N_QUARTERS.is_multiple_of(Q), "the last part has as many") }
+        const { assert!(N_QUARTERS.is_multiple_of(Q), "the quarters divide evenly") }
         (0..N_QUARTERS).step_by(Q).map(|first| Self { first })
     }
 
@@ -50,8 +50,12 @@ impl<const Q: usize> Quarters<Q> {
     /// of inputs, the hardware prefetcher keeps up.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load(self, line: &Line) -> [uint8x16_t; Q] {
-        let line = if Q == N_QUARTERS { ahead(line) } else { line };
+    pub fn load(self, line: &CacheLine) -> [uint8x16_t; Q] {
+        let line = if Q == N_QUARTERS {
+            prefetched(line)
+        } else {
+            line
+        };
         let mut loaded = [vdupq_n_u8(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
             // SAFETY: the reference is valid for 64 bytes, of which this is a quarter.
@@ -63,7 +67,7 @@ impl<const Q: usize> Quarters<Q> {
     /// Loads 16-bit numbers, `[half][lane]`.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load_half<const HALF: usize>(self, line: &Line) -> [uint16x4_t; Q] {
+    pub fn load_half<const HALF: usize>(self, line: &CacheLine) -> [uint16x4_t; Q] {
         const { assert!(HALF < 2, "a line has two halves") }
         let mut loaded = [vdup_n_u16(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
@@ -77,7 +81,7 @@ impl<const Q: usize> Quarters<Q> {
     /// Loads signed bytes, `[scale][lane]`, and widens them to 32 bits.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load_signed<const SCALE: usize>(self, line: &Line) -> [int32x4_t; Q] {
+    pub fn load_signed<const SCALE: usize>(self, line: &CacheLine) -> [int32x4_t; Q] {
         const { assert!(SCALE < 4, "a line has a byte for four scales of each row") }
         let mut loaded = [vdupq_n_s32(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
@@ -110,7 +114,7 @@ impl<const Q: usize> Quarters<Q> {
     /// Adds to the integer accumulators of some dimensions.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn add_whole(self, sums: &mut Whole, added: [int32x4_t; Q]) {
+    pub fn add_ints(self, sums: &mut IntLanes, added: [int32x4_t; Q]) {
         for (quarter, added) in (self.first..).zip(added) {
             // SAFETY: the reference is valid for 16 numbers, of which these are four.
             unsafe {
@@ -138,17 +142,17 @@ pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
 #[inline]
 #[expect(
     clippy::pointers_in_nomem_asm_block,
-    reason = "the instruction gives no value that is in memory"
+    reason = "the instruction returns no value from memory"
 )]
-pub fn ahead(line: &Line) -> &Line {
+pub fn prefetched(line: &CacheLine) -> &CacheLine {
     let mut start = std::ptr::from_ref(line);
     // SAFETY: the instruction never faults, whatever the address, and has no visible effect. The
     // pointer is unchanged, so it is still valid for the lifetime of the reference.
     unsafe {
         asm!(
-            "prfm pldl1keep, [{start}, #{ahead}]",
+            "prfm pldl1keep, [{start}, #{distance}]",
             start = inout(reg) start,
-            ahead = const N_AHEAD_BYTES,
+            distance = const PREFETCH_BYTES,
             options(pure, nomem, nostack, preserves_flags),
         );
         &*start
@@ -165,6 +169,6 @@ pub fn zeros<const Q: usize, const N: usize>() -> [[float32x4_t; Q]; N] {
 /// Integer accumulators at zero.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn whole_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {
+pub fn int_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {
     [[vdupq_n_s32(0); Q]; N]
 }

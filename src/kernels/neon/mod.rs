@@ -7,7 +7,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "the one step from detected instructions to functions compiled for them"
+    reason = "calls functions that are compiled for detected instructions"
 )]
 
 mod blocks;
@@ -33,30 +33,30 @@ use std::arch::is_aarch64_feature_detected;
 use dot::Dot;
 
 use super::N_LANES;
-use super::attention::{ByteValues, Whole};
+use super::attention::{ByteValues, IntLanes};
 use super::format::multiply_by_format;
-use super::product::Part;
+use super::product::ProductTask;
 
 /// Multiplies all tiles of a task by all row groups of its inputs. `$format::sums::<D, Q, N>` takes
 /// the cache lines of a tile, some of its quarters, and a group of N rows, and returns N × Q
 /// accumulators.
-macro_rules! multiply_part {
-    ($part:expr, $dot:ident, $format:ident) => {{
-        let mut part = $part;
-        let (tiles, panels) = (part.tiles, part.inputs.panels());
+macro_rules! multiply_task {
+    ($task:expr, $dot:ident, $format:ident) => {{
+        let mut task = $task;
+        let (tiles, panels) = (task.tiles, task.inputs.panels());
         let pairs =
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
                 match group.rows.len() {
-                    1 => multiply_group!(part, $dot, $format, index, tile, group, 4, 1),
-                    2 => multiply_group!(part, $dot, $format, index, tile, group, 2, 2),
-                    3 => multiply_group!(part, $dot, $format, index, tile, group, 2, 3),
-                    4 => multiply_group!(part, $dot, $format, index, tile, group, 2, 4),
-                    5 => multiply_group!(part, $dot, $format, index, tile, group, 1, 5),
-                    6 => multiply_group!(part, $dot, $format, index, tile, group, 1, 6),
-                    7 => multiply_group!(part, $dot, $format, index, tile, group, 1, 7),
-                    _ => multiply_group!(part, $dot, $format, index, tile, group, 1, 8),
+                    1 => multiply_group!(task, $dot, $format, index, tile, group, 4, 1),
+                    2 => multiply_group!(task, $dot, $format, index, tile, group, 2, 2),
+                    3 => multiply_group!(task, $dot, $format, index, tile, group, 2, 3),
+                    4 => multiply_group!(task, $dot, $format, index, tile, group, 2, 4),
+                    5 => multiply_group!(task, $dot, $format, index, tile, group, 1, 5),
+                    6 => multiply_group!(task, $dot, $format, index, tile, group, 1, 6),
+                    7 => multiply_group!(task, $dot, $format, index, tile, group, 1, 7),
+                    _ => multiply_group!(task, $dot, $format, index, tile, group, 1, 8),
                 }
             }
         }
@@ -64,20 +64,20 @@ macro_rules! multiply_part {
 }
 
 macro_rules! multiply_group {
-    ($part:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $q:literal, $n:literal) => {{
+    ($task:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $q:literal, $n:literal) => {{
         let mut stored = [[0.0; N_LANES]; $n];
         for quarters in memory::Quarters::<$q>::all() {
             let sums = $format::sums::<$dot, $q, $n>($tile, quarters, &$group);
             quarters.store(sums, &mut stored);
         }
-        $part.write($index, $group.rows.start, &stored);
+        $task.write($index, $group.rows.start, &stored);
     }};
 }
 
 /// The most rows in a group: for one quarter of a tile, their integer accumulators, float
 /// accumulators and inputs take eight registers each. The other eight of the 32 hold weights and
 /// scales.
-pub const N_MOST_ROWS: usize = 8;
+pub const MAX_GROUP_ROWS: usize = 8;
 
 /// Proof that the CPU has NEON and its dot products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,15 +99,15 @@ impl Dotprod {
     }
 
     /// Multiplies the tiles of a task by all of its inputs.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn multiply(self, part: Part<'_>) {
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn multiply(self, task: ProductTask<'_>) {
         // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables.
-        unsafe { multiply::<dot::Rows>(part) }
+        unsafe { multiply::<dot::SdotDot>(task) }
     }
 
     /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
         // SAFETY: `self` comes from `detect`, which found all features that `values::add` enables.
         unsafe { values::add(values, sums) }
     }
@@ -121,15 +121,15 @@ impl I8mm {
     }
 
     /// Multiplies the tiles of a task by all of its inputs.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn multiply(self, part: Part<'_>) {
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn multiply(self, task: ProductTask<'_>) {
         // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables, and
         // I8MM, which `SmmlaDot` needs.
-        unsafe { multiply::<dot::Pairs>(part) }
+        unsafe { multiply::<dot::SmmlaDot>(task) }
     }
 
     /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
-    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
         self.0.add_values(values, sums);
     }
 }
@@ -137,6 +137,6 @@ impl I8mm {
 /// # Safety
 /// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "neon,dotprod")]
-unsafe fn multiply<D: Dot>(part: Part<'_>) {
-    multiply_by_format!(part, multiply_part, D);
+unsafe fn multiply<D: Dot>(task: ProductTask<'_>) {
+    multiply_by_format!(task, multiply_task, D);
 }

@@ -6,17 +6,17 @@ use super::blocks::scales;
 use super::dot::{Columns, Dot};
 use super::half_scales::{add_products, add_step};
 use super::memory::{Quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
 /// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
@@ -52,13 +52,13 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
 #[target_feature(enable = "neon")]
 pub fn weights<const Q: usize>(
     quarters: Quarters<Q>,
-    [first, second, third]: &[Line; N_SCALED_LINES],
+    [first, second, third]: &[CacheLine; N_SCALED_LINES],
 ) -> Columns<Q> {
     let six = vdupq_n_u8(0x3f);
     let [mut a, mut b, mut c] = [first, second, third].map(|line| quarters.load(line));
     let mut fourth = c;
-    let places = a.iter_mut().zip(&mut b).zip(c.iter_mut().zip(&mut fourth));
-    for ((a, b), (c, fourth)) in places {
+    let targets = a.iter_mut().zip(&mut b).zip(c.iter_mut().zip(&mut fourth));
+    for ((a, b), (c, fourth)) in targets {
         // Each shift-and-insert keeps the bits above its own.
         *fourth = vsriq_n_u8::<6>(vsriq_n_u8::<4>(vshrq_n_u8::<2>(*c), *b), *a);
         *a = vandq_u8(*a, six);

@@ -3,9 +3,9 @@
 
 use std::arch::aarch64::{int32x4_t, vaddq_s32, vdupq_n_s32, vreinterpretq_s8_s32, vshlq_n_s32};
 
-use super::dot::dot;
-use super::memory::{Quarters, whole_zeros};
-use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, Whole};
+use super::dot::sdot;
+use super::memory::{Quarters, int_zeros};
+use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS};
 
 /// Quarters of 16 dimensions that are processed together. With six queries, the accumulators of
 /// both digits then take 24 of the 32 registers.
@@ -14,7 +14,7 @@ const N_QUARTERS: usize = 2;
 /// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     for start in 0..values.n_registers {
         for quarters in Quarters::all() {
             add_quarters(values, start, quarters, sums);
@@ -29,27 +29,27 @@ fn add_quarters<const N: usize>(
     values: &ByteValues<'_, N>,
     start: usize,
     quarters: Quarters<N_QUARTERS>,
-    sums: &mut [Whole],
+    sums: &mut [IntLanes],
 ) {
-    let mut upper = whole_zeros::<N_QUARTERS, N>();
-    let mut lower = whole_zeros::<N_QUARTERS, N>();
+    let mut upper = int_zeros::<N_QUARTERS, N>();
+    let mut lower = int_zeros::<N_QUARTERS, N>();
     for ([cell], probs) in values.blocks::<1>(start) {
-        for (quad, line) in cell.iter().enumerate() {
+        for (word_index, line) in cell.iter().enumerate() {
             let loaded = quarters.load(line);
             for ((upper, lower), probs) in upper.iter_mut().zip(&mut lower).zip(probs) {
-                let words = probs.words(quad);
+                let words = probs.words(word_index);
                 for (sums, word) in [upper, lower].into_iter().zip(words) {
                     let digits = vreinterpretq_s8_s32(vdupq_n_s32(word));
                     for (sum, values) in sums.iter_mut().zip(loaded) {
-                        *sum = dot::<0>(*sum, values, digits);
+                        *sum = sdot::<0>(*sum, values, digits);
                     }
                 }
             }
         }
     }
-    for ((upper, lower), place) in upper.into_iter().zip(lower).zip(values.places) {
-        if let Some(sums) = sums.get_mut(place + start) {
-            quarters.add_whole(sums, both_digits(upper, lower));
+    for ((upper, lower), offset) in upper.into_iter().zip(lower).zip(values.offsets) {
+        if let Some(sums) = sums.get_mut(offset + start) {
+            quarters.add_ints(sums, both_digits(upper, lower));
         }
     }
 }

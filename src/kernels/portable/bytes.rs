@@ -7,9 +7,9 @@
 use super::wide_block::WideBlock;
 use super::{Lanes, N_LANES};
 use crate::kernels::N_BLOCK;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q4_k;
-use crate::kernels::formats::sub_scales::LOW;
-use crate::kernels::line::Line;
+use crate::kernels::formats::sub_scales::LOW_NIBBLES;
 
 /// The bytes of four columns for each row of a tile.
 pub type Bytes = [u32; N_LANES];
@@ -18,14 +18,14 @@ pub type Bytes = [u32; N_LANES];
 pub type Weights = [Bytes; N_BLOCK / 4];
 
 /// One integer for each row of a tile.
-pub type Whole = [i32; N_LANES];
+pub type IntLanes = [i32; N_LANES];
 
 /// The first and the third of four bytes.
 const ODD: u32 = 0x00ff_00ff;
 
 /// Loads a cache line as words.
 #[inline(always)]
-pub fn load(line: &Line) -> Bytes {
+pub fn load(line: &CacheLine) -> Bytes {
     let mut words = [0; N_LANES];
     let bytes = line.0.as_chunks().0.iter();
     for (word, bytes) in words.iter_mut().zip(bytes) {
@@ -37,12 +37,12 @@ pub fn load(line: &Line) -> Bytes {
 /// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
 /// nibbles.
 #[inline(always)]
-pub fn widen_halves(lines: &[Line; q4_k::N_BLOCK_LINES]) -> Weights {
+pub fn unpack_nibbles(lines: &[CacheLine; q4_k::N_BLOCK_LINES]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
         let bytes = load(line);
-        *low = bytes.map(|bytes| bytes & LOW);
-        *high = bytes.map(|bytes| bytes >> 4 & LOW);
+        *low = bytes.map(|bytes| bytes & LOW_NIBBLES);
+        *high = bytes.map(|bytes| bytes >> 4 & LOW_NIBBLES);
     }
     weights
 }
@@ -50,10 +50,10 @@ pub fn widen_halves(lines: &[Line; q4_k::N_BLOCK_LINES]) -> Weights {
 /// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
 /// `column / 4` of byte `column % 4`.
 #[inline(always)]
-pub fn add_fifth_bits(weights: &mut Weights, line: &Line) {
-    let highest = load(line);
+pub fn add_fifth_bits(weights: &mut Weights, line: &CacheLine) {
+    let fifth_bits = load(line);
     for (index, weights) in weights.iter_mut().enumerate() {
-        for (weight, bits) in weights.iter_mut().zip(highest) {
+        for (weight, bits) in weights.iter_mut().zip(fifth_bits) {
             *weight |= (bits >> index & 0x0101_0101) << 4;
         }
     }
@@ -67,7 +67,7 @@ pub fn add_small<const RUN: usize, const N: usize>(
     weights: &[Bytes],
     first: usize,
     inputs: &[WideBlock; N],
-    sums: &mut [Whole; N],
+    sums: &mut [IntLanes; N],
 ) {
     for (index, weights) in weights.as_chunks::<RUN>().0.iter().enumerate() {
         // The lower 16 bits are signed as well; this bias keeps them from borrowing from the upper
@@ -95,17 +95,17 @@ pub fn add_small<const RUN: usize, const N: usize>(
 /// nibbles.
 #[inline(always)]
 pub fn add_large<const N: usize>(
-    lines: &[Line; N_BLOCK / 4],
+    lines: &[CacheLine; N_BLOCK / 4],
     inputs: &[WideBlock; N],
-    sums: &mut [Whole; N],
+    sums: &mut [IntLanes; N],
 ) {
     for (index, lines) in lines.as_chunks::<4>().0.iter().enumerate() {
         let mut lower = [[0; N_LANES]; 4];
         let mut upper = [[0; N_LANES]; 4];
         for ((lower, upper), line) in lower.iter_mut().zip(&mut upper).zip(lines) {
             let bytes = load(line);
-            *lower = bytes.map(|bytes| bytes & LOW);
-            *upper = bytes.map(|bytes| bytes >> 4 & LOW);
+            *lower = bytes.map(|bytes| bytes & LOW_NIBBLES);
+            *upper = bytes.map(|bytes| bytes >> 4 & LOW_NIBBLES);
         }
         let mut upper_sums = [[0; N_LANES]; N];
         add_small::<4, N>(&lower, 4 * index, inputs, sums);
@@ -119,7 +119,7 @@ pub fn add_large<const N: usize>(
 }
 
 #[inline(always)]
-fn add_products(weights: &Whole, input: i32, sums: &mut Whole) {
+fn add_products(weights: &IntLanes, input: i32, sums: &mut IntLanes) {
     for (sum, weight) in sums.iter_mut().zip(weights) {
         *sum = sum.wrapping_add(weight.wrapping_mul(input));
     }
@@ -127,6 +127,6 @@ fn add_products(weights: &Whole, input: i32, sums: &mut Whole) {
 
 /// Converts integers to floats.
 #[inline(always)]
-pub fn floats(whole: &Whole) -> Lanes {
-    whole.map(|whole| whole as f32)
+pub fn floats(dots: &IntLanes) -> Lanes {
+    dots.map(|dots| dots as f32)
 }

@@ -8,12 +8,12 @@ use pulp::{Simd, WithSimd};
 
 use super::multiply_add;
 use crate::kernels::N_LANES;
-use crate::kernels::inputs::{Group, N_STEP_COLUMNS};
-use crate::kernels::line::Line;
-use crate::kernels::product::Part;
+use crate::kernels::cache_line::CacheLine;
+use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::kernels::product::ProductTask;
 
 /// The most tiles that are multiplied together.
-const N_MOST_TILES: usize = 4;
+const MAX_TILES: usize = 4;
 
 /// One number for each row of a tile.
 type Column = [f32; N_LANES];
@@ -22,10 +22,10 @@ type Column = [f32; N_LANES];
 pub trait Widen<const L: usize> {
     /// Whether to multiply only one tile at a time. The compiler does not vectorize costly
     /// conversions for several tiles.
-    const ALONE: bool;
+    const ONE_TILE_ONLY: bool;
 
     /// Converts the columns of one step.
-    fn columns(lines: &[Line; L]) -> [Column; N_STEP_COLUMNS];
+    fn columns(lines: &[CacheLine; L]) -> [Column; N_STEP_COLUMNS];
 }
 
 /// Single precision.
@@ -38,10 +38,10 @@ pub struct F16;
 pub struct BF16;
 
 impl Widen<2> for F32 {
-    const ALONE: bool = false;
+    const ONE_TILE_ONLY: bool = false;
 
     #[inline(always)]
-    fn columns(lines: &[Line; 2]) -> [Column; N_STEP_COLUMNS] {
+    fn columns(lines: &[CacheLine; 2]) -> [Column; N_STEP_COLUMNS] {
         let mut columns = [[0.0; N_LANES]; N_STEP_COLUMNS];
         for (column, line) in columns.iter_mut().zip(lines) {
             for (value, bytes) in column.iter_mut().zip(line.0.as_chunks().0) {
@@ -53,25 +53,25 @@ impl Widen<2> for F32 {
 }
 
 impl Widen<1> for F16 {
-    const ALONE: bool = true;
+    const ONE_TILE_ONLY: bool = true;
 
     #[inline(always)]
-    fn columns([line]: &[Line; 1]) -> [Column; N_STEP_COLUMNS] {
+    fn columns([line]: &[CacheLine; 1]) -> [Column; N_STEP_COLUMNS] {
         narrow_columns(line, widen_f16)
     }
 }
 
 impl Widen<1> for BF16 {
-    const ALONE: bool = false;
+    const ONE_TILE_ONLY: bool = false;
 
     #[inline(always)]
-    fn columns([line]: &[Line; 1]) -> [Column; N_STEP_COLUMNS] {
+    fn columns([line]: &[CacheLine; 1]) -> [Column; N_STEP_COLUMNS] {
         narrow_columns(line, |bits| f32::from_bits(bits << 16))
     }
 }
 
 #[inline(always)]
-fn narrow_columns(line: &Line, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_COLUMNS] {
+fn narrow_columns(line: &CacheLine, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_COLUMNS] {
     let mut columns = [[0.0; N_LANES]; N_STEP_COLUMNS];
     let halves = line.0.as_chunks::<{ 2 * N_LANES }>().0;
     for (column, bytes) in columns.iter_mut().zip(halves) {
@@ -101,15 +101,15 @@ fn widen_f16(bits: u32) -> f32 {
 
 /// Multiplies a task by float inputs.
 pub struct FloatProduct<'a, W, const L: usize> {
-    part: Part<'a>,
+    task: ProductTask<'a>,
     widen: PhantomData<W>,
 }
 
 impl<'a, W: Widen<L>, const L: usize> FloatProduct<'a, W, L> {
     /// Creates the product; `W` converts the weights.
-    pub const fn new(part: Part<'a>) -> Self {
+    pub const fn new(task: ProductTask<'a>) -> Self {
         Self {
-            part,
+            task,
             widen: PhantomData,
         }
     }
@@ -120,24 +120,25 @@ impl<W: Widen<L>, const L: usize> WithSimd for FloatProduct<'_, W, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let mut part = self.part;
-        let tiles: Vec<&[[Line; L]]> = part.tiles.iter().map(|tile| tile.as_chunks().0).collect();
-        for panel in part.inputs.panels() {
-            for (index, tiles) in tiles.chunks(N_MOST_TILES).enumerate() {
-                let first = index * N_MOST_TILES;
+        let mut task = self.task;
+        let tiles: Vec<&[[CacheLine; L]]> =
+            task.tiles.iter().map(|tile| tile.as_chunks().0).collect();
+        for panel in task.inputs.panels() {
+            for (index, tiles) in tiles.chunks(MAX_TILES).enumerate() {
+                let first = index * MAX_TILES;
                 for group in panel.groups() {
-                    let part = &mut part;
+                    let task = &mut task;
                     match group.rows.len() {
-                        1 if W::ALONE => {
-                            multiply_tiles::<S, W, L, 1, 1>(part, first, tiles, &group);
+                        1 if W::ONE_TILE_ONLY => {
+                            multiply_tiles::<S, W, L, 1, 1>(task, first, tiles, &group);
                         }
-                        2 if W::ALONE => {
-                            multiply_tiles::<S, W, L, 1, 2>(part, first, tiles, &group);
+                        2 if W::ONE_TILE_ONLY => {
+                            multiply_tiles::<S, W, L, 1, 2>(task, first, tiles, &group);
                         }
-                        1 => multiply_tiles::<S, W, L, 4, 1>(part, first, tiles, &group),
-                        2 => multiply_tiles::<S, W, L, 2, 2>(part, first, tiles, &group),
-                        3 => multiply_tiles::<S, W, L, 1, 3>(part, first, tiles, &group),
-                        _ => multiply_tiles::<S, W, L, 1, 4>(part, first, tiles, &group),
+                        1 => multiply_tiles::<S, W, L, 4, 1>(task, first, tiles, &group),
+                        2 => multiply_tiles::<S, W, L, 2, 2>(task, first, tiles, &group),
+                        3 => multiply_tiles::<S, W, L, 1, 3>(task, first, tiles, &group),
+                        _ => multiply_tiles::<S, W, L, 1, 4>(task, first, tiles, &group),
                     }
                 }
             }
@@ -149,10 +150,10 @@ impl<W: Widen<L>, const L: usize> WithSimd for FloatProduct<'_, W, L> {
 /// tiles at a time.
 #[inline(always)]
 fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
-    part: &mut Part<'_>,
+    task: &mut ProductTask<'_>,
     first: usize,
-    tiles: &[&[[Line; L]]],
-    group: &Group<'_>,
+    tiles: &[&[[CacheLine; L]]],
+    group: &RowGroup<'_>,
 ) {
     let row = group.rows.start;
     let inputs = group.floats.as_chunks::<N>().0.as_chunks().0;
@@ -160,19 +161,19 @@ fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N:
     for (index, tiles) in together.iter().enumerate() {
         let all_sums = sums::<S, W, L, T, N>(*tiles, inputs);
         for (tile, sums) in all_sums.into_iter().enumerate() {
-            part.write(first + index * T + tile, row, &sums);
+            task.write(first + index * T + tile, row, &sums);
         }
     }
     for (index, tile) in rest.iter().enumerate() {
         let [sums] = sums::<S, W, L, 1, N>([*tile], inputs);
-        part.write(first + together.len() * T + index, row, &sums);
+        task.write(first + together.len() * T + index, row, &sums);
     }
 }
 
 /// The sums of `T` tiles, `[tile][row]`, with `N` rows of inputs, `[step][column][row]`.
 #[inline(always)]
 fn sums<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
-    tiles: [&[[Line; L]]; T],
+    tiles: [&[[CacheLine; L]]; T],
     inputs: &[[[f32; N]; N_STEP_COLUMNS]],
 ) -> [[Column; N]; T] {
     let mut sums = [[[0.0; N_LANES]; N]; T];
@@ -201,7 +202,7 @@ mod tests {
     use super::widen_f16;
 
     #[test]
-    fn every_number_of_16_bits_is_widened_exactly() {
+    fn every_half_precision_number_is_widened_exactly() {
         for bits in 0..=u16::MAX {
             let (found, expected) = (widen_f16(u32::from(bits)), f16::from_bits(bits).to_f32());
             let same = found.to_bits() == expected.to_bits();

@@ -3,9 +3,9 @@
 /// An aligned cache line of raw bytes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Line(pub [u8; Self::N_BYTES]);
+pub struct CacheLine(pub [u8; Self::N_BYTES]);
 
-impl Line {
+impl CacheLine {
     /// The size in bytes.
     pub const N_BYTES: usize = 64;
 
@@ -20,9 +20,9 @@ impl Line {
 
     /// Writes the value at this index of an array of `N`-byte values. Does nothing if it is out of
     /// bounds.
-    pub fn put<const N: usize>(&mut self, index: usize, value: [u8; N]) {
-        if let Some(place) = self.0.as_chunks_mut().0.get_mut(index) {
-            *place = value;
+    pub fn set<const N: usize>(&mut self, index: usize, value: [u8; N]) {
+        if let Some(target) = self.0.as_chunks_mut().0.get_mut(index) {
+            *target = value;
         }
     }
 }

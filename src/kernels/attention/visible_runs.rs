@@ -3,21 +3,21 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::tile::N_MOST_QUERIES;
+use super::tile::MAX_GROUP_QUERIES;
 use super::{KeysValues, Row};
 use crate::kernels::N_LANES;
 
 /// A run, with the queries that attend to any of its positions within a segment.
 #[derive(Debug)]
-pub struct Seen<'a> {
+pub struct VisibleRun<'a> {
     pub keys_values: &'a KeysValues,
     first_position: usize,
-    members: Vec<Member>,
+    masks: Vec<QueryMask>,
 }
 
 /// The part of a run that one query attends to.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct QueryMask {
     /// The query's index within the job.
     pub query: usize,
     /// The visible positions of the run within the segment.
@@ -26,13 +26,13 @@ pub struct Member {
 
 /// Queries that share each load of keys or values.
 #[derive(Debug, Clone, Copy)]
-pub struct Group<'a> {
+pub struct QueryGroup<'a> {
     /// The index of the first one among the queries that attend to the run.
     pub start: usize,
-    pub members: &'a [Member],
+    pub masks: &'a [QueryMask],
 }
 
-impl Member {
+impl QueryMask {
     /// The visible lanes of a block.
     #[inline(always)]
     pub fn lanes(&self, block: usize) -> Range<usize> {
@@ -49,20 +49,20 @@ impl Member {
 
     /// Splits adjacent blocks into those that are fully visible and those before and after them.
     #[inline(always)]
-    pub fn parts(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
-        let members = std::slice::from_ref(self);
-        let whole = Group { start: 0, members }.blocks_that_all_see(blocks);
-        let others = [blocks.start..whole.start, whole.end..blocks.end];
-        (whole, others)
+    pub fn split(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
+        let masks = std::slice::from_ref(self);
+        let full = QueryGroup { start: 0, masks }.fully_visible_blocks(blocks);
+        let others = [blocks.start..full.start, full.end..blocks.end];
+        (full, others)
     }
 }
 
-impl<'a> Group<'a> {
+impl<'a> QueryGroup<'a> {
     /// Returns those of some adjacent blocks that are fully visible to every query of the group.
     #[inline(always)]
-    pub fn blocks_that_all_see(self, blocks: &Range<usize>) -> Range<usize> {
-        let starts = self.members.iter().map(|member| member.visible.start);
-        let ends = self.members.iter().map(|member| member.visible.end);
+    pub fn fully_visible_blocks(self, blocks: &Range<usize>) -> Range<usize> {
+        let starts = self.masks.iter().map(|mask| mask.visible.start);
+        let ends = self.masks.iter().map(|mask| mask.visible.end);
         let start = starts.max().unwrap_or(0).div_ceil(N_LANES);
         let end = ends.min().unwrap_or(0) / N_LANES;
         let start = start.clamp(blocks.start, blocks.end);
@@ -71,47 +71,47 @@ impl<'a> Group<'a> {
 
     /// Returns whether any position of these blocks is visible to any query of the group.
     #[inline(always)]
-    pub fn sees_any_of(self, blocks: &Range<usize>) -> bool {
+    pub fn sees_any(self, blocks: &Range<usize>) -> bool {
         let (start, end) = (blocks.start * N_LANES, blocks.end * N_LANES);
-        let mut members = self.members.iter();
-        members.any(|member| member.visible.start < end && start < member.visible.end)
+        let mut masks = self.masks.iter();
+        masks.any(|mask| mask.visible.start < end && start < mask.visible.end)
     }
 
     /// Splits the group into single queries.
     #[inline(always)]
-    pub fn singles(self) -> impl Iterator<Item = Group<'a>> {
-        let members = self.members.chunks(1).enumerate();
-        members.map(move |(index, members)| Group {
+    pub fn singles(self) -> impl Iterator<Item = QueryGroup<'a>> {
+        let masks = self.masks.chunks(1).enumerate();
+        masks.map(move |(index, masks)| QueryGroup {
             start: self.start + index,
-            members,
+            masks,
         })
     }
 }
 
-impl Seen<'_> {
+impl VisibleRun<'_> {
     /// The queries that attend to this run.
-    pub fn members(&self) -> &[Member] {
-        &self.members
+    pub fn masks(&self) -> &[QueryMask] {
+        &self.masks
     }
 
     /// The blocks that are visible to any query, numbered in the sequence.
     #[inline(always)]
     pub fn blocks(&self) -> Range<usize> {
-        let starts = self.members.iter().map(|member| member.blocks().start);
-        let ends = self.members.iter().map(|member| member.blocks().end);
+        let starts = self.masks.iter().map(|mask| mask.blocks().start);
+        let ends = self.masks.iter().map(|mask| mask.blocks().end);
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
     /// The queries in groups of nearly equal size.
     #[inline(always)]
-    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        let n_members = self.members.len();
-        let n_groups = n_members.div_ceil(N_MOST_QUERIES);
-        let start = move |group: usize| group * n_members / n_groups;
-        (0..n_groups).map(move |group| Group {
+    pub fn groups(&self) -> impl Iterator<Item = QueryGroup<'_>> {
+        let n_queries = self.masks.len();
+        let n_groups = n_queries.div_ceil(MAX_GROUP_QUERIES);
+        let start = move |group: usize| group * n_queries / n_groups;
+        (0..n_groups).map(move |group| QueryGroup {
             start: start(group),
-            members: self
-                .members
+            masks: self
+                .masks
                 .get(start(group)..start(group + 1))
                 .unwrap_or_default(),
         })
@@ -119,8 +119,12 @@ impl Seen<'_> {
 }
 
 /// Finds the runs of a segment that rows of `n_heads` queries each attend to, in order of position.
-pub fn gather<'a>(rows: &[Row<'a>], n_heads: usize, segment: &Range<usize>) -> Vec<Seen<'a>> {
-    let mut found: Vec<Seen<'a>> = Vec::new();
+pub fn visible_runs<'a>(
+    rows: &[Row<'a>],
+    n_heads: usize,
+    segment: &Range<usize>,
+) -> Vec<VisibleRun<'a>> {
+    let mut runs: Vec<VisibleRun<'a>> = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         let within = intersection(&row.visible, segment);
         for span in row.spans {
@@ -128,23 +132,23 @@ pub fn gather<'a>(rows: &[Row<'a>], n_heads: usize, segment: &Range<usize>) -> V
             if visible.is_empty() {
                 continue;
             }
-            let members = (index * n_heads..(index + 1) * n_heads).map(|query| Member {
+            let masks = (index * n_heads..(index + 1) * n_heads).map(|query| QueryMask {
                 query,
                 visible: visible.clone(),
             });
-            let known = |seen: &&mut Seen<'a>| ptr::eq(seen.keys_values, span.keys_values);
-            match found.iter_mut().find(known) {
-                Some(seen) => seen.members.extend(members),
-                None => found.push(Seen {
+            let known = |run: &&mut VisibleRun<'a>| ptr::eq(run.keys_values, span.keys_values);
+            match runs.iter_mut().find(known) {
+                Some(run) => run.masks.extend(masks),
+                None => runs.push(VisibleRun {
                     keys_values: span.keys_values,
                     first_position: span.positions.start,
-                    members: members.collect(),
+                    masks: masks.collect(),
                 }),
             }
         }
     }
-    found.sort_by_key(|seen| seen.first_position);
-    found
+    runs.sort_by_key(|run| run.first_position);
+    runs
 }
 
 fn intersection(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
