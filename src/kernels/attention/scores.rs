@@ -64,8 +64,8 @@ pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
     let max = largest(scores);
     let shift = shift(max);
     let mut sums = [0.0_f32; N_LANES];
-    for scores in scores {
-        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
+    for lanes in scores {
+        for (sum, score) in sums.iter_mut().zip(&mut lanes.0) {
             *score = exp_nonpositive::<S>(*score - shift);
             *sum += *score;
         }
@@ -124,8 +124,8 @@ pub fn scaled_exponentials<S: Simd>(
 #[inline(always)]
 fn largest(scores: &[Lanes]) -> f32 {
     let mut maxima = [f32::NEG_INFINITY; N_LANES];
-    for scores in scores {
-        for (max, score) in maxima.iter_mut().zip(scores.0) {
+    for lanes in scores {
+        for (max, score) in maxima.iter_mut().zip(lanes.0) {
             *max = if score > *max { score } else { *max };
         }
     }

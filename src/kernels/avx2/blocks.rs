@@ -57,8 +57,8 @@ pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
     let fifth = _mm256_set1_epi8(0x10);
     let both = [_mm256_slli_epi16::<4>(line), line];
     for (weights, mut bits) in weights.as_chunks_mut::<4>().0.iter_mut().zip(both) {
-        for weights in weights {
-            *weights = _mm256_or_si256(*weights, _mm256_and_si256(bits, fifth));
+        for quants in weights {
+            *quants = _mm256_or_si256(*quants, _mm256_and_si256(bits, fifth));
             bits = _mm256_srli_epi16::<1>(bits);
         }
     }

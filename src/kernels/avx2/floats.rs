@@ -126,12 +126,12 @@ fn multiply_tiles<const L: usize, const T: usize, const N: usize, W>(
 #[target_feature(enable = "avx2,fma,f16c")]
 fn sums<const L: usize, const T: usize, const N: usize, W: Fn(&[CacheLine; L]) -> Columns>(
     tiles: [&[[CacheLine; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
     widen: &W,
 ) -> [[[__m256; N]; 2]; T] {
     let mut sums = [[zeros(); 2]; T];
     let mut tiles = tiles.map(<[_]>::iter);
-    for inputs in inputs {
+    for inputs in input_steps {
         for ([low, high], tile) in sums.iter_mut().zip(&mut tiles) {
             let Some(lines) = tile.next() else {
                 continue;

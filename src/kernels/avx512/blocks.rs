@@ -60,8 +60,8 @@ pub fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
 pub fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
     let fifth = _mm512_set1_epi32(0x1010_1010);
     let mut bits = _mm512_rol_epi32::<4>(line);
-    for weights in weights {
-        *weights = _mm512_or_si512(*weights, _mm512_and_si512(bits, fifth));
+    for quants in weights {
+        *quants = _mm512_or_si512(*quants, _mm512_and_si512(bits, fifth));
         bits = _mm512_ror_epi32::<1>(bits);
     }
 }

@@ -103,12 +103,12 @@ fn multiply_tiles<const L: usize, const T: usize, const N: usize, W>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn sums<const L: usize, const T: usize, const N: usize, W: Fn([__m512i; L]) -> Columns>(
     tiles: [&[[CacheLine; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
     widen: &W,
 ) -> [[__m512; N]; T] {
     let mut sums = [zeros(); T];
     let mut tiles = tiles.map(<[_]>::iter);
-    for inputs in inputs {
+    for inputs in input_steps {
         for (sums, tile) in sums.iter_mut().zip(&mut tiles) {
             let Some(lines) = tile.next() else {
                 continue;

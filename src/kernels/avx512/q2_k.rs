@@ -18,13 +18,13 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let [factors, min_factors] = scales(load(factors));
         let (mut step_sums, mut step_mins) = (zeros::<N>(), zeros::<N>());
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let blocks = part_scales(load(both)).into_iter().zip(inputs);
+        for ([both, lines @ ..], part_inputs) in parts.iter().zip(step_inputs.as_chunks::<2>().0) {
+            let blocks = part_scales(load(both)).into_iter().zip(part_inputs);
             for (([scales, mins], inputs), lines) in blocks.zip(lines.as_chunks().0) {
                 let weights = weights(lines);
                 let rows = step_sums.iter_mut().zip(&mut step_mins);

@@ -21,15 +21,15 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, rest @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for ([factors, rest @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let Some((scale_lines, lines)) = rest.split_first_chunk() else {
             continue;
         };
         let factors = _mm512_cvtph_ps(_mm512_castsi512_si256(load(factors)));
         let mut step_sums = zeros::<N>();
         let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<2>().0;
-        let parts = lines.iter().zip(inputs.as_chunks::<2>().0);
+        let parts = lines.iter().zip(step_inputs.as_chunks::<2>().0);
         for (scales, (lines, inputs)) in q6_k::weights(scale_lines).into_iter().zip(parts) {
             for ((scales, lines), inputs) in pairs(scales).into_iter().zip(lines).zip(inputs) {
                 add_block(&weights(lines), scales, inputs, &mut step_sums);

@@ -14,8 +14,8 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0;
+    for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let [scales, mins] = scales(load(factors));
         let weights = unpack_nibbles(&load_all(lines));
         add_block::<0, N>(&weights, scales, inputs, &mut sums);

@@ -14,10 +14,10 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(step_inputs) {
             let [fifth_bits, lower @ ..] = lines;
             let fifth_bits = load(fifth_bits);
             let mut weights = unpack_nibbles(&load_all(lower));

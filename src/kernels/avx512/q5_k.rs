@@ -15,8 +15,8 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (step, step_inputs) in steps.iter().zip(all_inputs) {
         let Some((header, lines)) = step.split_first_chunk() else {
             continue;
         };
@@ -24,8 +24,8 @@ pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512
         let mut step_sums = StepSums::<N>::new();
         let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
         let halves = header.halves.into_iter().zip(lines);
-        for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-            for (lines, inputs) in lines.iter().zip(inputs) {
+        for ((mut scales, lines), half_inputs) in halves.zip(step_inputs.as_chunks::<4>().0) {
+            for (lines, inputs) in lines.iter().zip(half_inputs) {
                 step_sums.add(&weights(lines), scales.next(), inputs);
             }
         }

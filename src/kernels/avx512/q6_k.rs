@@ -19,15 +19,16 @@ use crate::kernels::inputs::RowGroup;
 pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let factors = _mm512_cvtph_ps(_mm512_castsi512_si256(load(factors)));
         let mut step_sums = zeros::<N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], part_inputs) in parts.iter().zip(step_inputs.as_chunks::<2>().0)
+        {
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
             let scales = part_scales(load(scales)).into_iter();
-            for ((lines, scales), inputs) in lines.iter().zip(scales).zip(inputs) {
+            for ((lines, scales), inputs) in lines.iter().zip(scales).zip(part_inputs) {
                 add_block(lines, scales, inputs, &mut step_sums);
             }
         }

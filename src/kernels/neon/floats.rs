@@ -107,7 +107,7 @@ fn multiply_tiles<const L: usize, const T: usize, const Q: usize, const N: usize
 #[target_feature(enable = "neon")]
 fn sums<const L: usize, const T: usize, const Q: usize, const N: usize, W>(
     tiles: [&[[CacheLine; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
     widen: &W,
 ) -> [[[f32; N_LANES]; N]; T]
 where
@@ -118,7 +118,7 @@ where
         let quarters = quarters.singles();
         let mut sums: [[Sums<N>; Q]; T] = [[zeros(); Q]; T];
         let mut tiles = tiles.map(<[_]>::iter);
-        for inputs in inputs {
+        for inputs in input_steps {
             for (sums, tile) in sums.iter_mut().zip(&mut tiles) {
                 let Some(lines) = tile.next() else {
                     continue;

@@ -25,9 +25,9 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let parts = lines.as_chunks::<N_PART_LINES>().0;
         let mut step_sums = zeros::<Q, N>();
-        for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([both, lines @ ..], part_inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
             let both = quarters.load(both);
-            let blocks = lines.as_chunks().0.iter().zip(inputs).zip([0, 8]);
+            let blocks = lines.as_chunks().0.iter().zip(part_inputs).zip([0, 8]);
             for ((lines, inputs), shift) in blocks {
                 let scales = pair::<0x0f, Q>(both, shift);
                 let weights = weights(quarters, lines);

@@ -20,10 +20,11 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(step_inputs)
+        {
             let weights = unpack_nibbles(quarters, lines);
             add_block::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut sums);
         }

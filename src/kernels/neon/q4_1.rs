@@ -19,8 +19,8 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0;
+    for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let [scales, mins] = scales(quarters, factors);
         let weights = unpack_nibbles(quarters, lines);
         add_block::<D, 0, Q, N>(&weights, scales, inputs, &mut sums);

@@ -20,8 +20,8 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks().0;
+    for (step, inputs) in steps.iter().zip(all_inputs) {
         add_step::<D, N_BLOCK_LINES, Q, N>(step, quarters, inputs, &mut sums, |lines| {
             unpack_nibbles(quarters, lines)
         });

@@ -24,7 +24,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let mut step_sums = zeros::<Q, N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], part_inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
             let all_scales = [
                 [
                     quarters.load_signed::<0>(scales),
@@ -36,7 +36,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
                 ],
             ];
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
-            for (([low, high], scales), inputs) in lines.iter().zip(&all_scales).zip(inputs) {
+            for (([low, high], scales), inputs) in lines.iter().zip(&all_scales).zip(part_inputs) {
                 let weights = [weights(quarters, low), weights(quarters, high)];
                 add_products::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut step_sums);
             }

@@ -78,8 +78,8 @@ fn end_step<const Q: usize, const N: usize>(
     }
     let mut step_mins = zeros::<Q, N>();
     let halves = unpack(quarters.load(mins), rest).into_iter();
-    for (mut mins, inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-        for inputs in inputs {
+    for (mut mins, half_inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+        for inputs in half_inputs {
             add_mins(mins.next(), inputs, &mut step_mins);
         }
     }

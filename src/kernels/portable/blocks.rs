@@ -20,13 +20,16 @@ pub struct Q8_0;
 
 impl Kernel for Q4_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q4_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q4_k::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for ((lines, scales), inputs) in blocks.zip(inputs) {
+            for ((lines, scales), inputs) in blocks.zip(step_inputs) {
                 let weights = unpack_nibbles(lines);
                 let mut dots = without_offset(q4_0::OFFSET, inputs);
                 add_small::<4, N>(&weights, 0, inputs, &mut dots);
@@ -39,13 +42,16 @@ impl Kernel for Q4_0 {
 
 impl Kernel for Q5_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q5_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q5_0::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for (([fifth_bits, lower @ ..], scales), inputs) in blocks.zip(inputs) {
+            for (([fifth_bits, lower @ ..], scales), inputs) in blocks.zip(step_inputs) {
                 let mut weights = unpack_nibbles(lower);
                 add_fifth_bits(&mut weights, fifth_bits);
                 let mut dots = without_offset(q5_0::OFFSET, inputs);
@@ -59,13 +65,16 @@ impl Kernel for Q5_0 {
 
 impl Kernel for Q8_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q8_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q8_0::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for ((lines, scales), inputs) in blocks.zip(inputs) {
+            for ((lines, scales), inputs) in blocks.zip(step_inputs) {
                 let mut dots = without_offset(q8_0::OFFSET, inputs);
                 add_large(lines, inputs, &mut dots);
                 add_scaled::<S, N>(&dots, &scales, inputs, &mut sums);

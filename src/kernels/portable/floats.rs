@@ -174,11 +174,11 @@ fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N:
 #[inline(always)]
 fn sums<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
     tiles: [&[[CacheLine; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
 ) -> [[Column; N]; T] {
     let mut sums = [[[0.0; N_LANES]; N]; T];
     let mut tiles = tiles.map(<[_]>::iter);
-    for inputs in inputs {
+    for inputs in input_steps {
         for (sums, tile) in sums.iter_mut().zip(&mut tiles) {
             let Some(lines) = tile.next() else {
                 continue;

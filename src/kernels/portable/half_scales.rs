@@ -19,18 +19,24 @@ pub struct Q3K;
 
 impl Kernel for Q2K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q2_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0)
+        {
             let [factors, min_factors] = load_scales(factors);
             let minus_factors = min_factors.map(|factor| -factor);
             let mut step_sums = [[0.0; N_LANES]; N];
             let mut step_mins = [[0.0; N_LANES]; N];
             let parts = lines.as_chunks::<{ q2_k::N_PART_LINES }>().0;
-            for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+            for ([both, lines @ ..], part_inputs) in
+                parts.iter().zip(step_inputs.as_chunks::<2>().0)
+            {
                 let both = load(both);
-                let blocks = lines.as_chunks().0.iter().zip(inputs).enumerate();
+                let blocks = lines.as_chunks().0.iter().zip(part_inputs).enumerate();
                 for (block, (lines, inputs)) in blocks {
                     let scales = pair::<0x0f>(&both, 8 * block);
                     let dots = scaled_products(&two_bits(lines), &scales, inputs);
@@ -51,10 +57,13 @@ impl Kernel for Q2K {
 
 impl Kernel for Q3K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q3_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, rest @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for ([factors, rest @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0) {
             let Some((scale_lines, lines)) = rest.split_first_chunk() else {
                 continue;
             };
@@ -62,7 +71,7 @@ impl Kernel for Q3K {
             let mut step_sums = [[0.0; N_LANES]; N];
             let lines = lines.as_chunks::<{ q3_k::N_BLOCK_LINES }>().0;
             let parts = lines.as_chunks::<2>().0.iter();
-            let parts = parts.zip(inputs.as_chunks::<2>().0);
+            let parts = parts.zip(step_inputs.as_chunks::<2>().0);
             for (bytes, (lines, inputs)) in q6_k::weights(scale_lines).iter().zip(parts) {
                 for (block, (lines, inputs)) in lines.iter().zip(inputs).enumerate() {
                     let scales = pair::<0x3f>(bytes, 8 * block);

@@ -17,10 +17,13 @@ pub struct Q5_1;
 
 impl Kernel for Q4_1 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q4_1::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+        for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
             let [scales, mins] = load_scales(factors);
             let mut dots = [[0; N_LANES]; N];
             add_small::<4, N>(&unpack_nibbles(lines), 0, inputs, &mut dots);
@@ -33,10 +36,13 @@ impl Kernel for Q4_1 {
 
 impl Kernel for Q5_1 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q5_1::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, fifth_bits, lower @ ..], inputs) in steps.iter().zip(inputs) {
+        for ([factors, fifth_bits, lower @ ..], inputs) in steps.iter().zip(all_inputs) {
             let [scales, mins] = load_scales(factors);
             let mut weights = unpack_nibbles(lower);
             add_fifth_bits(&mut weights, fifth_bits);

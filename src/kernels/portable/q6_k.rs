@@ -14,17 +14,23 @@ pub struct Q6K;
 
 impl Kernel for Q6K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<N_STEP_LINES>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0)
+        {
             let [factors, _] = load_scales(factors);
             let mut step_sums = [[0.0; N_LANES]; N];
             let parts = lines.as_chunks::<N_PART_LINES>().0;
-            for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+            for ([scales, lines @ ..], part_inputs) in
+                parts.iter().zip(step_inputs.as_chunks::<2>().0)
+            {
                 let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
                 let scales = load_int8_scales(scales);
-                for ((lines, scales), inputs) in lines.iter().zip(scales).zip(inputs) {
+                for ((lines, scales), inputs) in lines.iter().zip(scales).zip(part_inputs) {
                     add_block::<S, N>(lines, &scales, inputs, &mut step_sums);
                 }
             }

@@ -22,16 +22,19 @@ pub struct Q5K;
 
 impl Kernel for Q4K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q4_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for (step, inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for (step, step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0) {
             let Some((header, lines)) = step.split_first_chunk() else {
                 continue;
             };
             let header = BlockHeader::load(header);
             let mut step_sums = StepSums::<N>::new();
-            let blocks = lines.as_chunks().0.iter().zip(inputs);
+            let blocks = lines.as_chunks().0.iter().zip(step_inputs);
             for (block, (lines, inputs)) in blocks.enumerate() {
                 let mut dots = [[0; N_LANES]; N];
                 add_small::<4, N>(&unpack_nibbles(lines), 0, inputs, &mut dots);
@@ -45,17 +48,20 @@ impl Kernel for Q4K {
 
 impl Kernel for Q5K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q5_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for (step, inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for (step, step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0) {
             let Some((header, lines)) = step.split_first_chunk() else {
                 continue;
             };
             let header = BlockHeader::load(header);
             let mut step_sums = StepSums::<N>::new();
             let blocks = lines.as_chunks::<{ q5_k::N_BLOCK_LINES }>().0;
-            let blocks = blocks.iter().zip(inputs).enumerate();
+            let blocks = blocks.iter().zip(step_inputs).enumerate();
             for (block, ([fifth_bits, lower @ ..], inputs)) in blocks {
                 let mut weights = unpack_nibbles(lower);
                 add_fifth_bits(&mut weights, fifth_bits);
