@@ -1,8 +1,9 @@
-//! How quickly weights are multiplied: `cargo bench --bench products`, or a part of the names after `--`.
-//! The throughput is in bytes of weights; for one row it can be held against the memory's.
+//! Benchmarks of matrix products: `cargo bench --bench products`, with an optional name filter
+//! after `--`. Throughput is in bytes of weights, so for one row it is comparable with the memory
+//! bandwidth.
 #![allow(
     missing_docs,
-    reason = "criterion's macros write functions without a doc line"
+    reason = "criterion's macros generate functions without docs"
 )]
 
 use std::time::Duration;
@@ -11,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quartet::engine::CpuThreads;
 use quartet::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
-/// Rows and width of the matrix that goes into the middle layer of models of these sizes.
+/// Rows and width of the first feed-forward matrix in models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
     [("135M", 1536, 576), ("0.5B", 4864, 896), ("1B", 8192, 2048)];
 
@@ -24,14 +25,15 @@ const FORMATS: [Format; 6] = [
     Format::Q8_0,
 ];
 
-/// One pane, the four, twice as many, and a prompt.
+/// One pane, four panes, twice as many, and a prompt.
 const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 
-/// Copies of a matrix take turns and fill so much memory, because a model does not stay in the caches.
-const N_BYTES: usize = 128 << 20;
+/// The memory to fill with copies of a matrix, used in turn, because a model does not fit into the
+/// caches.
+const MIN_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
-    let Ok(team) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
+    let Ok(threads) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
         return;
     };
     for (model, n_outputs, width) in SHAPES {
@@ -42,34 +44,34 @@ fn products(criterion: &mut Criterion) {
             for instructions in InstructionSet::available() {
                 if instructions != InstructionSet::Scalar {
                     let name = format!("{model} {format:?} {}", instructions.name());
-                    rows(criterion, &name, &team, instructions, &matrices);
+                    bench_rows(criterion, &name, &threads, instructions, &matrices);
                 }
             }
         }
     }
 }
 
-/// Copies of a matrix; none where the width does not suit the format.
+/// Copies of a matrix, or `None` if the width does not suit the format.
 fn matrices(format: Format, n_rows: usize, width: usize) -> Option<Vec<Matrix>> {
     let layout = format.layout();
     let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
-    // Small scales and numbers, whatever the format.
+    // Bytes that mean small scales and quants in every format.
     let blocks = vec![0x11; n_bytes];
-    let copies = 0..N_BYTES.div_ceil(n_bytes);
+    let copies = 0..MIN_BYTES.div_ceil(n_bytes);
     copies
         .map(|_| Matrix::pack(format, &blocks, width))
         .collect()
 }
 
-fn rows(
+fn bench_rows(
     criterion: &mut Criterion,
     name: &str,
-    team: &ThreadPool,
+    threads: &ThreadPool,
     instructions: InstructionSet,
     matrices: &[Matrix],
 ) {
-    let mut turns = matrices.iter().cycle();
-    let Some(matrix) = turns.next() else {
+    let mut copies = matrices.iter().cycle();
+    let Some(matrix) = copies.next() else {
         return;
     };
     let mut group = criterion.benchmark_group(name);
@@ -77,13 +79,13 @@ fn rows(
     for n_rows in N_ROWS {
         let values = (0..n_rows * matrix.width()).map(|i| (i as f32).sin());
         let values: Vec<f32> = values.collect();
-        let forms = Forms::of([matrix.format()]);
+        let kinds = Forms::of([matrix.format()]);
         let mut inputs = Inputs::new(instructions);
         let mut outputs = vec![0.0; n_rows * matrix.n_rows()];
         group.bench_function(BenchmarkId::from_parameter(n_rows), |bencher| {
             bencher.iter(|| {
-                inputs.set(team, &values, matrix.width(), forms);
-                multiply(team, turns.next().as_slice(), &inputs, &mut outputs);
+                inputs.set(threads, &values, matrix.width(), kinds);
+                multiply(threads, copies.next().as_slice(), &inputs, &mut outputs);
             });
         });
     }

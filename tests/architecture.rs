@@ -105,7 +105,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
 
 /// Files that may hold `unsafe`, each for a reason that stands in it.
 const MAY_BE_UNSAFE: &[&str] = &[
-    "kernels/attention/ahead.rs",
+    "kernels/attention/prefetch.rs",
     "kernels/avx2/dot.rs",
     "kernels/avx2/memory.rs",
     "kernels/avx2/mod.rs",

@@ -1,5 +1,5 @@
-//! The vector instructions that loops are compiled for: detected at run time, or restricted by an
-//! environment variable.
+//! Picks the instruction set that vectorized loops are compiled for, at run time. An environment
+//! variable can restrict the choice.
 
 use std::sync::LazyLock;
 
@@ -7,24 +7,24 @@ use pulp::Arch;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
-/// The environment variable that restricts a run to narrower instructions than the CPU has, for
-/// comparisons and for debugging.
-pub const VARIABLE: &str = "QUARTET_INSTRUCTIONS";
+/// The environment variable that restricts a run to narrower instructions than the CPU supports,
+/// for comparisons and debugging.
+pub const ENV_VARIABLE: &str = "QUARTET_INSTRUCTIONS";
 
-/// Returns the value of [`VARIABLE`], if it is set.
+/// Returns the value of [`ENV_VARIABLE`], if it is set.
 pub fn requested() -> Option<String> {
-    std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned())
+    std::env::var_os(ENV_VARIABLE).map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the widest instructions that the CPU has and [`VARIABLE`] allows. An unknown name
-/// restricts nothing; opening a model reports it.
+/// Returns the widest instructions that the CPU supports and [`ENV_VARIABLE`] allows. An unknown
+/// name restricts nothing here; it is reported when a model is opened.
 pub fn widest() -> Arch {
     static ARCH: LazyLock<Arch> =
         LazyLock::new(|| requested().map_or_else(Arch::new, |name| arch_of(&name)));
     *ARCH
 }
 
-/// Returns the widest instructions that the CPU has within the named set.
+/// Returns the widest instructions that the CPU supports within the named set.
 pub fn arch_of(name: &str) -> Arch {
     match name {
         #[cfg(target_arch = "x86_64")]

@@ -1,61 +1,62 @@
-//! How weights are stored, in files and in tiles.
+//! The formats of weights, in files and in packed tiles.
 
+use super::cache_line::CacheLine;
 use super::formats::{
-    BlockView, floats, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0,
+    UnpackedBlock, floats, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0,
 };
-use super::line::Line;
 
-/// How weights are stored. The names are those of ggml.
+/// The storage format of weights. The names are ggml's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// 32-bit floating-point numbers.
+    /// Single precision.
     F32,
-    /// 16-bit floating-point numbers of 11 significant bits.
+    /// Half precision (binary16): 11 significant bits.
     F16,
-    /// The upper halves of 32-bit floating-point numbers: 8 significant bits.
+    /// bfloat16, the upper half of a single-precision number: 8 significant bits.
     BF16,
-    /// 256 numbers of 2 bits, with a scale and a minimum of 4 bits for each 16.
+    /// 256 2-bit quants, with a 4-bit scale and a 4-bit minimum for every 16.
     Q2K,
-    /// 256 numbers of 3 bits, less 4, with a scale of 6 bits for each 16.
+    /// 256 3-bit quants minus 4, with a 6-bit scale for every 16.
     Q3K,
-    /// 32 numbers of 4 bits, less 8, one 16-bit scale.
+    /// 32 4-bit quants minus 8, with a 16-bit scale.
     Q4_0,
-    /// 32 numbers of 4 bits, a scale and a minimum of 16 bits.
+    /// 32 4-bit quants, with a scale and a minimum of 16 bits each.
     Q4_1,
-    /// 256 numbers of 4 bits, with a scale and a minimum of 6 bits for each 32.
+    /// 256 4-bit quants, with a 6-bit scale and a 6-bit minimum for every 32.
     Q4K,
-    /// 32 numbers of 5 bits, less 16, one 16-bit scale.
+    /// 32 5-bit quants minus 16, with a 16-bit scale.
     Q5_0,
-    /// 32 numbers of 5 bits, a scale and a minimum of 16 bits.
+    /// 32 5-bit quants, with a scale and a minimum of 16 bits each.
     Q5_1,
-    /// 256 numbers of 5 bits, with a scale and a minimum of 6 bits for each 32.
+    /// 256 5-bit quants, with a 6-bit scale and a 6-bit minimum for every 32.
     Q5K,
-    /// 256 numbers of 6 bits, with a scale of 8 bits for each 16.
+    /// 256 6-bit quants minus 32, with an 8-bit scale for every 16.
     Q6K,
-    /// 32 signed bytes, one 16-bit scale.
+    /// 32 signed bytes, with a 16-bit scale.
     Q8_0,
 }
 
-/// How a format's tiles are laid out: 16 rows side by side, some columns at a time.
+/// How a format's weights are packed into tiles: 16 rows side by side, a fixed number of columns
+/// per step.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
-    /// Columns of one block in the file.
+    /// Columns per block in the file.
     pub n_file_values: usize,
-    /// Bytes of one block in the file.
+    /// Bytes per block in the file.
     pub n_file_bytes: usize,
-    /// Columns of one step through a tile; rows are filled up to whole steps with zeros.
+    /// Columns per step through a tile. Rows are padded with zeros to full steps.
     pub n_step_values: usize,
-    /// Lines of one step.
+    /// Cache lines per step.
     pub n_step_lines: usize,
-    /// Writes one block of the file, number `block` of row `lane`, into the lines of its tile; up to 32
-    /// columns where the file's blocks are smaller.
-    pub pack: fn(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]),
-    /// One row's weights in columns 32 × `block` and the 31 after it.
-    pub view: fn(tile: &[Line], block: usize, lane: usize) -> BlockView,
+    /// Packs one block of the file, number `block` of row `lane`, into the cache lines of its tile.
+    /// Formats whose blocks are smaller pack up to 32 columns.
+    pub pack: fn(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]),
+    /// Unpacks one row's weights in the 32 columns from 32 × `block` on.
+    pub unpack: fn(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock,
 }
 
 impl Format {
-    /// How its tiles are laid out.
+    /// The layout of the format's packed tiles.
     pub const fn layout(self) -> Layout {
         match self {
             Self::F32 => floats::F32,
@@ -74,8 +75,9 @@ impl Format {
         }
     }
 
-    /// Whether inputs are rounded to 8 bits before they are multiplied; else they stay as they are.
-    pub const fn rounds_inputs(self) -> bool {
+    /// Whether inputs are quantized to 8 bits before they are multiplied. Otherwise they stay
+    /// floats.
+    pub const fn quantizes_inputs(self) -> bool {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => false,
             Self::Q2K
@@ -92,24 +94,24 @@ impl Format {
     }
 }
 
-/// Multiplies a part with what the vector instructions at hand have for its format: `floats::multiply`, or what a macro
-/// `multiply` makes of the format's own module, with whatever else is given.
+/// Multiplies a task with the micro-kernel of its format: `floats::multiply`, or the expansion of
+/// the macro `$multiply` for the format's own module.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! multiply_by_format {
-    ($part:ident, $multiply:ident $(, $dot:ident)?) => {{
+    ($task:ident, $multiply:ident $(, $dot:ident)?) => {{
         use $crate::kernels::Format;
-        match $part.tiles.format {
-            Format::F32 | Format::F16 | Format::BF16 => floats::multiply($part),
-            Format::Q2K => $multiply!($part, $($dot,)? q2_k),
-            Format::Q3K => $multiply!($part, $($dot,)? q3_k),
-            Format::Q4_0 => $multiply!($part, $($dot,)? q4_0),
-            Format::Q4_1 => $multiply!($part, $($dot,)? q4_1),
-            Format::Q4K => $multiply!($part, $($dot,)? q4_k),
-            Format::Q5_0 => $multiply!($part, $($dot,)? q5_0),
-            Format::Q5_1 => $multiply!($part, $($dot,)? q5_1),
-            Format::Q5K => $multiply!($part, $($dot,)? q5_k),
-            Format::Q6K => $multiply!($part, $($dot,)? q6_k),
-            Format::Q8_0 => $multiply!($part, $($dot,)? q8_0),
+        match $task.tiles.format {
+            Format::F32 | Format::F16 | Format::BF16 => floats::multiply($task),
+            Format::Q2K => $multiply!($task, $($dot,)? q2_k),
+            Format::Q3K => $multiply!($task, $($dot,)? q3_k),
+            Format::Q4_0 => $multiply!($task, $($dot,)? q4_0),
+            Format::Q4_1 => $multiply!($task, $($dot,)? q4_1),
+            Format::Q4K => $multiply!($task, $($dot,)? q4_k),
+            Format::Q5_0 => $multiply!($task, $($dot,)? q5_0),
+            Format::Q5_1 => $multiply!($task, $($dot,)? q5_1),
+            Format::Q5K => $multiply!($task, $($dot,)? q5_k),
+            Format::Q6K => $multiply!($task, $($dot,)? q6_k),
+            Format::Q8_0 => $multiply!($task, $($dot,)? q8_0),
         }
     }};
 }

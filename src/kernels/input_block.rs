@@ -1,48 +1,50 @@
-//! Inputs rounded to 8 bits.
+//! Inputs quantized to 8 bits.
 
 #![expect(
     clippy::inline_always,
-    reason = "a loop is compiled for the instructions of its caller only where it is part of it"
+    reason = "a loop is compiled for the instructions of its caller only if it is inlined there"
 )]
 
 use super::N_BLOCK;
 
-/// 32 inputs of one row, rounded to 8 bits.
+/// 32 inputs of one row, quantized to 8 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub struct InputBlock {
-    /// The whole numbers, four in a word, the first in its lowest byte.
+    /// The quants, four in a word, the first in its lowest byte.
     pub words: [i32; N_BLOCK / 4],
-    /// What a whole number stands for.
+    /// The value of one quantization step.
     pub scale: f32,
-    /// The sum of the numbers times the scale.
+    /// The sum of the quants, multiplied by the scale.
     pub scaled_sum: f32,
-    /// The sums of the first and the second 16 numbers: 16 bits each, the first in the lower ones.
+    /// The sums of the first and the second 16 quants: 16 bits each, the first in the lower half.
     pub half_sums: i32,
-    /// The sum of the numbers times −128: what is taken from products whose weights have 128 added.
+    /// The sum of the quants times −128, which corrects dot products with weights that are offset
+    /// by 128.
     pub minus_128_sum: i32,
 }
 
-/// 1.5 × 2²³. Floats around it are the whole numbers, so adding it rounds, ties to even, and leaves the
-/// whole number in the lowest bits.
+/// 1.5 × 2²³. Nearby floats are exactly the integers, so adding it rounds (ties to even) and leaves
+/// the integer in the lowest bits.
 const ROUNDING: f32 = 12_582_912.0;
 
 impl InputBlock {
-    /// Rounds values to whole numbers between −127 and 127. Plain loops, which the compiler makes wide for
-    /// the instructions of its caller; each step is exact or rounded once, so all give the same bits.
+    /// Quantizes values to integers between −127 and 127. The plain loops are vectorized for the
+    /// instructions of the caller. Each step is exact or rounded once, so all instruction sets
+    /// produce the same bits.
     #[inline(always)]
-    pub fn round(values: &[f32; N_BLOCK]) -> Self {
-        let largest = largest(values);
+    pub fn quantize(values: &[f32; N_BLOCK]) -> Self {
+        let largest = max_abs(values);
         let scale = largest / 127.0;
-        let steps = if scale > 0.0 { 127.0 / largest } else { 0.0 };
-        let mut numbers = [0_i32; N_BLOCK];
-        for (number, value) in numbers.iter_mut().zip(values) {
-            *number = rounded(*value, steps);
+        let inverse_scale = if scale > 0.0 { 127.0 / largest } else { 0.0 };
+        let mut quants = [0_i32; N_BLOCK];
+        for (quant, value) in quants.iter_mut().zip(values) {
+            *quant = quantize_value(*value, inverse_scale);
         }
-        let [low, high] = sums(&numbers);
+        let [low, high] = sums(&quants);
         let sum = low.wrapping_add(high);
         Self {
-            words: words(&numbers),
+            words: pack_words(&quants),
             scale,
             scaled_sum: scale * sum as f32,
             half_sums: (low & 0xffff) | (high << 16),
@@ -50,56 +52,56 @@ impl InputBlock {
         }
     }
 
-    /// Brings the numbers of two rows side by side, eight by eight: those of the first 16 columns into the first
-    /// block, the others into the second. What else there is of each stays with it.
+    /// Interleaves the quants of two rows, eight by eight: those of the first 16 columns go into
+    /// the first block, the others into the second. Scales and sums stay in place.
     #[inline(always)]
-    pub fn entwine(first: &mut Self, second: &mut Self) {
-        let mut entwined = [[[0; 2]; 2]; 4];
+    pub fn interleave(first: &mut Self, second: &mut Self) {
+        let mut interleaved = [[[0; 2]; 2]; 4];
         let rows = first
             .words
             .as_chunks()
             .0
             .iter()
             .zip(second.words.as_chunks().0);
-        for (place, (first, second)) in entwined.iter_mut().zip(rows) {
-            *place = [*first, *second];
+        for (target, (first, second)) in interleaved.iter_mut().zip(rows) {
+            *target = [*first, *second];
         }
-        if let [low, high] = entwined.as_flattened().as_flattened().as_chunks().0 {
+        if let [low, high] = interleaved.as_flattened().as_flattened().as_chunks().0 {
             first.words = *low;
             second.words = *high;
         }
     }
 
-    /// The sums of the first and the second 16 numbers.
+    /// The sums of the first and the second 16 quants.
     pub const fn half_sums(&self) -> [i32; 2] {
         [self.half_sums << 16 >> 16, self.half_sums >> 16]
     }
 
-    /// Rounds fewer than 32 values: the others are zero.
-    pub fn round_some(values: &[f32]) -> Self {
+    /// Quantizes fewer than 32 values; the rest is zero.
+    pub fn quantize_partial(values: &[f32]) -> Self {
         let mut filled = [0.0; N_BLOCK];
         for (filled, value) in filled.iter_mut().zip(values) {
             *filled = *value;
         }
-        Self::round(&filled)
+        Self::quantize(&filled)
     }
 }
 
-/// A value as a whole number of steps, of which one has so many: the nearest, of two the even one. For numbers
-/// below 2²².
+/// Returns value × `inverse_scale`, rounded to the nearest integer, ties to even. The product must be below
+/// 2²².
 #[inline(always)]
-pub fn rounded(value: f32, steps: f32) -> i32 {
-    let rounded = value * steps + ROUNDING;
+pub fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
+    let rounded = value * inverse_scale + ROUNDING;
     rounded
         .to_bits()
         .cast_signed()
         .wrapping_sub(ROUNDING.to_bits().cast_signed())
 }
 
-/// The largest magnitude. Magnitudes are in order of their bits, and those of what is no number are above
-/// all others, so that it is not lost.
+/// The largest magnitude. Magnitudes compare like their bits, and NaN is above all others, so that
+/// it is not lost.
 #[inline(always)]
-pub fn largest(values: &[f32]) -> f32 {
+pub fn max_abs(values: &[f32]) -> f32 {
     let bits = values
         .iter()
         .map(|value| value.abs().to_bits().cast_signed());
@@ -107,28 +109,28 @@ pub fn largest(values: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn sums(numbers: &[i32; N_BLOCK]) -> [i32; 2] {
-    match numbers.as_chunks().0 {
+fn sums(quants: &[i32; N_BLOCK]) -> [i32; 2] {
+    match quants.as_chunks().0 {
         [low, high] => [sum(low), sum(high)],
         _ => [0; 2],
     }
 }
 
-/// What became of something that is no number may be of any size, so nothing is said of what is too large.
+/// Wrapping, because NaN inputs can produce quants of any size.
 #[inline(always)]
-fn sum(numbers: &[i32; N_BLOCK / 2]) -> i32 {
-    let eight: [i32; 8] = folded(numbers);
-    let four: [i32; 4] = folded(&eight);
-    let [first, second] = folded(&four);
+fn sum(quants: &[i32; N_BLOCK / 2]) -> i32 {
+    let eight: [i32; 8] = fold_halves(quants);
+    let four: [i32; 4] = fold_halves(&eight);
+    let [first, second] = fold_halves(&four);
     first.wrapping_add(second)
 }
 
-/// The sums of the numbers of both halves at the same place: a step that registers can do. In one sum of all the
-/// compiler finds none.
+/// Adds the upper half to the lower half, which vectorizes. The compiler does not vectorize a
+/// single sum over everything.
 #[inline(always)]
-fn folded<const N: usize, const H: usize>(numbers: &[i32; N]) -> [i32; H] {
+fn fold_halves<const N: usize, const H: usize>(quants: &[i32; N]) -> [i32; H] {
     let mut sums = [0; H];
-    if let [first, second] = numbers.as_chunks::<H>().0 {
+    if let [first, second] = quants.as_chunks::<H>().0 {
         for ((sum, first), second) in sums.iter_mut().zip(first).zip(second) {
             *sum = first.wrapping_add(*second);
         }
@@ -136,13 +138,13 @@ fn folded<const N: usize, const H: usize>(numbers: &[i32; N]) -> [i32; H] {
     sums
 }
 
-/// The lowest bytes of numbers, four in a word, the first in its lowest byte.
+/// The lowest bytes of integers, four in a word, the first in its lowest byte.
 #[inline(always)]
-pub fn words<const N: usize, const W: usize>(numbers: &[i32; N]) -> [i32; W] {
+pub fn pack_words<const N: usize, const W: usize>(quants: &[i32; N]) -> [i32; W] {
     const { assert!(N == 4 * W, "a word has four bytes") }
     let mut bytes = [0_u8; N];
-    for (byte, number) in bytes.iter_mut().zip(numbers) {
-        *byte = (*number as i8).cast_unsigned();
+    for (byte, quant) in bytes.iter_mut().zip(quants) {
+        *byte = (*quant as i8).cast_unsigned();
     }
     let mut words = [0; W];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -156,15 +158,15 @@ mod tests {
     use super::InputBlock;
 
     #[test]
-    fn two_rows_stand_side_by_side_eight_columns_at_a_time() {
+    fn interleaving_alternates_eight_columns_of_each_row() {
         let row = |first: i8| {
             let values: [f32; 32] = std::array::from_fn(|i| f32::from(first + i as i8));
-            InputBlock::round(&values)
+            InputBlock::quantize(&values)
         };
-        // The largest of both is 127, so that each value is its own whole number.
+        // The largest magnitude of both rows is 127, so each value is its own quant.
         let (mut first, mut second) = (row(96), row(-127));
         let (before, other) = (first, second);
-        InputBlock::entwine(&mut first, &mut second);
+        InputBlock::interleave(&mut first, &mut second);
         let bytes = |block: &InputBlock| block.words.map(i32::to_le_bytes).concat();
         let (all, others) = (bytes(&before), bytes(&other));
         let expected = [

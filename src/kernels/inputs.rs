@@ -1,4 +1,4 @@
-//! Rows of inputs in the form in which products read them.
+//! Rows of inputs, arranged as the micro-kernels read them.
 
 use std::ops::Range;
 
@@ -7,70 +7,68 @@ use pulp::NullaryFnOnce;
 use super::input_block::InputBlock;
 use super::{Format, InstructionSet, N_BLOCK, ThreadPool};
 
-/// Blocks of inputs are filled up to a multiple of this, because some tiles take so many in a step.
+/// Blocks of inputs are padded to a multiple of this, because some formats take two per step.
 const N_STEP_BLOCKS: usize = 2;
 
-/// Columns of inputs that stay as they are are filled up to a multiple of this, for the same reason.
+/// Float columns are padded to a multiple of this, for the same reason.
 pub const N_STEP_COLUMNS: usize = 2;
 
-/// Values below which other threads cost more than they give.
-const N_MIN_PARALLEL_VALUES: usize = 1 << 15;
+/// Values below which starting other threads costs more time than it saves.
+const MIN_PARALLEL_VALUES: usize = 1 << 15;
 
-/// Inputs that are multiplied with one tile before the next: they and the tile stay in a core's own cache.
+/// Bytes of inputs that are multiplied by one tile before the next, so that they and the tile stay
+/// in a core's own cache.
 const N_PANEL_BYTES: usize = 1 << 17;
 
-/// Rows of inputs, all of one width, in groups that are multiplied together with each weight that is
-/// loaded.
+/// Rows of inputs of equal width, in groups that share each load of a weight.
 #[derive(Debug)]
 pub struct Inputs {
     instructions: InstructionSet,
     n_rows: usize,
     width: usize,
     groups: Vec<Range<usize>>,
-    /// `[group][block][row]`, entwined in pairs where the instructions read them so; empty where only floating-point
-    /// weights follow.
+    /// `[group][block][row]`, interleaved in pairs if the instructions read them so; empty if all
+    /// weights are floats.
     blocks: Vec<InputBlock>,
-    /// `[group][column][row]`; empty where only rounded weights follow.
+    /// `[group][column][row]`; empty if all weights are quantized.
     floats: Vec<f32>,
 }
 
-/// Which forms of the inputs a product needs.
+/// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forms {
-    /// Rounded to 8 bits.
-    pub rounded: bool,
-    /// As they are.
+    /// Quantized to 8 bits.
+    pub quantized: bool,
     pub floats: bool,
 }
 
 impl Forms {
-    /// Those that matrices of these formats need.
+    /// Returns what matrices of these formats need.
     pub fn of(formats: impl IntoIterator<Item = Format>) -> Self {
-        let mut forms = Self {
-            rounded: false,
+        let mut kinds = Self {
+            quantized: false,
             floats: false,
         };
         for format in formats {
-            forms.rounded |= format.rounds_inputs();
-            forms.floats |= !format.rounds_inputs();
+            kinds.quantized |= format.quantizes_inputs();
+            kinds.floats |= !format.quantizes_inputs();
         }
-        forms
+        kinds
     }
 }
 
-/// Neighbouring rows of inputs that are multiplied together.
+/// Adjacent rows of inputs that are multiplied together.
 #[derive(Debug, Clone)]
-pub struct Group<'a> {
-    /// Which rows these are.
+pub struct RowGroup<'a> {
     pub rows: Range<usize>,
-    /// `[block][row]`, entwined in pairs where the instructions read them so.
+    /// `[block][row]`, interleaved in pairs if the instructions read them so.
     pub blocks: &'a [InputBlock],
     /// `[column][row]`.
     pub floats: &'a [f32],
 }
 
 impl Inputs {
-    /// No rows yet, for products with these instructions.
+    /// Creates an empty set of inputs for kernels that use these instructions.
     pub fn new(instructions: InstructionSet) -> Self {
         Self {
             instructions,
@@ -82,52 +80,57 @@ impl Inputs {
         }
     }
 
-    /// Takes in rows of this width, in place of those that were there.
-    pub fn set(&mut self, team: &ThreadPool, values: &[f32], width: usize, forms: Forms) {
+    /// Replaces the rows, converting them in parallel if there are many.
+    pub fn set(&mut self, threads: &ThreadPool, values: &[f32], width: usize, kinds: Forms) {
         let n_values = values.len();
         let arch = self.instructions.arch();
-        let jobs = self.arrange(values, width, forms);
-        if n_values < N_MIN_PARALLEL_VALUES {
+        let jobs = self.arrange(values, width, kinds);
+        if n_values < MIN_PARALLEL_VALUES {
             for job in jobs {
                 arch.dispatch(job);
             }
         } else {
-            team.run(jobs, |job| arch.dispatch(job));
+            threads.run(jobs, |job| arch.dispatch(job));
         }
     }
 
-    /// Takes in rows of this width to be rounded, with one thread.
-    pub fn set_rounded(&mut self, values: &[f32], width: usize) {
-        let forms = Forms {
-            rounded: true,
+    /// Replaces the rows by quantized ones, on the calling thread.
+    pub fn set_quantized(&mut self, values: &[f32], width: usize) {
+        let kinds = Forms {
+            quantized: true,
             floats: false,
         };
         let arch = self.instructions.arch();
-        for job in self.arrange(values, width, forms) {
+        for job in self.arrange(values, width, kinds) {
             arch.dispatch(job);
         }
     }
 
-    /// Makes room for rows of this width. Returns how each group is filled.
-    fn arrange<'a>(&'a mut self, values: &'a [f32], width: usize, forms: Forms) -> Vec<Job<'a>> {
+    /// Allocates the rows. Returns the conversion job of each group.
+    fn arrange<'a>(
+        &'a mut self,
+        values: &'a [f32],
+        width: usize,
+        kinds: Forms,
+    ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
         self.groups.clear();
         self.groups.extend(self.instructions.groups(self.n_rows));
-        let n_blocks = if forms.rounded { n_blocks(width) } else { 0 };
-        let n_columns = if forms.floats { n_columns(width) } else { 0 };
-        let n_all = (self.n_rows * n_blocks, self.n_rows * n_columns);
-        // Each is written when its group is filled.
-        self.blocks.resize(n_all.0, InputBlock::default());
-        self.floats.resize(n_all.1, 0.0);
+        let n_blocks = if kinds.quantized { n_blocks(width) } else { 0 };
+        let n_columns = if kinds.floats { n_columns(width) } else { 0 };
+        // The jobs overwrite every element.
+        self.blocks
+            .resize(self.n_rows * n_blocks, InputBlock::default());
+        self.floats.resize(self.n_rows * n_columns, 0.0);
         let (mut values, mut blocks, mut floats) = (values, &mut *self.blocks, &mut *self.floats);
         let mut jobs = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let n_group = group.len();
-            jobs.push(Job {
+            jobs.push(ConversionJob {
                 n_rows: n_group,
                 width,
-                reads_pairs: self.instructions.reads_pairs(),
+                interleaves_rows: self.instructions.interleaves_rows(),
                 values: values.split_off(..n_group * width).unwrap_or_default(),
                 blocks: blocks
                     .split_off_mut(..n_group * n_blocks)
@@ -140,12 +143,12 @@ impl Inputs {
         jobs
     }
 
-    /// The instructions that it is arranged for.
+    /// The instructions that the rows are arranged for.
     pub const fn instructions(&self) -> InstructionSet {
         self.instructions
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub const fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -155,8 +158,8 @@ impl Inputs {
         self.width
     }
 
-    /// The groups in the order of their rows, in panels that stay in a core's cache while one tile after
-    /// another passes.
+    /// The groups in row order, in panels that stay in a core's cache while one tile after another
+    /// passes.
     pub fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
         let n_bytes = size_of_val(self.blocks.as_slice()) + size_of_val(self.floats.as_slice());
         let n_group_bytes = n_bytes.div_ceil(self.groups.len().max(1));
@@ -169,7 +172,7 @@ impl Inputs {
     }
 }
 
-/// Neighbouring groups.
+/// Adjacent groups that fit into a core's cache together.
 #[derive(Debug, Clone, Copy)]
 pub struct Panel<'a> {
     inputs: &'a Inputs,
@@ -177,8 +180,8 @@ pub struct Panel<'a> {
 }
 
 impl<'a> Panel<'a> {
-    /// The groups, in the order of their rows.
-    pub fn groups(self) -> impl Iterator<Item = Group<'a>> {
+    /// The groups, in row order.
+    pub fn groups(self) -> impl Iterator<Item = RowGroup<'a>> {
         let Inputs {
             n_rows,
             blocks,
@@ -190,7 +193,7 @@ impl<'a> Panel<'a> {
         self.groups.iter().map(move |rows| {
             let block_range = rows.start * n_blocks..rows.end * n_blocks;
             let float_range = rows.start * n_columns..rows.end * n_columns;
-            Group {
+            RowGroup {
                 rows: rows.clone(),
                 blocks: blocks.get(block_range).unwrap_or_default(),
                 floats: floats.get(float_range).unwrap_or_default(),
@@ -199,51 +202,51 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// One group to be brought into its forms.
-struct Job<'a> {
+/// The conversion of one group.
+struct ConversionJob<'a> {
     n_rows: usize,
     width: usize,
-    reads_pairs: bool,
+    interleaves_rows: bool,
     values: &'a [f32],
     blocks: &'a mut [InputBlock],
     floats: &'a mut [f32],
 }
 
-impl NullaryFnOnce for Job<'_> {
+impl NullaryFnOnce for ConversionJob<'_> {
     type Output = ();
 
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "it is compiled for the instructions of its caller only where it is part of it"
+        reason = "it is compiled for the instructions of its caller only if it is inlined there"
     )]
     fn call(self) {
         for (row, values) in self.values.chunks_exact(self.width.max(1)).enumerate() {
-            let (whole, rest) = values.as_chunks();
+            let (full, rest) = values.as_chunks();
             let mut blocks = self.blocks.iter_mut().skip(row).step_by(self.n_rows);
-            // In this order no place is taken for what is not there.
-            for (values, place) in whole.iter().zip(blocks.by_ref()) {
-                *place = InputBlock::round(values);
+            // In this order, `zip` takes no target without a value for it.
+            for (values, target) in full.iter().zip(blocks.by_ref()) {
+                *target = InputBlock::quantize(values);
             }
             if !rest.is_empty()
-                && let Some(place) = blocks.next()
+                && let Some(target) = blocks.next()
             {
-                *place = InputBlock::round_some(rest);
+                *target = InputBlock::quantize_partial(rest);
             }
-            for place in blocks {
-                *place = InputBlock::default();
+            for target in blocks {
+                *target = InputBlock::default();
             }
-            let mut places = self.floats.iter_mut().skip(row).step_by(self.n_rows);
-            for (value, place) in values.iter().zip(places.by_ref()) {
-                *place = *value;
+            let mut targets = self.floats.iter_mut().skip(row).step_by(self.n_rows);
+            for (value, target) in values.iter().zip(targets.by_ref()) {
+                *target = *value;
             }
-            for place in places {
-                *place = 0.0;
+            for target in targets {
+                *target = 0.0;
             }
         }
-        if self.reads_pairs && self.n_rows.is_multiple_of(2) {
+        if self.interleaves_rows && self.n_rows.is_multiple_of(2) {
             for [first, second] in self.blocks.as_chunks_mut().0 {
-                InputBlock::entwine(first, second);
+                InputBlock::interleave(first, second);
             }
         }
     }

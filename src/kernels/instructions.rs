@@ -1,46 +1,46 @@
-//! Which instructions multiply: found out when the program runs.
+//! The instruction sets that multiply, detected at run time.
 
 use std::ops::Range;
 
 use pulp::Arch;
 
-use super::attention::{ByteValues, Whole};
+use super::arch::ENV_VARIABLE;
+use super::attention::{ByteValues, IntLanes};
 #[cfg(target_arch = "x86_64")]
 use super::avx2::{self, Avx2, AvxVnni};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Avx512};
 #[cfg(target_arch = "aarch64")]
 use super::neon::{self, Dotprod, I8mm};
-use super::product::Part;
-use super::{portable, scalar};
-use crate::kernels::arch;
+use super::product::ProductTask;
+use super::{arch, portable, scalar};
 
-/// A processor's instructions, as far as our products use them.
+/// The CPU instructions that a kernel uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionSet {
-    /// 512 bits with 8-bit dot products.
+    /// 512-bit registers and 8-bit dot products.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
-    /// 256 bits with 8-bit dot products.
+    /// 256-bit registers and 8-bit dot products.
     #[cfg(target_arch = "x86_64")]
     AvxVnni(AvxVnni),
-    /// 256 bits.
+    /// 256-bit registers.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 128 bits with 8-bit products of two rows with two rows.
+    /// 128-bit registers and 8-bit products of 2 × 8 matrices.
     #[cfg(target_arch = "aarch64")]
     I8mm(I8mm),
-    /// 128 bits with 8-bit dot products.
+    /// 128-bit registers and 8-bit dot products.
     #[cfg(target_arch = "aarch64")]
     Dotprod(Dotprod),
-    /// Those that the compiler finds for loops which it can make wide; always there.
+    /// Loops that the compiler vectorizes; always available.
     Portable,
-    /// One number at a time; always there, for comparison.
+    /// One number at a time; always available, as the reference.
     Scalar,
 }
 
 impl InstructionSet {
-    /// Those that this processor has, the quickest first.
+    /// The sets that this CPU supports, fastest first.
     pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -66,13 +66,13 @@ impl InstructionSet {
         available
     }
 
-    /// The quickest that this processor has.
+    /// The fastest set that this CPU supports.
     pub fn best() -> Self {
         Self::available().first().copied().unwrap_or(Self::Portable)
     }
 
-    /// The quickest that this processor has, or the one that `QUARTET_INSTRUCTIONS` names. A sentence where it
-    /// names one that is not there.
+    /// Returns the set that [`arch::ENV_VARIABLE`] names, or the fastest one if it is not set. The
+    /// error is a sentence that lists the supported names.
     pub fn chosen() -> Result<Self, String> {
         match arch::requested() {
             Some(name) => Self::named(&name),
@@ -86,12 +86,13 @@ impl InstructionSet {
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = available.into_iter().map(Self::short_name).collect();
             let names = names.join(", ");
-            let variable = arch::VARIABLE;
-            format!("{variable} is {name}, but this processor has these instructions: {names}")
+            format!(
+                "{ENV_VARIABLE} asks for {name}, which this CPU does not support; use one of: {names}"
+            )
         })
     }
 
-    /// What `QUARTET_INSTRUCTIONS` calls it.
+    /// The name in [`arch::ENV_VARIABLE`].
     const fn short_name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -109,7 +110,7 @@ impl InstructionSet {
         }
     }
 
-    /// How people call it.
+    /// The name for display.
     pub const fn name(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -127,21 +128,21 @@ impl InstructionSet {
         }
     }
 
-    /// The instructions of loops that the compiler makes wide: attention, norms, the rounding of inputs.
+    /// The instructions for vectorized loops: attention, norms, and the quantization of inputs.
     pub fn arch(self) -> Arch {
         arch::arch_of(self.short_name())
     }
 
-    /// How rows of inputs are grouped: each group has its sums in registers while it goes through a tile.
-    /// A row's result does not depend on its group.
+    /// Divides rows of inputs into groups whose accumulators fit into registers. A row's result
+    /// does not depend on its group.
     pub(super) fn groups(self, n_rows: usize) -> impl Iterator<Item = Range<usize>> {
-        let n_groups = n_rows.div_ceil(self.n_most_rows());
+        let n_groups = n_rows.div_ceil(self.max_group_rows());
         let start = move |group: usize| group * n_rows / n_groups;
         (0..n_groups).map(move |group| start(group)..start(group + 1))
     }
 
-    /// Whether the rows of a group, where their number is even, are read two at a time.
-    pub(super) const fn reads_pairs(self) -> bool {
+    /// Whether groups with an even number of rows are interleaved in pairs.
+    pub(super) const fn interleaves_rows(self) -> bool {
         match self {
             #[cfg(target_arch = "aarch64")]
             Self::I8mm(_) => true,
@@ -149,40 +150,44 @@ impl InstructionSet {
         }
     }
 
-    const fn n_most_rows(self) -> usize {
+    const fn max_group_rows(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => avx512::N_MOST_ROWS,
+            Self::Avx512(_) => avx512::MAX_GROUP_ROWS,
             #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(_) | Self::Avx2(_) => avx2::N_MOST_ROWS,
+            Self::AvxVnni(_) | Self::Avx2(_) => avx2::MAX_GROUP_ROWS,
             #[cfg(target_arch = "aarch64")]
-            Self::I8mm(_) | Self::Dotprod(_) => neon::N_MOST_ROWS,
-            Self::Portable => portable::N_MOST_ROWS,
+            Self::I8mm(_) | Self::Dotprod(_) => neon::MAX_GROUP_ROWS,
+            Self::Portable => portable::MAX_GROUP_ROWS,
             Self::Scalar => 4,
         }
     }
 
-    /// Multiplies some tiles with all inputs.
-    pub(super) fn multiply(self, part: Part<'_>) {
+    /// Multiplies the tiles of a task by all of its inputs.
+    pub(super) fn multiply(self, task: ProductTask<'_>) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(avx512) => avx512.multiply(part),
+            Self::Avx512(avx512) => avx512.multiply(task),
             #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(part),
+            Self::AvxVnni(avx_vnni) => avx_vnni.multiply(task),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(avx2) => avx2.multiply(part),
+            Self::Avx2(avx2) => avx2.multiply(task),
             #[cfg(target_arch = "aarch64")]
-            Self::I8mm(i8mm) => i8mm.multiply(part),
+            Self::I8mm(i8mm) => i8mm.multiply(task),
             #[cfg(target_arch = "aarch64")]
-            Self::Dotprod(dotprod) => dotprod.multiply(part),
-            Self::Portable => portable::multiply(part),
-            Self::Scalar => scalar::multiply(part),
+            Self::Dotprod(dotprod) => dotprod.multiply(task),
+            Self::Portable => portable::multiply(task),
+            Self::Scalar => scalar::multiply(task),
         }
     }
 
-    /// Adds values of a cache that keeps them in 8 bits to the sums of some queries, `[query][dim / 16]`. All
-    /// give the same bits.
-    pub(super) fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries, `[query][dim /
+    /// 16]`. All sets produce the same bits.
+    pub(super) fn add_values<const N: usize>(
+        self,
+        values: &ByteValues<'_, N>,
+        sums: &mut [IntLanes],
+    ) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(avx512) => avx512.add_values(values, sums),
@@ -204,16 +209,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_are_chosen_by_name() {
+    fn every_supported_set_is_found_by_its_name() {
         for set in InstructionSet::available() {
             assert_eq!(InstructionSet::named(set.short_name()), Ok(set));
         }
     }
 
     #[test]
-    fn what_the_processor_lacks_is_refused_with_what_it_has() {
+    fn an_unsupported_name_is_rejected_with_the_supported_ones() {
         let error = InstructionSet::named("abacus").unwrap_err();
-        assert!(error.starts_with("QUARTET_INSTRUCTIONS is abacus, but"));
+        assert!(error.starts_with(&format!("{ENV_VARIABLE} asks for abacus, which")));
         assert!(error.ends_with("scalar"));
     }
 }

@@ -1,24 +1,24 @@
-//! A matrix of weights, packed for our products.
+//! Weight matrices, packed for the micro-kernels.
 
 use rayon::prelude::*;
 
+use super::cache_line::CacheLine;
 use super::format::{Format, Layout};
-use super::line::Line;
 use super::{N_BLOCK, N_LANES};
 
-/// A matrix of weights, in tiles of 16 rows.
+/// A weight matrix, packed in tiles of 16 rows.
 #[derive(Debug)]
 pub struct Matrix {
     format: Format,
     n_rows: usize,
     width: usize,
-    /// `[row / 16][step]`, each step the lines of its layout.
-    lines: Vec<Line>,
+    /// `[row / 16][step]`, each step the cache lines of its layout.
+    lines: Vec<CacheLine>,
 }
 
 impl Matrix {
-    /// Packs the blocks of a file, one row after another. `None` where they do not fill rows of this
-    /// width, or where there is no memory for them.
+    /// Packs the blocks of a file, which hold one row after another. Returns `None` if they do not
+    /// fill rows of this width, or if memory runs out.
     pub fn pack(format: Format, blocks: &[u8], width: usize) -> Option<Self> {
         let layout = format.layout();
         if width == 0 || !width.is_multiple_of(layout.n_file_values) {
@@ -33,7 +33,7 @@ impl Matrix {
         let n_lines = n_rows.div_ceil(N_LANES).checked_mul(n_tile_lines)?;
         let mut lines = Vec::new();
         lines.try_reserve_exact(n_lines).ok()?;
-        lines.par_extend((0..n_lines).into_par_iter().map(|_| Line::ZERO));
+        lines.par_extend((0..n_lines).into_par_iter().map(|_| CacheLine::ZERO));
         let tiles = lines.par_chunks_exact_mut(n_tile_lines);
         let rows = blocks.par_chunks(N_LANES * n_row_bytes);
         tiles.zip(rows).for_each(|(tile, rows)| {
@@ -51,12 +51,12 @@ impl Matrix {
         })
     }
 
-    /// How its weights are stored.
+    /// The storage format of the weights.
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// How many outputs it gives for a row of inputs.
+    /// The number of outputs per row of inputs.
     pub const fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -66,12 +66,12 @@ impl Matrix {
         self.width
     }
 
-    /// How much memory it takes.
+    /// The size in memory, in bytes.
     pub const fn n_bytes(&self) -> usize {
-        self.lines.len() * Line::N_BYTES
+        self.lines.len() * CacheLine::N_BYTES
     }
 
-    /// The tiles, in the order of their rows.
+    /// The tiles, in row order.
     pub const fn tiles(&self) -> Tiles<'_> {
         Tiles {
             format: self.format,
@@ -80,7 +80,7 @@ impl Matrix {
         }
     }
 
-    /// Appends the weights of one row in full precision; nothing where there is no such row.
+    /// Appends the weights of one row in single precision. Does nothing if there is no such row.
     pub fn extend_with_row(&self, row: usize, values: &mut Vec<f32>) {
         let layout = self.format.layout();
         let mut tiles = self.lines.chunks_exact(layout.n_tile_lines(self.width));
@@ -89,36 +89,36 @@ impl Matrix {
         };
         let n_values = values.len() + self.width;
         for block in 0..self.width.div_ceil(N_BLOCK) {
-            values.extend((layout.view)(tile, block, row % N_LANES).weights());
+            values.extend((layout.unpack)(tile, block, row % N_LANES).weights());
         }
         values.truncate(n_values);
     }
 }
 
-/// Some neighbouring tiles of a matrix.
+/// Adjacent tiles of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub struct Tiles<'a> {
-    /// How its weights are stored.
+    /// The storage format of the weights.
     pub format: Format,
     /// The length of a row.
     pub width: usize,
-    /// The lines of all tiles, one tile after another.
-    pub lines: &'a [Line],
+    /// The cache lines of all tiles, one tile after another.
+    pub lines: &'a [CacheLine],
 }
 
 impl<'a> Tiles<'a> {
-    /// How many there are.
+    /// The number of tiles.
     pub const fn len(&self) -> usize {
         self.lines.len() / self.n_tile_lines()
     }
 
-    /// One after another.
-    pub fn iter(self) -> impl Iterator<Item = &'a [Line]> {
+    /// The cache lines of each tile.
+    pub fn iter(self) -> impl Iterator<Item = &'a [CacheLine]> {
         self.lines.chunks_exact(self.n_tile_lines())
     }
 
-    /// Parts of so many tiles, the last one smaller.
-    pub fn parts(self, n_tiles: usize) -> impl Iterator<Item = Self> {
+    /// Splits the tiles into chunks of `n_tiles`; the last one may be smaller.
+    pub fn chunks(self, n_tiles: usize) -> impl Iterator<Item = Self> {
         let chunks = self.lines.chunks((n_tiles * self.n_tile_lines()).max(1));
         chunks.map(move |lines| Self { lines, ..self })
     }
@@ -129,12 +129,12 @@ impl<'a> Tiles<'a> {
 }
 
 impl Layout {
-    /// Bytes of the file that are packed at a time.
+    /// Bytes of the file that [`Self::pack`] takes at a time.
     const fn n_pack_bytes(&self) -> usize {
         self.n_file_bytes * N_BLOCK.div_ceil(self.n_file_values)
     }
 
-    /// Lines of a whole tile whose rows have this width.
+    /// Cache lines of a tile whose rows have this width.
     pub const fn n_tile_lines(&self, width: usize) -> usize {
         width.div_ceil(self.n_step_values) * self.n_step_lines
     }

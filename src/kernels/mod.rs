@@ -1,7 +1,7 @@
-//! The arithmetic of a decoder on the processor: products of weights with rows of inputs, and attention.
+//! CPU kernels: matrix products, attention and the exponential function.
 //!
-//! Slices in, slices out. This module knows no model, no file and no tensor library. Weights are packed
-//! once, when a model is loaded; which instructions multiply them is found out when the program runs.
+//! Slices in, slices out: this module knows no model, no file and no tensor library. Weights are
+//! packed once, when a model is loaded. The instruction set is chosen at run time.
 
 pub mod arch;
 pub mod attention;
@@ -9,25 +9,26 @@ pub mod attention;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod cap;
+mod cache_line;
+mod cpu_context;
 mod exp;
 mod format;
 mod formats;
 mod input_block;
 mod inputs;
 mod instructions;
-mod line;
 mod matrix;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 mod product;
 mod scalar;
+mod soft_cap;
 #[cfg(test)]
 mod tests;
 mod thread_pool;
 
-pub use cap::soft_cap;
+pub use cpu_context::CpuContext;
 pub use exp::exp;
 pub(crate) use exp::exp_normal;
 pub use format::Format;
@@ -35,10 +36,11 @@ pub use inputs::{Forms, Inputs};
 pub use instructions::InstructionSet;
 pub use matrix::Matrix;
 pub use product::multiply;
+pub use soft_cap::soft_cap;
 pub use thread_pool::ThreadPool;
 
-/// Output rows side by side: one sum each in a vector register or a few.
+/// Output rows per tile, one per 32-bit lane of a cache line.
 pub const N_LANES: usize = 16;
 
-/// Inputs that share one scale, and the columns of a step through a tile.
+/// Inputs that share one scale, and the columns of a quantized block.
 pub const N_BLOCK: usize = 32;

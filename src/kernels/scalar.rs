@@ -1,58 +1,64 @@
-//! Products in plain loops: for processors without better, and the twin that all kernels are tested
-//! against.
+//! Products in plain loops: the reference that all other kernels are tested against.
 
-use super::formats::BlockView;
+use super::formats::UnpackedBlock;
 use super::input_block::InputBlock;
-use super::inputs::{Group, Panel};
-use super::product::Part;
+use super::inputs::{Panel, RowGroup};
+use super::product::ProductTask;
 use super::{N_BLOCK, N_LANES};
 
-/// Multiplies some tiles with all inputs.
-pub fn multiply(mut part: Part<'_>) {
-    let layout = part.tiles.format.layout();
-    let rounds_inputs = part.tiles.format.rounds_inputs();
-    let (inputs, width) = (part.inputs, part.tiles.width);
-    for (index, tile) in part.tiles.iter().enumerate() {
+/// Multiplies the tiles of a task by all of its inputs.
+pub fn multiply(mut task: ProductTask<'_>) {
+    let layout = task.tiles.format.layout();
+    let quantizes_inputs = task.tiles.format.quantizes_inputs();
+    let (inputs, width) = (task.inputs, task.tiles.width);
+    for (index, tile) in task.tiles.iter().enumerate() {
         for group in inputs.panels().flat_map(Panel::groups) {
             let mut sums = vec![[0.0; N_LANES]; group.rows.len()];
             for block in 0..width.div_ceil(N_BLOCK) {
                 for lane in 0..N_LANES {
-                    let view = (layout.view)(tile, block, lane);
+                    let unpacked = (layout.unpack)(tile, block, lane);
                     for (row, sums) in sums.iter_mut().enumerate() {
                         let Some(sum) = sums.get_mut(lane) else {
                             continue;
                         };
-                        *sum += if rounds_inputs {
-                            rounded_product(&view, &group, block, row)
+                        *sum += if quantizes_inputs {
+                            quantized_product(&unpacked, &group, block, row)
                         } else {
-                            float_product(&view, &group, block, row)
+                            float_product(&unpacked, &group, block, row)
                         };
                     }
                 }
             }
-            part.write(index, group.rows.start, &sums);
+            task.write(index, group.rows.start, &sums);
         }
     }
 }
 
-/// One block of weights with the same columns of a row of inputs that was rounded.
-fn rounded_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
+/// Multiplies one block of weights by the same columns of a row of quantized inputs.
+fn quantized_product(
+    unpacked: &UnpackedBlock,
+    group: &RowGroup<'_>,
+    block: usize,
+    row: usize,
+) -> f32 {
     let Some(input) = group.blocks.get(block * group.rows.len() + row) else {
         return 0.0;
     };
-    let halves = halves(view, input).into_iter().zip(input.half_sums());
-    let halves = halves.zip(view.scales).zip(view.mins);
+    let halves = half_dots(unpacked, input)
+        .into_iter()
+        .zip(input.half_sums());
+    let halves = halves.zip(unpacked.scales).zip(unpacked.mins);
     let sum: f32 = halves
         .map(|(((sum, input_sum), scale), min)| scale * sum as f32 - min * input_sum as f32)
         .sum();
     sum * input.scale
 }
 
-/// The products of whole numbers, summed over each half of a block.
-fn halves(view: &BlockView, input: &InputBlock) -> [i32; 2] {
+/// The integer dot products of both halves of a block.
+fn half_dots(unpacked: &UnpackedBlock, input: &InputBlock) -> [i32; 2] {
     let bytes = input.words.iter().flat_map(|word| word.to_le_bytes());
     let mut sums = [0; 2];
-    for (column, (weight, input)) in view.values.iter().zip(bytes).enumerate() {
+    for (column, (weight, input)) in unpacked.values.iter().zip(bytes).enumerate() {
         if let Some(sum) = sums.get_mut(column / (N_BLOCK / 2)) {
             *sum += *weight as i32 * i32::from(input.cast_signed());
         }
@@ -60,10 +66,10 @@ fn halves(view: &BlockView, input: &InputBlock) -> [i32; 2] {
     sums
 }
 
-/// One block of weights with the same columns of a row of inputs as they are.
-fn float_product(view: &BlockView, group: &Group<'_>, block: usize, row: usize) -> f32 {
+/// Multiplies one block of weights by the same columns of a row of float inputs.
+fn float_product(unpacked: &UnpackedBlock, group: &RowGroup<'_>, block: usize, row: usize) -> f32 {
     let n_rows = group.rows.len();
     let inputs = group.floats.iter().skip(block * N_BLOCK * n_rows + row);
-    let products = view.weights().zip(inputs.step_by(n_rows));
+    let products = unpacked.weights().zip(inputs.step_by(n_rows));
     products.map(|(weight, input)| weight * input).sum()
 }

@@ -1,11 +1,12 @@
-//! Every kernel against the product of the widened weights, and against its scalar twin.
+//! Compares every kernel with the product of the dequantized weights, and with the scalar
+//! reference.
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
 use super::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
-/// The formats, and what candle calls them.
+/// The formats, with candle's names for them.
 const FORMATS: &[(Format, GgmlDType)] = &[
     (Format::F32, GgmlDType::F32),
     (Format::F16, GgmlDType::F16),
@@ -22,12 +23,13 @@ const FORMATS: &[(Format, GgmlDType)] = &[
     (Format::Q8_0, GgmlDType::Q8_0),
 ];
 
-/// Rows of weights, and of inputs: full and broken tiles, full and broken groups.
+/// Rows of weights and of inputs: full and partial tiles, full and partial groups.
 const N_ROWS: [usize; 3] = [16, 37, 80];
 const N_INPUTS: [usize; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 29];
 
-/// A width whose multiples are tried: a block of the file, or any where there are no blocks.
-fn unit(format: Format) -> usize {
+/// The unit of the widths to test: a block of the file, or an arbitrary width if the format has no
+/// blocks.
+fn width_unit(format: Format) -> usize {
     match format.layout().n_file_values {
         1 => 37,
         n_values => n_values,
@@ -40,7 +42,7 @@ fn wave(n_values: usize, step: f32) -> Vec<f32> {
         .collect()
 }
 
-/// A packed matrix, and its weights in full precision.
+/// A packed matrix, and its weights in single precision.
 fn matrix(format: Format, dtype: GgmlDType, n_rows: usize, width: usize) -> (Matrix, Vec<f32>) {
     matrix_of(format, dtype, wave(n_rows * width, 0.37), width)
 }
@@ -54,9 +56,12 @@ fn matrix_of(
     let shape = (values.len() / width, width);
     let values = Tensor::from_vec(values, shape, &Device::Cpu);
     let quantized = QTensor::quantize(&values.unwrap(), dtype).unwrap();
-    let widened = quantized.dequantize(&Device::Cpu).unwrap();
+    let dequantized = quantized.dequantize(&Device::Cpu).unwrap();
     let matrix = Matrix::pack(format, &quantized.data().unwrap(), width).unwrap();
-    (matrix, widened.flatten_all().unwrap().to_vec1().unwrap())
+    (
+        matrix,
+        dequantized.flatten_all().unwrap().to_vec1().unwrap(),
+    )
 }
 
 fn product(
@@ -66,17 +71,17 @@ fn product(
     values: &[f32],
 ) -> Vec<f32> {
     let width = matrices[0].width();
-    let forms = Forms::of(matrices.iter().map(|matrix| matrix.format()));
-    let team = ThreadPool::new(n_threads).unwrap();
+    let kinds = Forms::of(matrices.iter().map(|matrix| matrix.format()));
+    let threads = ThreadPool::new(n_threads).unwrap();
     let mut inputs = Inputs::new(instructions);
-    inputs.set(&team, values, width, forms);
+    inputs.set(&threads, values, width, kinds);
     let n_outputs: usize = matrices.iter().map(|matrix| matrix.n_rows()).sum();
     let mut outputs = vec![0.0; values.len() / width * n_outputs];
-    multiply(&team, matrices, &inputs, &mut outputs);
+    multiply(&threads, matrices, &inputs, &mut outputs);
     outputs
 }
 
-/// Sums in double precision, and for each the sum of what its parts weigh.
+/// Sums in double precision, each with the sum of the magnitudes of its terms.
 fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
     let rows = values.chunks_exact(width).flat_map(|input| {
         weights.chunks_exact(width).map(move |weights| {
@@ -89,9 +94,9 @@ fn exact(weights: &[f32], values: &[f32], width: usize) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn products_are_those_of_the_widened_weights() {
+fn products_match_the_dequantized_weights() {
     for &(format, dtype) in FORMATS {
-        let n_block = unit(format);
+        let n_block = width_unit(format);
         for instructions in InstructionSet::available() {
             for (n_rows, n_blocks) in [(16, 1), (37, 2), (80, 3), (48, 8)] {
                 let width = n_block * n_blocks;
@@ -100,12 +105,16 @@ fn products_are_those_of_the_widened_weights() {
                     let values = wave(n_inputs * width, 0.71);
                     let found = product(instructions, 1, &[&matrix], &values);
                     let expected = exact(&weights, &values, width);
-                    // Inputs that are rounded to 8 bits are wrong by a 254th at most.
-                    let most = if format.rounds_inputs() { 0.008 } else { 1e-6 };
+                    // Quantization to 8 bits changes an input by at most a 254th of the largest.
+                    let tolerance = if format.quantizes_inputs() {
+                        0.008
+                    } else {
+                        1e-6
+                    };
                     for (found, (sum, weight)) in found.iter().zip(expected) {
                         let error = (f64::from(*found) - sum).abs();
                         assert!(
-                            error <= most * weight,
+                            error <= tolerance * weight,
                             "{format:?} {instructions:?} {n_rows} × {width}, {n_inputs}: {found} for {sum}",
                         );
                     }
@@ -116,9 +125,9 @@ fn products_are_those_of_the_widened_weights() {
 }
 
 #[test]
-fn every_kernel_gives_what_its_scalar_twin_gives() {
+fn every_kernel_agrees_with_the_scalar_reference() {
     for &(format, dtype) in FORMATS {
-        let n_block = unit(format);
+        let n_block = width_unit(format);
         for n_rows in N_ROWS {
             for width in [n_block, 3 * n_block, 12 * n_block] {
                 let (matrix, _) = matrix(format, dtype, n_rows, width);
@@ -128,7 +137,7 @@ fn every_kernel_gives_what_its_scalar_twin_gives() {
                     let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
                     for instructions in InstructionSet::available() {
                         let found = product(instructions, 1, &[&matrix], &values);
-                        // A kernel may sum in another order.
+                        // A kernel may add in another order.
                         for (found, expected) in found.iter().zip(&expected) {
                             assert!(
                                 (found - expected).abs() <= 1e-5 * largest,
@@ -143,9 +152,9 @@ fn every_kernel_gives_what_its_scalar_twin_gives() {
 }
 
 #[test]
-fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
+fn a_row_is_bit_identical_alone_in_a_batch_and_on_several_threads() {
     for &(format, dtype) in FORMATS {
-        let width = 2 * unit(format);
+        let width = 2 * width_unit(format);
         let (first, _) = matrix(format, dtype, 37, width);
         let (second, _) = matrix(format, dtype, 4000, width);
         for instructions in InstructionSet::available() {
@@ -164,21 +173,21 @@ fn a_row_gives_the_same_bits_alone_and_among_others_and_over_threads() {
 }
 
 #[test]
-fn nothing_stays_of_the_inputs_before() {
-    let team = ThreadPool::new(1).unwrap();
+fn new_inputs_replace_all_previous_ones() {
+    let threads = ThreadPool::new(1).unwrap();
     for &(format, dtype) in FORMATS {
-        let width = unit(format);
+        let width = width_unit(format);
         let (matrix, _) = matrix(format, dtype, 16, width);
-        let forms = Forms::of([format]);
+        let kinds = Forms::of([format]);
         for instructions in InstructionSet::available() {
             for n_rows in [1, 4, 7] {
                 let values = wave(n_rows * width, 0.71);
                 let expected = product(instructions, 1, &[&matrix], &values);
                 let mut inputs = Inputs::new(instructions);
-                inputs.set(&team, &vec![f32::NAN; 13 * 3 * width], 3 * width, forms);
-                inputs.set(&team, &values, width, forms);
+                inputs.set(&threads, &vec![f32::NAN; 13 * 3 * width], 3 * width, kinds);
+                inputs.set(&threads, &values, width, kinds);
                 let mut found = vec![f32::NAN; n_rows * 16];
-                multiply(&team, &[&matrix], &inputs, &mut found);
+                multiply(&threads, &[&matrix], &inputs, &mut found);
                 assert_eq!(found, expected, "{format:?} {instructions:?} {n_rows}");
             }
         }
@@ -186,9 +195,9 @@ fn nothing_stays_of_the_inputs_before() {
 }
 
 #[test]
-fn every_kernel_gives_the_same_bits() {
+fn all_vector_kernels_are_bit_identical() {
     for &(format, dtype) in FORMATS {
-        let width = 6 * unit(format);
+        let width = 6 * width_unit(format);
         let (matrix, _) = matrix(format, dtype, 37, width);
         let values = wave(5 * width, 0.71);
         let kernels = InstructionSet::available().into_iter();
@@ -201,9 +210,9 @@ fn every_kernel_gives_the_same_bits() {
 }
 
 #[test]
-fn the_largest_numbers_do_not_overflow() {
+fn the_largest_quants_do_not_overflow() {
     for &(format, dtype) in FORMATS {
-        let width = 2 * unit(format);
+        let width = 2 * width_unit(format);
         let largest = (0..16 * width).map(|i| if i % 32 == 0 { -8.0 } else { 7.0 });
         let (matrix, _) = matrix_of(format, dtype, largest.collect(), width);
         let expected = product(InstructionSet::Scalar, 1, &[&matrix], &vec![1.0; width]);
@@ -226,13 +235,13 @@ fn the_largest_numbers_do_not_overflow() {
 }
 
 #[test]
-fn the_largest_bits_of_sub_scales_do_not_overflow() {
+fn the_largest_sub_scales_do_not_overflow() {
     let cases = [(Format::Q2K, 84, &[80, 82][..]), (Format::Q3K, 110, &[108])];
     for (format, n_bytes, factors) in cases {
         for filling in [0x00, 0x0f, 0xf0, 0xff] {
             let mut block = vec![filling; n_bytes];
-            for &place in factors {
-                block[place..place + 2].copy_from_slice(&half::f16::ONE.to_le_bytes());
+            for &offset in factors {
+                block[offset..offset + 2].copy_from_slice(&half::f16::ONE.to_le_bytes());
             }
             let matrix = Matrix::pack(format, &block, 256).unwrap();
             let mut weights = Vec::new();
@@ -241,9 +250,12 @@ fn the_largest_bits_of_sub_scales_do_not_overflow() {
                 for input in [1.0, -1.0] {
                     let found = product(instructions, 1, &[&matrix], &[input; 256]);
                     let expected = input * weights.iter().sum::<f32>();
-                    let most = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
+                    let tolerance = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
                     let error = (found[0] - expected).abs();
-                    assert!(error <= most, "{format:?} {instructions:?} {filling:x}");
+                    assert!(
+                        error <= tolerance,
+                        "{format:?} {instructions:?} {filling:x}"
+                    );
                 }
             }
         }
@@ -251,9 +263,9 @@ fn the_largest_bits_of_sub_scales_do_not_overflow() {
 }
 
 #[test]
-fn a_packed_matrix_is_hardly_larger_than_its_file() {
+fn packing_adds_at_most_three_percent() {
     for &(format, dtype) in FORMATS {
-        let width = 8 * unit(format);
+        let width = 8 * width_unit(format);
         let (matrix, _) = matrix(format, dtype, 32, width);
         let n_file_bytes = 32 * width / dtype.block_size() * dtype.type_size();
         assert!(100 * matrix.n_bytes() <= 103 * n_file_bytes, "{format:?}");
@@ -261,9 +273,9 @@ fn a_packed_matrix_is_hardly_larger_than_its_file() {
 }
 
 #[test]
-fn a_row_is_read_back_as_it_was_stored() {
+fn an_unpacked_row_equals_the_dequantized_one() {
     for &(format, dtype) in FORMATS {
-        let width = 3 * unit(format);
+        let width = 3 * width_unit(format);
         let (matrix, weights) = matrix(format, dtype, 37, width);
         for row in [0, 15, 16, 36] {
             let mut values = Vec::new();
@@ -278,7 +290,7 @@ fn a_row_is_read_back_as_it_was_stored() {
 }
 
 #[test]
-fn blocks_that_fill_no_rows_are_refused() {
+fn incomplete_rows_are_rejected() {
     assert!(Matrix::pack(Format::Q8_0, &[0; 35], 32).is_none());
     assert!(Matrix::pack(Format::Q8_0, &[0; 34], 33).is_none());
     assert!(Matrix::pack(Format::Q8_0, &[0; 34], 0).is_none());

@@ -1,11 +1,11 @@
-//! The threads that compute together.
+//! A thread pool for parallel regions that last microseconds.
 //!
-//! A forward pass of a small model has a few hundred parallel regions of some ten microseconds each, so
-//! the threads wait for the next one awake. Whoever waits for long lets others run, and then sleeps.
+//! A forward pass of a small model has a few hundred parallel regions of about ten microseconds
+//! each, so the threads spin between regions. A thread that waits longer yields, and then parks.
 
 #![expect(
     unsafe_code,
-    reason = "threads that outlive a call work on what it borrows"
+    reason = "long-lived threads execute jobs that borrow from the caller"
 )]
 
 use std::any::Any;
@@ -17,70 +17,72 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// For how long a thread waits at full speed.
-const SPIN_TIME: Duration = Duration::from_micros(20);
+/// How long a waiting thread spins before it starts to yield.
+const YIELD_AFTER: Duration = Duration::from_micros(20);
 
-/// After how long it sleeps; in between it lets others run.
-const AWAKE_TIME: Duration = Duration::from_micros(100);
+/// How long a waiting thread stays awake before it parks. Between these times it yields.
+const PARK_AFTER: Duration = Duration::from_micros(100);
 
-/// Looks at what it waits for between two looks at the clock.
-const N_LOOKS: usize = 32;
+/// Polls between two readings of the clock.
+const POLLS_PER_CLOCK_READ: usize = 32;
 
-/// Threads that compute together and sleep in between.
+/// A pool of threads that share each parallel region.
 #[derive(Debug)]
 pub struct ThreadPool {
-    meeting: Arc<Meeting>,
+    shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl ThreadPool {
-    /// So many threads, the one that asks for work included; at least one.
+    /// Starts a pool of `n_threads`, at least one. The calling thread counts as one of them.
     pub fn new(n_threads: usize) -> io::Result<Self> {
-        let mut team = Self {
-            meeting: Arc::default(),
+        let mut pool = Self {
+            shared: Arc::default(),
             threads: Vec::new(),
         };
         for index in 1..n_threads {
-            let meeting = Arc::clone(&team.meeting);
+            let shared = Arc::clone(&pool.shared);
             let thread = thread::Builder::new().name(format!("compute-{index}"));
-            team.threads
-                .push(thread.spawn(move || while meeting.attend() {})?);
+            pool.threads
+                .push(thread.spawn(move || while shared.wait_and_execute() {})?);
         }
-        Ok(team)
+        Ok(pool)
     }
 
-    /// How many threads it has.
+    /// The number of threads, including the calling one.
     pub const fn n_threads(&self) -> usize {
         self.threads.len() + 1
     }
 
-    /// Works on all items, each on one of the threads, and returns when all are done.
+    /// Calls `work` for every item, divided among the threads, and returns when all are done.
     ///
-    /// An item that panics makes this call panic likewise, after the items that others work on. A call
-    /// from inside an item, or while another thread has the team, works on its items one by one.
+    /// If an item panics, this call panics with the same payload, once the items in progress are
+    /// finished. A nested call, or one made while another thread uses the pool, processes its items
+    /// on the calling thread.
     pub fn run<T: Send>(&self, items: Vec<T>, work: impl Fn(T) + Send + Sync) {
         self.run_with(items, || (), |(), item| work(item));
     }
 
-    /// The same, with something that each thread makes before its first item and has at hand for all of its items.
+    /// Like [`Self::run`], with a value per thread that `init` creates before the thread's first
+    /// item.
     pub fn run_with<T: Send, S>(
         &self,
         items: Vec<T>,
-        make: impl Fn() -> S + Sync,
+        init: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, T) + Sync,
     ) {
         if self.threads.is_empty() || items.len() < 2 {
-            let mut own = make();
+            let mut local = init();
             for item in items {
-                work(&mut own, item);
+                work(&mut local, item);
             }
             return;
         }
         let items: Vec<Mutex<Option<T>>> =
             items.into_iter().map(|item| Some(item).into()).collect();
-        self.take_turns(items.len(), make, |own, index| {
+        self.distribute(items.len(), init, |local, index| {
             if let Some(item) = items.get(index).and_then(|item| lock(item).take()) {
-                work(own, item);
+                work(local, item);
             }
         });
     }
@@ -92,24 +94,24 @@ impl ThreadPool {
             (0..n_items).for_each(work);
             return;
         }
-        self.take_turns(n_items, || (), |(), index| work(index));
+        self.distribute(n_items, || (), |(), index| work(index));
     }
 
-    fn take_turns<S>(
+    fn distribute<S>(
         &self,
         n_items: usize,
-        make: impl Fn() -> S + Sync,
+        init: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, usize) + Sync,
     ) {
-        let next = Alone(AtomicUsize::new(0));
-        self.meeting.hold(&|| {
-            let mut own = None;
+        let next = CachePadded(AtomicUsize::new(0));
+        self.shared.run_job(&|| {
+            let mut local = None;
             loop {
                 let index = next.0.fetch_add(1, Ordering::Relaxed);
                 if index >= n_items {
                     break;
                 }
-                work(own.get_or_insert_with(&make), index);
+                work(local.get_or_insert_with(&init), index);
             }
         });
     }
@@ -117,53 +119,54 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.meeting.gate.0.fetch_or(OVER, Ordering::SeqCst);
-        self.meeting.idle.wake();
+        self.shared.state.0.fetch_or(SHUTDOWN, Ordering::SeqCst);
+        self.shared.workers.unpark_all();
         for thread in self.threads.drain(..) {
-            // What a job panicked with was caught, so a thread ends well.
+            // Panics inside a job were caught, so the thread ends normally.
             thread.join().ok();
         }
     }
 }
 
-/// A value in cache lines of its own, so that its writers do not slow the readers of others.
+/// A value in cache lines of its own, which prevents false sharing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Alone<T>(T);
+struct CachePadded<T>(T);
 
-/// What all threads of a job do: take items until there are none left.
+/// What every thread of a job executes: take items until none are left.
 type Job<'a> = &'a (dyn Fn() + Sync);
 
-/// Where the threads meet. There is one job at a time: of the caller that holds the gate.
+/// State shared by the caller and the threads. There is one job at a time; it belongs to the caller
+/// that has set `BUSY`.
 #[derive(Debug, Default)]
-struct Meeting {
-    /// How many threads are inside a job, and the bits below.
-    gate: Alone<AtomicUsize>,
-    /// The job, valid while a thread is inside.
+struct Shared {
+    /// The number of threads inside the job, and the bits below.
+    state: CachePadded<AtomicUsize>,
+    /// The current job, valid while any thread is inside it.
     job: AtomicPtr<Job<'static>>,
-    /// What the first thread that panicked left.
+    /// The payload of the first thread that panicked.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Where threads wait for a job.
-    idle: Rest,
-    /// Where the caller waits for those who are inside.
-    caller: Rest,
+    /// Threads wait here for a job.
+    workers: Parker,
+    /// The caller waits here until all threads have left the job.
+    caller: Parker,
 }
 
-/// A caller has the gate.
-const HELD: usize = 1 << 28;
-/// Threads may enter.
+/// A caller owns the pool.
+const BUSY: usize = 1 << 28;
+/// Threads may enter the job.
 const OPEN: usize = 1 << 29;
-/// There will be no more jobs.
-const OVER: usize = 1 << 30;
-/// The part of the gate that counts.
-const N_INSIDE: usize = HELD - 1;
+/// The pool is shutting down; there will be no more jobs.
+const SHUTDOWN: usize = 1 << 30;
+/// Masks the number of threads inside the job.
+const INSIDE_MASK: usize = BUSY - 1;
 
-impl Meeting {
-    /// Does a job on this thread and on all others that come before it is done.
-    fn hold(&self, job: Job<'_>) {
-        let gate = &self.gate.0;
-        if gate
-            .compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed)
+impl Shared {
+    /// Executes a job on this thread and on all others that enter before it is done.
+    fn run_job(&self, job: Job<'_>) {
+        let state = &self.state.0;
+        if state
+            .compare_exchange(0, BUSY, Ordering::Acquire, Ordering::Relaxed)
             .is_err()
         {
             job();
@@ -171,113 +174,124 @@ impl Meeting {
         }
         self.job
             .store(ptr::from_ref(&job).cast_mut().cast(), Ordering::Relaxed);
-        gate.fetch_or(OPEN, Ordering::SeqCst);
-        self.idle.wake();
+        state.fetch_or(OPEN, Ordering::SeqCst);
+        self.workers.unpark_all();
         let done = catch_unwind(AssertUnwindSafe(job));
-        gate.fetch_and(!OPEN, Ordering::SeqCst);
+        state.fetch_and(!OPEN, Ordering::SeqCst);
         self.caller
-            .wait_until(|| gate.load(Ordering::SeqCst) & N_INSIDE == 0);
+            .wait_until(|| state.load(Ordering::SeqCst) & INSIDE_MASK == 0);
         let panic = lock(&self.panic).take();
-        gate.fetch_and(!HELD, Ordering::Release);
+        state.fetch_and(!BUSY, Ordering::Release);
         if let Some(panic) = done.err().or(panic) {
             resume_unwind(panic);
         }
     }
 
-    /// Waits for a job and takes part in it. Returns whether there may be more.
-    fn attend(&self) -> bool {
-        let gate = &self.gate.0;
-        self.idle
-            .wait_until(|| gate.load(Ordering::SeqCst) & (OPEN | OVER) != 0);
-        let mut state = gate.load(Ordering::Relaxed);
-        while state & OPEN != 0 {
-            let entered =
-                gate.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Relaxed);
-            match entered {
+    /// Waits for a job and executes it. Returns whether more jobs may follow.
+    fn wait_and_execute(&self) -> bool {
+        let state = &self.state.0;
+        self.workers
+            .wait_until(|| state.load(Ordering::SeqCst) & (OPEN | SHUTDOWN) != 0);
+        let mut current = state.load(Ordering::Relaxed);
+        while current & OPEN != 0 {
+            let entry = state.compare_exchange_weak(
+                current,
+                current + 1,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            );
+            match entry {
                 Ok(_) => {
-                    self.take_part();
+                    self.execute_job();
                     break;
                 }
-                Err(now) => state = now,
+                Err(actual) => current = actual,
             }
         }
-        state & OVER == 0
+        current & SHUTDOWN == 0
     }
 
-    /// What a thread does from when it has entered until it leaves.
-    fn take_part(&self) {
-        let gate = &self.gate.0;
-        // SAFETY: `hold` stored the address of its parameter before it opened the gate, and entering
-        // reads what opening wrote. `hold` stays in its call, where both that parameter and all that
-        // the job borrows live, until it has seen that nobody is inside; this thread has entered and
-        // leaves below. Nobody else stores an address before `hold` gives the gate back.
+    /// Executes the job that this thread has entered, and leaves it.
+    fn execute_job(&self) {
+        let state = &self.state.0;
+        // SAFETY: `run_job` stored the address of its parameter before it set `OPEN`, and entering
+        // the job acquires that store. `run_job` does not return, so its parameter and everything
+        // that the job borrows stay alive, until it has seen that no thread is inside. This thread
+        // is inside until the `fetch_sub` below. Nobody stores another address before `run_job`
+        // clears `BUSY`.
         let job: Job<'_> = unsafe { *self.job.load(Ordering::Relaxed) };
         let done = catch_unwind(AssertUnwindSafe(job));
         if let Err(panic) = done {
             lock(&self.panic).get_or_insert(panic);
         }
-        // There are no items left, so whoever comes now need not enter.
-        gate.fetch_and(!OPEN, Ordering::Relaxed);
-        if gate.fetch_sub(1, Ordering::SeqCst) & N_INSIDE == 1 {
-            self.caller.wake();
+        // No items are left, so threads that arrive now need not enter.
+        state.fetch_and(!OPEN, Ordering::Relaxed);
+        if state.fetch_sub(1, Ordering::SeqCst) & INSIDE_MASK == 1 {
+            self.caller.unpark_all();
         }
     }
 }
 
-/// Where threads wait for a change of the gate: awake at first, then asleep.
+/// Blocks threads until the state changes: spinning at first, then parked.
 #[derive(Debug, Default)]
-struct Rest {
-    n_asleep: AtomicUsize,
-    bed: Mutex<()>,
-    alarm: Condvar,
+struct Parker {
+    /// Incremented under the lock, so that [`Self::unpark_all`] can skip it if nobody is parked.
+    n_parked: AtomicUsize,
+    mutex: Mutex<()>,
+    condvar: Condvar,
 }
 
-impl Rest {
-    /// Waits for a change that [`Self::wake`] follows.
-    fn wait_until(&self, changed: impl Fn() -> bool) {
-        if comes_soon(&changed) {
+impl Parker {
+    /// Waits until `condition` holds. Every change that can make it true must be followed by
+    /// [`Self::unpark_all`].
+    fn wait_until(&self, condition: impl Fn() -> bool) {
+        if spin_until(&condition) {
             return;
         }
-        // Whoever changes the gate from here on either sees that somebody sleeps, or did so before
-        // the look below. Nobody sounds the alarm between that look and sleep, because of the lock.
-        let mut bed = lock(&self.bed);
-        self.n_asleep.fetch_add(1, Ordering::SeqCst);
-        while !changed() {
-            bed = self.alarm.wait(bed).unwrap_or_else(PoisonError::into_inner);
+        // A thread that changes the state from here on either sees that a thread is parked, or made
+        // its change before the check below. The lock prevents a notification between that check
+        // and the wait.
+        let mut guard = lock(&self.mutex);
+        self.n_parked.fetch_add(1, Ordering::SeqCst);
+        while !condition() {
+            guard = self
+                .condvar
+                .wait(guard)
+                .unwrap_or_else(PoisonError::into_inner);
         }
-        self.n_asleep.fetch_sub(1, Ordering::SeqCst);
+        self.n_parked.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Lets those who sleep look again at what they wait for.
-    fn wake(&self) {
-        if self.n_asleep.load(Ordering::SeqCst) > 0 {
-            drop(lock(&self.bed));
-            self.alarm.notify_all();
+    /// Makes parked threads check their condition again.
+    fn unpark_all(&self) {
+        if self.n_parked.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.mutex));
+            self.condvar.notify_all();
         }
     }
 }
 
-/// Waits awake. Returns whether it came.
-fn comes_soon(changed: impl Fn() -> bool) -> bool {
+/// Spins for a limited time. Returns whether the condition became true.
+fn spin_until(condition: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
-        for _ in 0..N_LOOKS {
-            if changed() {
+        for _ in 0..POLLS_PER_CLOCK_READ {
+            if condition() {
                 return true;
             }
             std::hint::spin_loop();
         }
         let waited = start.elapsed();
-        if waited > AWAKE_TIME {
+        if waited > PARK_AFTER {
             return false;
         }
-        if waited > SPIN_TIME {
+        if waited > YIELD_AFTER {
             thread::yield_now();
         }
     }
 }
 
-/// A lock whose value is sound even where a thread panicked while it had it.
+/// Locks a mutex, ignoring poison: its value stays valid if a thread panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -294,54 +308,54 @@ mod tests {
     use super::ThreadPool;
 
     #[test]
-    fn each_item_is_worked_on_once() {
+    fn every_item_is_processed_exactly_once() {
         for n_threads in [0, 1, 2, 3, 8] {
-            let team = ThreadPool::new(n_threads).unwrap();
-            assert_eq!(team.n_threads(), n_threads.max(1));
+            let pool = ThreadPool::new(n_threads).unwrap();
+            assert_eq!(pool.n_threads(), n_threads.max(1));
             for n_items in [0, 1, 2, 7, 100] {
                 let counts: Vec<AtomicUsize> = (0..n_items).map(|_| 0.into()).collect();
-                team.run_indexed(n_items, |index| {
+                pool.run_indexed(n_items, |index| {
                     counts[index].fetch_add(1, Ordering::Relaxed);
                 });
-                let mut places = vec![0; n_items];
-                let items = places.iter_mut().enumerate().collect();
-                team.run(items, |(index, place): (usize, &mut usize)| {
-                    *place = counts[index].load(Ordering::Relaxed) + index;
+                let mut targets = vec![0; n_items];
+                let items = targets.iter_mut().enumerate().collect();
+                pool.run(items, |(index, target): (usize, &mut usize)| {
+                    *target = counts[index].load(Ordering::Relaxed) + index;
                 });
-                assert_eq!(places, (1..=n_items).collect::<Vec<_>>());
+                assert_eq!(targets, (1..=n_items).collect::<Vec<_>>());
             }
         }
     }
 
     #[test]
-    fn a_thread_makes_its_own_once_and_has_it_for_all_its_items() {
+    fn a_thread_initializes_its_value_once_for_all_its_items() {
         for n_threads in [1, 3] {
-            let team = ThreadPool::new(n_threads).unwrap();
-            let n_made = AtomicUsize::new(0);
-            let mut places = vec![0; 50];
-            let items: Vec<&mut usize> = places.iter_mut().collect();
-            let make = || {
-                n_made.fetch_add(1, Ordering::Relaxed);
+            let pool = ThreadPool::new(n_threads).unwrap();
+            let n_initialized = AtomicUsize::new(0);
+            let mut targets = vec![0; 50];
+            let items: Vec<&mut usize> = targets.iter_mut().collect();
+            let init = || {
+                n_initialized.fetch_add(1, Ordering::Relaxed);
                 0
             };
-            team.run_with(items, make, |n_before: &mut usize, place| {
+            pool.run_with(items, init, |n_before: &mut usize, target| {
                 *n_before += 1;
-                *place = *n_before;
+                *target = *n_before;
             });
-            let n_made = n_made.into_inner();
-            assert!((1..=n_threads).contains(&n_made));
-            let n_first = places.iter().filter(|place| **place == 1).count();
-            assert_eq!(n_first, n_made);
-            assert!(places.iter().all(|place| *place > 0));
+            let n_initialized = n_initialized.into_inner();
+            assert!((1..=n_threads).contains(&n_initialized));
+            let n_first = targets.iter().filter(|target| **target == 1).count();
+            assert_eq!(n_first, n_initialized);
+            assert!(targets.iter().all(|target| *target > 0));
         }
     }
 
     #[test]
-    fn regions_follow_each_other_without_a_loss() {
-        let team = ThreadPool::new(3).unwrap();
+    fn no_item_is_lost_over_many_regions() {
+        let pool = ThreadPool::new(3).unwrap();
         let sum = AtomicUsize::new(0);
         for round in 0..20_000 {
-            team.run_indexed(5, |index| {
+            pool.run_indexed(5, |index| {
                 sum.fetch_add(index, Ordering::Relaxed);
             });
             assert_eq!(sum.load(Ordering::Relaxed), 10 * (round + 1));
@@ -349,12 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_slept_come_back() {
-        let team = ThreadPool::new(4).unwrap();
+    fn parked_threads_wake_up_for_the_next_job() {
+        let pool = ThreadPool::new(4).unwrap();
         for _ in 0..5 {
             thread::sleep(Duration::from_millis(2));
             let seen = Mutex::new(BTreeSet::new());
-            team.run_indexed(4, |_| {
+            pool.run_indexed(4, |_| {
                 let name = thread::current().name().map(str::to_owned);
                 seen.lock().unwrap().insert(name);
                 thread::sleep(Duration::from_millis(20));
@@ -365,18 +379,18 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller_and_the_team_goes_on() {
-        let team = ThreadPool::new(3).unwrap();
+    fn a_panic_reaches_the_caller_and_the_pool_stays_usable() {
+        let pool = ThreadPool::new(3).unwrap();
         for bad in 0..9 {
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                team.run((0..9).collect(), |item: usize| {
+                pool.run((0..9).collect(), |item: usize| {
                     assert!(item != bad, "item {item}");
                 });
             }));
             let message = outcome.unwrap_err().downcast::<String>().unwrap();
             assert_eq!(*message, format!("item {bad}"));
             let n_done = AtomicUsize::new(0);
-            team.run_indexed(9, |_| {
+            pool.run_indexed(9, |_| {
                 n_done.fetch_add(1, Ordering::Relaxed);
             });
             assert_eq!(n_done.into_inner(), 9);
@@ -384,15 +398,15 @@ mod tests {
     }
 
     #[test]
-    fn work_may_be_asked_for_from_inside_and_from_several_threads() {
-        let team = ThreadPool::new(3).unwrap();
+    fn nested_and_concurrent_calls_complete() {
+        let pool = ThreadPool::new(3).unwrap();
         let n_done = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
                     for _ in 0..100 {
-                        team.run_indexed(4, |_| {
-                            team.run(vec![1, 2, 3], |item| {
+                        pool.run_indexed(4, |_| {
+                            pool.run(vec![1, 2, 3], |item| {
                                 n_done.fetch_add(item, Ordering::Relaxed);
                             });
                         });

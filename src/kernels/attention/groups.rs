@@ -1,87 +1,87 @@
-//! Groups of queries with some neighbouring blocks: where their scores go, and what they are added to.
+//! Applies the inner loops to a group of queries: writes its scores, and adds up its values.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
 use super::Lanes;
-use super::gather::Group;
 use super::job::N_SEGMENT_BLOCKS;
-use super::scores::put_scores;
-use super::tile::{Weighted, add_values, scores};
+use super::scores::write_scores;
+use super::tile::{WeightedValues, add_values, scores};
+use super::visible_runs::QueryGroup;
 use crate::kernels::N_LANES;
 
-/// Where the scores of a group with some blocks go.
-pub struct Scores<'a> {
-    /// The queries.
-    pub group: Group<'a>,
-    /// The first block.
+/// Where to write the scores of a group for some blocks.
+pub struct ScoreOutput<'a> {
+    pub group: QueryGroup<'a>,
+    /// The first block, numbered in the sequence.
     pub block: usize,
-    /// What scores are kept within.
+    /// The soft cap of the scores.
     pub cap: Option<f32>,
     /// The first block of the segment.
     pub first_block: usize,
     /// `[query][block of the segment][lane]`.
-    pub found: &'a mut [Lanes],
+    pub scores: &'a mut [Lanes],
 }
 
-/// Writes the scores of a group with some blocks.
+/// Writes the scores of a group for one or two blocks.
 #[inline(always)]
-pub fn write_group<S: Simd, const R: usize>(
+pub fn write_group_scores<S: Simd, const R: usize>(
     simd: S,
     keys: &[Lanes],
     queries: &[f32],
-    places: &mut Scores<'_>,
+    output: &mut ScoreOutput<'_>,
 ) {
     let (queries, _) = queries.as_chunks::<R>();
     let n_blocks = keys.len() / queries.len().max(1);
-    let found = scores::<S, R>(simd, keys, queries);
-    for (block, found) in (places.block..).zip(found.iter().take(n_blocks)) {
-        for (member, found) in places.group.members.iter().zip(found) {
-            let place = member.query * N_SEGMENT_BLOCKS + block - places.first_block;
-            let Some(scores) = places.found.get_mut(place) else {
+    let block_scores = scores::<S, R>(simd, keys, queries);
+    for (block, scores) in (output.block..).zip(block_scores.iter().take(n_blocks)) {
+        for (mask, scores) in output.group.masks.iter().zip(scores) {
+            let index = mask.query * N_SEGMENT_BLOCKS + block - output.first_block;
+            let Some(target) = output.scores.get_mut(index) else {
                 continue;
             };
-            put_scores(places.cap, member.lanes(block), *found, scores);
+            write_scores(output.cap, mask.lanes(block), *scores, target);
         }
     }
 }
 
-/// The values of some neighbouring blocks, and what is added to.
-pub struct Mixing<'a> {
+/// The values of adjacent blocks and the sums to add them to.
+pub struct ValueSums<'a> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
-    /// The blocks.
+    /// The blocks, numbered in the sequence.
     pub tile: Range<usize>,
     /// The first block of the segment.
     pub first_block: usize,
-    /// What became of the scores: `[query][block of the segment][lane]`.
+    /// The probabilities: `[query][block of the segment][lane]`.
     pub scores: &'a [Lanes],
     /// `[query][dim]`.
-    pub mixed: &'a mut [Lanes],
+    pub weighted_sums: &'a mut [Lanes],
 }
 
-impl Mixing<'_> {
-    /// Adds what each query of a group alone sees of some blocks.
+impl ValueSums<'_> {
+    /// Adds partly visible blocks, one query at a time.
     #[inline(always)]
-    pub fn add_singly<S: Simd>(&mut self, simd: S, group: Group<'_>, blocks: Range<usize>) {
+    pub fn add_each<S: Simd>(&mut self, simd: S, group: QueryGroup<'_>, blocks: Range<usize>) {
         for block in blocks {
             for single in group.singles() {
-                add_group::<S, 1>(simd, single, block..block + 1, self);
+                add_group_values::<S, 1>(simd, single, block..block + 1, self);
             }
         }
     }
 }
 
-/// Adds what the queries of a group see of some blocks; where they are several, they see all.
+/// Adds the visible values of some blocks. If the group has several queries, the blocks must be
+/// fully visible to all of them.
 #[inline(always)]
-pub fn add_group<S: Simd, const R: usize>(
+pub fn add_group_values<S: Simd, const R: usize>(
     simd: S,
-    group: Group<'_>,
+    group: QueryGroup<'_>,
     blocks: Range<usize>,
-    mixing: &mut Mixing<'_>,
+    value_sums: &mut ValueSums<'_>,
 ) {
-    let (Some(members), [first, ..]) = (group.members.first_chunk::<R>(), group.members) else {
+    let (Some(masks), [first, ..]) = (group.masks.first_chunk::<R>(), group.masks) else {
         return;
     };
     if blocks.is_empty() {
@@ -92,26 +92,26 @@ pub fn add_group<S: Simd, const R: usize>(
     } else {
         0..N_LANES
     };
-    let n_block_registers = mixing.values.len() / mixing.tile.len();
-    let start = blocks.start - mixing.tile.start;
-    let values = mixing
+    let n_block_registers = value_sums.values.len() / value_sums.tile.len();
+    let start = blocks.start - value_sums.tile.start;
+    let values = value_sums
         .values
         .get(start * n_block_registers..(start + blocks.len()) * n_block_registers);
-    let (mut probs, mut places): ([&[Lanes]; R], _) = ([&[]; R], [0; R]);
-    for ((probs, place), member) in probs.iter_mut().zip(&mut places).zip(members) {
-        let start = member.query * N_SEGMENT_BLOCKS + blocks.start - mixing.first_block;
-        *probs = mixing
+    let (mut probs, mut offsets): ([&[Lanes]; R], _) = ([&[]; R], [0; R]);
+    for ((probs, offset), mask) in probs.iter_mut().zip(&mut offsets).zip(masks) {
+        let start = mask.query * N_SEGMENT_BLOCKS + blocks.start - value_sums.first_block;
+        *probs = value_sums
             .scores
             .get(start..start + blocks.len())
             .unwrap_or_default();
-        *place = member.query * n_block_registers / N_LANES;
+        *offset = mask.query * n_block_registers / N_LANES;
     }
-    let values = Weighted {
+    let values = WeightedValues {
         values: values.unwrap_or_default(),
         n_registers: n_block_registers / N_LANES,
         lanes,
         probs,
-        places,
+        offsets,
     };
-    add_values(simd, &values, mixing.mixed);
+    add_values(simd, &values, value_sums.weighted_sums);
 }

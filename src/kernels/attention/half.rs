@@ -1,4 +1,4 @@
-//! 16-bit floating-point numbers: half the memory of those in which attention computes.
+//! Half precision (binary16) storage for keys and values; attention computes in single precision.
 
 #[cfg(target_arch = "x86_64")]
 use std::any::Any;
@@ -10,31 +10,32 @@ use pulp::x86::V4;
 use super::Lanes;
 use crate::kernels::N_LANES;
 
-/// Two registers of numbers in IEEE's binary16: a cache line.
+/// Two registers of IEEE binary16 numbers in one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct HalfLanes([[u16; N_LANES]; 2]);
 
-/// The largest number.
+/// The bits of the largest finite number.
 const MAX: u32 = 0x7BFF;
 
-/// Multiplying with this moves the exponent's bias from 15 to 127, also for numbers below 2^-14.
+/// Multiplying by this moves the exponent bias from 15 to 127, for subnormal numbers too.
 const BIAS: f32 = f32::from_bits((127 + 112) << 23);
 
 impl HalfLanes {
-    /// No number but zero.
+    /// All zeros.
     pub const ZERO: Self = Self([[0; N_LANES]; 2]);
 
-    /// Writes a number of the first or the second register.
+    /// Sets one lane of the first or the second register.
     pub fn set(&mut self, register: usize, lane: usize, value: f32) {
-        let places = self.0.get_mut(register);
-        if let Some(place) = places.and_then(|lanes| lanes.get_mut(lane)) {
-            *place = round(value) as u16;
+        let targets = self.0.get_mut(register);
+        if let Some(target) = targets.and_then(|lanes| lanes.get_mut(lane)) {
+            *target = round(value) as u16;
         }
     }
 
-    /// The numbers in single precision, exactly; what is no number is never written. No closure is mapped here or
-    /// below: it would not be compiled for the processor that is there.
+    /// Converts to single precision, exactly. NaN and infinity never occur, because [`round`] does
+    /// not produce them. No closures here or below: they would not be compiled for the instructions
+    /// of the dispatch.
     #[inline(always)]
     pub fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
         let [first, second] = self.0;
@@ -42,7 +43,7 @@ impl HalfLanes {
     }
 }
 
-/// One register in single precision.
+/// Converts one register to single precision.
 #[inline(always)]
 fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
     #[cfg(target_arch = "x86_64")]
@@ -52,25 +53,27 @@ fn widen<S: Simd>(simd: S, numbers: [u16; N_LANES]) -> Lanes {
     #[cfg(not(target_arch = "x86_64"))]
     let _: S = simd;
     let mut widened = Lanes::all(0.0);
-    for (place, number) in widened.0.iter_mut().zip(numbers) {
+    for (target, number) in widened.0.iter_mut().zip(numbers) {
         let number = u32::from(number);
         let magnitude = f32::from_bits((number & 0x7FFF) << 13) * BIAS;
-        *place = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
+        *target = f32::from_bits(magnitude.to_bits() | (number & 0x8000) << 16);
     }
     widened
 }
 
-/// The bits of the nearest number, of two the even one. Beyond the largest it is the largest, because one
-/// infinite key would hide all others.
+/// Rounds to the nearest binary16 number, ties to even, and returns its bits. Larger magnitudes
+/// saturate, because one infinite key would hide all others.
 #[inline(always)]
 const fn round(value: f32) -> u32 {
     let bits = value.to_bits();
     let sign = (bits >> 16) & 0x8000;
     let magnitude = bits & 0x7FFF_FFFF;
-    // The exponent's bias goes from 127 to 15; 13 bits are rounded away, a carry goes into the exponent.
+    // The exponent bias changes from 127 to 15. Rounding drops 13 bits, and a carry goes into the
+    // exponent.
     let rounding = 0xFFF + ((magnitude >> 13) & 1);
     let normal = magnitude.wrapping_add(rounding).wrapping_sub(112 << 23) >> 13;
-    // Below 2^-14 numbers are multiples of 2^-24: so is every sum with one half in single precision.
+    // Below 2^-14, binary16 numbers are multiples of 2^-24, and so are single-precision numbers
+    // just above 0.5.
     let small = (f32::from_bits(magnitude) + 0.5)
         .to_bits()
         .wrapping_sub(0.5_f32.to_bits());
@@ -97,7 +100,8 @@ mod tests {
         }
     }
 
-    /// As it comes back, also negated, and with whatever instructions.
+    /// Rounds a value and widens it again; checks that the sign and the instruction set make no
+    /// difference.
     fn rounded(value: f32) -> f32 {
         let mut lanes = HalfLanes::ZERO;
         lanes.set(0, 3, value);
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_back() {
+    fn every_finite_number_survives_the_round_trip() {
         for bits in 0..=u16::MAX {
             let number = f16::from_bits(bits);
             if number.is_finite() {
@@ -123,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_between_go_to_the_nearest_and_then_to_the_even_one() {
+    fn values_round_to_nearest_ties_to_even() {
         for bits in (0..0x477F_E000_u32).step_by(997) {
             let value = f32::from_bits(bits);
             assert_eq!(
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_the_largest() {
+    fn large_values_saturate() {
         for value in [65_519.0, 65_520.0, 1e9, f32::MAX, f32::INFINITY] {
             assert_eq!(rounded(value).to_bits(), 65_504.0_f32.to_bits());
         }

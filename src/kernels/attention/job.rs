@@ -1,66 +1,62 @@
-//! One piece of work: the queries of some rows that share a key-value head, over some segments.
+//! One attention job: the queries of some rows that share a key-value head, over some segments.
 
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::byte_bench::{ByteBench, SeenBytes};
-use super::gather::{Group, Member, Seen, gather};
-use super::groups::{Mixing, Scores, add_group, write_group};
+use super::byte_scratch::{ByteScratch, VisibleByteRun};
+use super::groups::{ScoreOutput, ValueSums, add_group_values, write_group_scores};
 use super::keys_values::n_value_registers;
 use super::partial::Partial;
-use super::scores::{each_block, exponentials, put_scores, put_seen, weigh};
+use super::scores::{copy_visible, each_block, exponentials, scaled_exponentials, write_scores};
+use super::visible_runs::{QueryGroup, QueryMask, VisibleRun, visible_runs};
 use super::{Heads, Lanes, N_SEGMENT, Row};
 use crate::kernels::{InstructionSet, N_LANES};
 
-/// Blocks that are looked at together.
+/// Blocks whose scores are computed together.
 const N_TILE_BLOCKS: usize = 2;
 
-/// Blocks whose values are added together: with 64 dimensions they take half of the first cache.
+/// Blocks whose values are accumulated together: with 64 dimensions they fill half of the L1 cache.
 const N_VALUE_BLOCKS: usize = 4;
 
-/// Blocks in 8 bits that queries are multiplied with before their scores are looked at.
+/// 8-bit blocks that are multiplied by the queries before the scores are stored.
 const N_BYTE_TILE_BLOCKS: usize = 8;
 
-/// Blocks of a segment.
 pub const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
-/// The scores of what is not seen.
-const HIDDEN: Lanes = Lanes::all(f32::NEG_INFINITY);
+/// The scores of masked positions.
+const MASKED: Lanes = Lanes::all(f32::NEG_INFINITY);
 
-/// A piece of work. A type and not a closure, because only what is inlined in its method is compiled for
-/// the processor that is there.
+/// One attention job. It is a type rather than a closure because only code that is inlined into its
+/// `with_simd` is compiled for the CPU's instructions.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// What it needs on the way.
+    /// Buffers that the job may use.
     pub scratch: &'a mut Scratch,
-    /// Of the model.
     pub heads: Heads,
-    /// Which of the key-value heads.
+    /// The key-value head that the queries share.
     pub kv_head: usize,
-    /// The rows.
     pub rows: &'a [Row<'a>],
-    /// Their queries, keys and values, `[row][head][dim]`.
+    /// The queries, keys and values of the rows, `[row][head][dim]`.
     pub qkv: &'a [f32],
-    /// Which segments.
+    /// The segments to attend to.
     pub segments: Range<usize>,
-    /// Where the result goes.
-    pub result: Result<'a>,
+    pub target: JobTarget<'a>,
 }
 
-/// Where a job's result goes.
+/// Where a job writes its result.
 #[derive(Debug)]
-pub enum Result<'a> {
-    /// What one segment contributes, to be joined with the others.
+pub enum JobTarget<'a> {
+    /// The partial softmax of one segment, to be merged with the others.
     Partial(&'a mut Partial),
-    /// The mixes, for each row those of the heads of the job.
-    Mixed(Vec<&'a mut [f32]>),
+    /// The attention output: for each row, the heads of this job.
+    Output(Vec<&'a mut [f32]>),
 }
 
-/// Calls a function for a group of queries with their number as its last constant.
+/// Calls a function with the number of queries in a group as its last const generic argument.
 macro_rules! with_size {
     ($group:expr, $function:ident$(::<$simd:ident>)?($($argument:expr),*)) => {
-        match $group.members.len() {
+        match $group.masks.len() {
             1 => $function::<$($simd,)? 1>($($argument),*),
             2 => $function::<$($simd,)? 2>($($argument),*),
             3 => $function::<$($simd,)? 3>($($argument),*),
@@ -84,11 +80,11 @@ impl WithSimd for Job<'_> {
             rows,
             qkv,
             segments,
-            result,
+            target,
         } = self;
-        // Its queries are others, whatever their numbers.
-        scratch.takers.clear();
-        let mut bench = Bench {
+        // The scratch memory may hold queries of another job under the same indices.
+        scratch.loaded_queries.clear();
+        let mut job = RunningJob {
             heads,
             kv_head,
             rows,
@@ -96,125 +92,126 @@ impl WithSimd for Job<'_> {
             first_block: 0,
             scratch,
         };
-        match result {
-            Result::Partial(partial) => bench.segment(simd, segments.start, partial),
-            Result::Mixed(outputs) => {
-                let (mut joined, mut partial) = (Partial::default(), Partial::default());
-                bench.clear(&mut joined);
+        match target {
+            JobTarget::Partial(partial) => job.segment(simd, segments.start, partial),
+            JobTarget::Output(outputs) => {
+                let (mut merged, mut partial) = (Partial::default(), Partial::default());
+                job.clear(&mut merged);
                 for segment in segments {
-                    bench.segment(simd, segment, &mut partial);
-                    joined.join(&partial);
+                    job.segment(simd, segment, &mut partial);
+                    merged.merge(&partial);
                 }
                 let outputs = outputs.into_iter();
-                joined.finish(outputs.flat_map(|row| row.chunks_exact_mut(heads.head_dim)));
+                merged.write_output(outputs.flat_map(|row| row.chunks_exact_mut(heads.head_dim)));
             }
         }
     }
 }
 
-/// What jobs need on the way: one after another has it, so that its memory is asked for only once.
+/// Buffers of a job. A thread reuses them for all of its jobs, to allocate only once.
 #[derive(Debug)]
 pub struct Scratch {
-    /// The queries of those who see the run at hand: `[group][dim][query]`.
+    /// The queries that attend to the current run: `[group][dim][query]`.
     queries: Vec<f32>,
-    /// The numbers of those whose queries these are.
-    takers: Vec<usize>,
-    /// Scores, and then what they become: `[query][block][lane]`.
+    /// The indices of the queries in `queries`.
+    loaded_queries: Vec<usize>,
+    /// Scores, later replaced by probabilities: `[query][block][lane]`.
     scores: Vec<Lanes>,
-    /// Where values are kept in 8 bits, the scales of the positions that the query at hand sees: `[block][lane]`.
+    /// The scales of the positions that the current query attends to, `[block][lane]`. Only used
+    /// with an 8-bit cache.
     scales: Vec<Lanes>,
-    /// Keys or values that are kept in another precision.
-    copy: Vec<Lanes>,
-    bytes: ByteBench,
+    /// Keys or values converted to single precision.
+    widened: Vec<Lanes>,
+    bytes: ByteScratch,
 }
 
 impl Scratch {
-    /// For products with these instructions.
+    /// Creates empty scratch memory for kernels that use these instructions.
     pub fn new(instructions: InstructionSet) -> Self {
         Self {
             queries: Vec::new(),
-            takers: Vec::new(),
+            loaded_queries: Vec::new(),
             scores: Vec::new(),
             scales: Vec::new(),
-            copy: Vec::new(),
-            bytes: ByteBench::new(instructions),
+            widened: Vec::new(),
+            bytes: ByteScratch::new(instructions),
         }
     }
 
-    /// Puts down whose queries are taken next. Returns whether they are others than those that are there.
-    fn takes_others(&mut self, members: &[Member]) -> bool {
-        let takers = members.iter().map(|member| member.query);
-        if takers.clone().eq(self.takers.iter().copied()) {
+    /// Records which queries are about to be loaded. Returns `false` if they are loaded already.
+    fn switch_queries(&mut self, masks: &[QueryMask]) -> bool {
+        let queries = masks.iter().map(|mask| mask.query);
+        if queries.clone().eq(self.loaded_queries.iter().copied()) {
             return false;
         }
-        self.takers.clear();
-        self.takers.extend(takers);
+        self.loaded_queries.clear();
+        self.loaded_queries.extend(queries);
         true
     }
 }
 
-/// A job at work.
-struct Bench<'a> {
+/// A running job.
+struct RunningJob<'a> {
     heads: Heads,
     kv_head: usize,
     rows: &'a [Row<'a>],
     qkv: &'a [f32],
-    /// The first block of the segment at hand.
+    /// The first block of the current segment.
     first_block: usize,
     scratch: &'a mut Scratch,
 }
 
-impl Bench<'_> {
+impl RunningJob<'_> {
     fn clear(&self, partial: &mut Partial) {
-        let n_queries = self.rows.len() * self.heads.group();
+        let n_queries = self.rows.len() * self.heads.group_size();
         partial.clear(n_queries, n_value_registers(self.heads.head_dim));
     }
 
-    /// Finds what a segment contributes.
+    /// Computes the partial softmax of a segment.
     #[inline(always)]
     fn segment<S: Simd>(&mut self, simd: S, segment: usize, partial: &mut Partial) {
         self.clear(partial);
         let positions = segment * N_SEGMENT..(segment + 1) * N_SEGMENT;
-        let found = gather(self.rows, self.heads.group(), &positions);
-        if found.is_empty() {
+        let runs = visible_runs(self.rows, self.heads.group_size(), &positions);
+        if runs.is_empty() {
             return;
         }
         self.first_block = segment * N_SEGMENT_BLOCKS;
         let n_scores = partial.sums.len() * N_SEGMENT_BLOCKS;
         self.scratch.scores.resize(n_scores, Lanes::all(0.0));
-        self.hide(&positions);
-        let in_bytes = found
+        self.mask_edges(&positions);
+        let byte_runs = runs
             .iter()
-            .filter_map(|seen| SeenBytes::of(seen, self.kv_head));
-        let in_bytes: Vec<SeenBytes<'_>> = in_bytes.collect();
-        // A model keeps all of its keys and values alike.
-        if in_bytes.is_empty() {
-            for seen in &found {
-                self.write_scores(simd, seen);
+            .filter_map(|run| VisibleByteRun::of(run, self.kv_head));
+        let byte_runs: Vec<VisibleByteRun<'_>> = byte_runs.collect();
+        // All runs of a model use the same cache type.
+        if byte_runs.is_empty() {
+            for run in &runs {
+                self.write_scores(simd, run);
             }
-            self.weigh::<S>(&positions, partial);
-            for seen in &found {
-                self.add_values(simd, seen, partial);
+            self.exponentiate::<S>(&positions, partial);
+            for run in &runs {
+                self.add_values(simd, run, partial);
             }
         } else {
-            for seen in &in_bytes {
-                self.write_byte_scores(seen);
+            for run in &byte_runs {
+                self.write_byte_scores(run);
             }
-            self.weigh_bytes(simd, &in_bytes, &positions, partial);
-            for seen in &in_bytes {
-                self.scratch.bytes.add(seen, self.heads, self.first_block);
+            self.exponentiate_and_quantize(simd, &byte_runs, &positions, partial);
+            for run in &byte_runs {
+                self.scratch.bytes.add(run, self.heads, self.first_block);
             }
-            self.scratch.bytes.finish(&mut partial.mixed);
+            self.scratch.bytes.write_output(&mut partial.weighted_sums);
         }
     }
 
     #[inline(always)]
-    fn write_byte_scores(&mut self, seen: &SeenBytes<'_>) {
-        let (members, blocks) = (seen.members(), seen.blocks());
-        if self.scratch.takes_others(members) {
+    fn write_byte_scores(&mut self, run: &VisibleByteRun<'_>) {
+        let (masks, blocks) = (run.masks(), run.blocks());
+        if self.scratch.switch_queries(masks) {
             self.scratch.queries.clear();
-            for member in members {
-                let query = self.heads.query(self.qkv, self.kv_head, member.query);
+            for mask in masks {
+                let query = self.heads.query(self.qkv, self.kv_head, mask.query);
                 let scale = self.heads.score_scale;
                 self.scratch
                     .queries
@@ -223,34 +220,35 @@ impl Bench<'_> {
             let head_dim = self.heads.head_dim;
             self.scratch
                 .bytes
-                .take_queries(&self.scratch.queries, head_dim);
+                .quantize_queries(&self.scratch.queries, head_dim);
         }
         for start in blocks.clone().step_by(N_BYTE_TILE_BLOCKS) {
             let tile = start..(start + N_BYTE_TILE_BLOCKS).min(blocks.end);
-            let found = self
+            let scores = self
                 .scratch
                 .bytes
-                .products(seen, &tile, self.heads)
+                .multiply(run, &tile, self.heads)
                 .as_chunks()
                 .0;
-            for (member, found) in members.iter().zip(found.chunks_exact(tile.len())) {
-                let start = member.query * N_SEGMENT_BLOCKS + tile.start - self.first_block;
-                let scores = self.scratch.scores.get_mut(start..start + tile.len());
-                let scores = scores.unwrap_or_default();
-                each_block(member, &tile, scores, found, |lanes, scores, found| {
-                    put_scores(self.heads.score_cap, lanes, Lanes(*found), scores);
+            for (mask, scores) in masks.iter().zip(scores.chunks_exact(tile.len())) {
+                let start = mask.query * N_SEGMENT_BLOCKS + tile.start - self.first_block;
+                let targets = self.scratch.scores.get_mut(start..start + tile.len());
+                let targets = targets.unwrap_or_default();
+                each_block(mask, &tile, targets, scores, |lanes, target, scores| {
+                    write_scores(self.heads.score_cap, lanes, Lanes(*scores), target);
                 });
             }
         }
     }
 
-    /// Turns the scores of all queries into e^(score − largest), times the scales of their positions' values, and
-    /// rounds what becomes of them. One query after another, so that its scores stay near.
+    /// Turns the scores of all queries into e^(score − largest), multiplies them by the scales of
+    /// their positions' values, and quantizes the products. It finishes one query before the next,
+    /// so that the scores stay in the cache.
     #[inline(always)]
-    fn weigh_bytes<S: Simd>(
+    fn exponentiate_and_quantize<S: Simd>(
         &mut self,
         simd: S,
-        found: &[SeenBytes<'_>],
+        runs: &[VisibleByteRun<'_>],
         positions: &Range<usize>,
         partial: &mut Partial,
     ) {
@@ -258,44 +256,44 @@ impl Bench<'_> {
         let sums = partial.maxima.iter_mut().zip(&mut partial.sums);
         for (query, (max, sum)) in sums.enumerate() {
             let blocks = self.blocks(query, positions);
-            // The queries of a row see the same.
-            if query % self.heads.group() == 0 {
-                self.take_scales(query, found, &blocks);
+            // All queries of a row attend to the same positions.
+            if query % self.heads.group_size() == 0 {
+                self.load_scales(query, runs, &blocks);
             }
             let start = query * N_SEGMENT_BLOCKS;
             let range = start + blocks.start..start + blocks.end;
             let weights = self.scratch.scores.get_mut(range).unwrap_or_default();
-            let weighed = weigh(simd, weights, &self.scratch.scales);
-            (*max, *sum) = (weighed.max, weighed.sum);
+            let stats = scaled_exponentials(simd, weights, &self.scratch.scales);
+            (*max, *sum) = (stats.max, stats.sum);
             self.scratch
                 .bytes
-                .round(blocks.start, weights, weighed.largest);
+                .quantize_probs(blocks.start, weights, stats.largest);
         }
     }
 
-    /// Takes the scales of all positions that a query sees in these blocks of the segment.
+    /// Loads the scales of all positions in these blocks that a query attends to.
     #[inline(always)]
-    fn take_scales(&mut self, query: usize, found: &[SeenBytes<'_>], blocks: &Range<usize>) {
+    fn load_scales(&mut self, query: usize, runs: &[VisibleByteRun<'_>], blocks: &Range<usize>) {
         self.scratch.scales.clear();
         self.scratch.scales.resize(blocks.len(), Lanes::all(0.0));
         let start = self.first_block + blocks.start;
-        for seen in found {
-            let Some(member) = seen.member(query) else {
+        for run in runs {
+            let Some(mask) = run.mask(query) else {
                 continue;
             };
-            let own = member.blocks();
-            let places = self
+            let visible = mask.blocks();
+            let targets = self
                 .scratch
                 .scales
-                .get_mut(own.start - start..own.end - start);
-            let places = places.unwrap_or_default();
-            each_block(member, &own, places, seen.scales(&own), put_seen);
+                .get_mut(visible.start - start..visible.end - start);
+            let targets = targets.unwrap_or_default();
+            each_block(mask, &visible, targets, run.scales(&visible), copy_visible);
         }
     }
 
-    /// The blocks of a segment that a query sees something of, by their numbers in the segment.
+    /// The blocks of the segment that a query attends to, numbered in the segment.
     fn blocks(&self, query: usize, positions: &Range<usize>) -> Range<usize> {
-        let Some(row) = self.rows.get(query / self.heads.group()) else {
+        let Some(row) = self.rows.get(query / self.heads.group_size()) else {
             return 0..0;
         };
         let first = row.visible.start.max(positions.start) / N_LANES;
@@ -303,84 +301,89 @@ impl Bench<'_> {
         first - self.first_block..end.max(first) - self.first_block
     }
 
-    /// Hides the first and the last block of each query, of which it may see only a part.
-    fn hide(&mut self, positions: &Range<usize>) {
+    /// Masks the first and the last block of each query, which may be partly visible.
+    fn mask_edges(&mut self, positions: &Range<usize>) {
         for query in 0..self.scratch.scores.len() / N_SEGMENT_BLOCKS {
             let blocks = self.blocks(query, positions);
             let start = query * N_SEGMENT_BLOCKS;
-            let seen = self
+            let visible = self
                 .scratch
                 .scores
                 .get_mut(start + blocks.start..start + blocks.end);
-            if let Some([first, .., last]) = seen {
-                *first = HIDDEN;
-                *last = HIDDEN;
-            } else if let Some([only]) = seen {
-                *only = HIDDEN;
+            if let Some([first, .., last]) = visible {
+                *first = MASKED;
+                *last = MASKED;
+            } else if let Some([only]) = visible {
+                *only = MASKED;
             }
         }
     }
 
     #[inline(always)]
-    fn write_scores<S: Simd>(&mut self, simd: S, seen: &Seen<'_>) {
+    fn write_scores<S: Simd>(&mut self, simd: S, run: &VisibleRun<'_>) {
         let head_dim = self.heads.head_dim;
-        self.take_all_queries(seen);
-        let blocks = seen.blocks();
-        let mut copy = std::mem::take(&mut self.scratch.copy);
+        self.load_queries(run);
+        let blocks = run.blocks();
+        let mut widened = std::mem::take(&mut self.scratch.widened);
         for block in blocks.clone().step_by(N_TILE_BLOCKS) {
             let tile = block..(block + N_TILE_BLOCKS).min(blocks.end);
-            let keys = seen.keys_values.keys(simd, self.kv_head, &tile, &mut copy);
-            for group in seen.groups().filter(|group| group.sees_any_of(&tile)) {
+            let keys = run
+                .keys_values
+                .keys(simd, self.kv_head, &tile, &mut widened);
+            for group in run.groups().filter(|group| group.sees_any(&tile)) {
                 let start = group.start * head_dim;
                 let queries = self
                     .scratch
                     .queries
-                    .get(start..start + group.members.len() * head_dim);
+                    .get(start..start + group.masks.len() * head_dim);
                 let queries = queries.unwrap_or_default();
-                let mut scores = Scores {
+                let mut output = ScoreOutput {
                     group,
                     block,
                     cap: self.heads.score_cap,
                     first_block: self.first_block,
-                    found: &mut self.scratch.scores,
+                    scores: &mut self.scratch.scores,
                 };
-                with_size!(group, write_group::<S>(simd, keys, queries, &mut scores));
+                with_size!(
+                    group,
+                    write_group_scores::<S>(simd, keys, queries, &mut output)
+                );
             }
         }
-        self.scratch.copy = copy;
+        self.scratch.widened = widened;
     }
 
-    /// Takes the queries of those who see a run, if they are others than those that are there.
+    /// Loads the queries that attend to a run, unless they are loaded already.
     #[inline(always)]
-    fn take_all_queries(&mut self, seen: &Seen<'_>) {
-        if !self.scratch.takes_others(seen.members()) {
+    fn load_queries(&mut self, run: &VisibleRun<'_>) {
+        if !self.scratch.switch_queries(run.masks()) {
             return;
         }
         self.scratch.queries.clear();
-        for group in seen.groups() {
-            self.take_queries(group);
+        for group in run.groups() {
+            self.load_group_queries(group);
         }
     }
 
-    /// Takes the queries of a group side by side, scaled.
+    /// Loads the queries of a group, interleaved and scaled.
     #[inline(always)]
-    fn take_queries(&mut self, group: Group<'_>) {
+    fn load_group_queries(&mut self, group: QueryGroup<'_>) {
         let Heads {
             head_dim,
             score_scale,
             ..
         } = self.heads;
         let start = self.scratch.queries.len();
-        let n_members = group.members.len();
+        let n_queries = group.masks.len();
         self.scratch
             .queries
-            .resize(start + n_members * head_dim, 0.0);
-        let places = self.scratch.queries.get_mut(start..).unwrap_or_default();
-        for (index, member) in group.members.iter().enumerate() {
-            let query = self.heads.query(self.qkv, self.kv_head, member.query);
-            for (places, value) in places.chunks_exact_mut(n_members).zip(query) {
-                if let Some(place) = places.get_mut(index) {
-                    *place = value * score_scale;
+            .resize(start + n_queries * head_dim, 0.0);
+        let targets = self.scratch.queries.get_mut(start..).unwrap_or_default();
+        for (index, mask) in group.masks.iter().enumerate() {
+            let query = self.heads.query(self.qkv, self.kv_head, mask.query);
+            for (targets, value) in targets.chunks_exact_mut(n_queries).zip(query) {
+                if let Some(target) = targets.get_mut(index) {
+                    *target = value * score_scale;
                 }
             }
         }
@@ -388,9 +391,9 @@ impl Bench<'_> {
 
     /// Turns the scores of all queries into e^(score − largest).
     #[inline(always)]
-    fn weigh<S: Simd>(&mut self, positions: &Range<usize>, partial: &mut Partial) {
-        let found = partial.maxima.iter_mut().zip(&mut partial.sums);
-        for (query, (max, sum)) in found.enumerate() {
+    fn exponentiate<S: Simd>(&mut self, positions: &Range<usize>, partial: &mut Partial) {
+        let sums = partial.maxima.iter_mut().zip(&mut partial.sums);
+        for (query, (max, sum)) in sums.enumerate() {
             let blocks = self.blocks(query, positions);
             let start = query * N_SEGMENT_BLOCKS;
             let scores = self
@@ -402,31 +405,31 @@ impl Bench<'_> {
     }
 
     #[inline(always)]
-    fn add_values<S: Simd>(&mut self, simd: S, seen: &Seen<'_>, partial: &mut Partial) {
-        let mut copy = std::mem::take(&mut self.scratch.copy);
-        let blocks = seen.blocks();
+    fn add_values<S: Simd>(&mut self, simd: S, run: &VisibleRun<'_>, partial: &mut Partial) {
+        let mut widened = std::mem::take(&mut self.scratch.widened);
+        let blocks = run.blocks();
         for block in blocks.clone().step_by(N_VALUE_BLOCKS) {
             let tile = block..(block + N_VALUE_BLOCKS).min(blocks.end);
-            let values = seen
+            let values = run
                 .keys_values
-                .values(simd, self.kv_head, &tile, &mut copy);
-            let mut mixing = Mixing {
+                .values(simd, self.kv_head, &tile, &mut widened);
+            let mut value_sums = ValueSums {
                 values,
                 tile: tile.clone(),
                 first_block: self.first_block,
                 scores: &self.scratch.scores,
-                mixed: &mut partial.mixed,
+                weighted_sums: &mut partial.weighted_sums,
             };
-            for group in seen.groups() {
-                let whole = group.blocks_that_all_see(&tile);
-                mixing.add_singly(simd, group, tile.start..whole.start);
+            for group in run.groups() {
+                let full = group.fully_visible_blocks(&tile);
+                value_sums.add_each(simd, group, tile.start..full.start);
                 with_size!(
                     group,
-                    add_group::<S>(simd, group, whole.clone(), &mut mixing)
+                    add_group_values::<S>(simd, group, full.clone(), &mut value_sums)
                 );
-                mixing.add_singly(simd, group, whole.end..tile.end);
+                value_sums.add_each(simd, group, full.end..tile.end);
             }
         }
-        self.scratch.copy = copy;
+        self.scratch.widened = widened;
     }
 }

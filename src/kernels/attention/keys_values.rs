@@ -1,35 +1,36 @@
-//! Keys and values in the order in which attention wants them.
+//! Stores keys and values in the order in which attention reads them.
 
 use std::ops::Range;
 
 use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
-use super::ahead::fetch_ahead;
 use super::byte_blocks::ByteBlocks;
 use super::half::HalfLanes;
+use super::prefetch::prefetch;
 use super::{Heads, Lanes};
 use crate::kernels::N_LANES;
 
-/// As what keys and values are kept.
+/// The number format of cached keys and values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheType {
-    /// As they were computed.
+    /// Single precision, as computed.
     #[default]
     F32,
-    /// In half precision: half the memory to hold, and to read at each step.
+    /// Half precision: half the memory to hold, and to read at each step.
     F16,
-    /// In 8 bits, keys as blocks of `Q8_0` and values with one scale for each token and head; the queries and
-    /// the probabilities that meet them are rounded too. About a quarter of the memory, and products of bytes.
+    /// 8 bits: keys as `Q8_0` blocks, values with one scale per token and head. The queries and
+    /// probabilities that multiply them are quantized too. Takes about a quarter of the memory, and
+    /// products are byte products.
     Q8,
 }
 
 impl CacheType {
-    /// All of them.
+    /// All types, in menu order.
     pub const ALL: [Self; 3] = [Self::F32, Self::F16, Self::Q8];
 
-    /// How people call it: "f16".
+    /// The short name: "f16".
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -38,7 +39,7 @@ impl CacheType {
         }
     }
 
-    /// How people speak of such a cache: "an f16 cache".
+    /// The name with its article, for sentences: "an f16 cache".
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::F32 => "an f32 cache",
@@ -47,7 +48,7 @@ impl CacheType {
         }
     }
 
-    /// What the keys and values of one position take in one head of this width, in bytes.
+    /// Memory for the keys and values of one position in one head, in bytes.
     pub const fn n_bytes(self, head_dim: usize) -> usize {
         let n_values = 2 * head_dim.next_multiple_of(N_LANES);
         match self {
@@ -57,7 +58,7 @@ impl CacheType {
         }
     }
 
-    /// What there is to know of it, in a few words.
+    /// A few words that describe the type in a menu.
     pub const fn hint(self) -> &'static str {
         match self {
             Self::F32 => "as computed",
@@ -67,7 +68,7 @@ impl CacheType {
     }
 }
 
-/// One layer's keys and values of neighbouring tokens, in blocks of 16 positions.
+/// One layer's keys and values for a run of adjacent tokens, in blocks of 16 positions.
 ///
 /// Blocks begin at multiples of 16 in the sequence, so the first and the last may be partly filled.
 #[derive(Debug)]
@@ -87,25 +88,26 @@ enum Blocks {
 /// The blocks of one head.
 #[derive(Debug, Clone)]
 pub struct HeadBlocks<T> {
-    /// `[block][dim][lane]`, so that one register holds the same dimension of many positions.
+    /// `[block][dim][lane]`, so that one register holds the same dimension of 16 positions.
     keys: Vec<T>,
-    /// `[block][lane][dim]`, filled up to whole registers with zeros.
+    /// `[block][lane][dim]`, padded with zeros to full registers.
     values: Vec<T>,
 }
 
-/// A cache line of stored numbers: one register, or some neighbouring ones.
+/// A cache line of stored numbers, which holds one or more registers.
 pub trait Stored: Copy {
-    /// How many registers it holds.
+    /// Registers per cache line.
     const N_REGISTERS: usize;
 
-    /// No number but zero.
+    /// All zeros.
     const ZERO: Self;
 
-    /// Writes one number.
+    /// Sets one lane.
     fn set(&mut self, register: usize, lane: usize, value: f32);
 
-    /// Registers in full precision: themselves, or a copy.
-    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes];
+    /// Returns the registers in single precision: the stored ones if they already are, otherwise a
+    /// converted copy.
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], buffer: &'a mut Vec<Lanes>) -> &'a [Lanes];
 }
 
 impl Stored for Lanes {
@@ -114,13 +116,17 @@ impl Stored for Lanes {
     const ZERO: Self = Self::all(0.0);
 
     fn set(&mut self, _register: usize, lane: usize, value: f32) {
-        if let Some(place) = self.0.get_mut(lane) {
-            *place = value;
+        if let Some(target) = self.0.get_mut(lane) {
+            *target = value;
         }
     }
 
     #[inline(always)]
-    fn widen<'a, S: Simd>(_simd: S, stored: &'a [Self], _copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+    fn widen<'a, S: Simd>(
+        _simd: S,
+        stored: &'a [Self],
+        _buffer: &'a mut Vec<Lanes>,
+    ) -> &'a [Lanes] {
         stored
     }
 }
@@ -135,25 +141,26 @@ impl Stored for HalfLanes {
     }
 
     #[inline(always)]
-    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], copy: &'a mut Vec<Lanes>) -> &'a [Lanes] {
-        copy.resize(2 * stored.len(), Lanes::all(0.0));
-        let (pairs, _) = copy.as_chunks_mut::<2>();
+    fn widen<'a, S: Simd>(simd: S, stored: &'a [Self], buffer: &'a mut Vec<Lanes>) -> &'a [Lanes] {
+        buffer.resize(2 * stored.len(), Lanes::all(0.0));
+        let (pairs, _) = buffer.as_chunks_mut::<2>();
         for (pair, stored) in pairs.iter_mut().zip(stored) {
-            fetch_ahead(stored);
+            prefetch(stored);
             *pair = stored.widen(simd);
         }
-        copy
+        buffer
     }
 }
 
 impl KeysValues {
-    /// Of a run that begins at this place in its sequence, with no token yet.
+    /// Creates an empty run that begins at this position of its sequence.
     pub fn new(heads: Heads, cache_type: CacheType, first_position: usize) -> Self {
         Self {
             heads,
             first_position,
             blocks: match cache_type {
-                // Two registers share one, so heads of odd width stay as they are; no model has those.
+                // Two registers share a cache line, so heads of odd width fall back to F32. No
+                // known model has them.
                 CacheType::F16 if heads.head_dim.is_multiple_of(2) => {
                     Blocks::F16(vec![HeadBlocks::EMPTY; heads.n_kv_heads])
                 }
@@ -163,12 +170,12 @@ impl KeysValues {
         }
     }
 
-    /// Where the run begins.
+    /// The position of the run's first token in its sequence.
     pub const fn first_position(&self) -> usize {
         self.first_position
     }
 
-    /// What is written so far takes so many bytes.
+    /// Memory in use, in bytes.
     #[cfg(test)]
     pub fn n_bytes(&self) -> usize {
         match &self.blocks {
@@ -178,89 +185,90 @@ impl KeysValues {
         }
     }
 
-    /// Writes the keys and values, each `[kv heads × head_dim]`, of the token at this place in the sequence.
-    /// A place before the run's first is none of its.
+    /// Stores the keys and values, `[kv heads × head_dim]` each, of the token at this position.
+    /// Positions before the start of the run are ignored.
     pub fn write(&mut self, position: usize, keys: &[f32], values: &[f32]) {
         if position < self.first_position {
             return;
         }
-        let place = Place {
+        let address = CacheAddress {
             block: position / N_LANES - self.first_position / N_LANES,
             lane: position % N_LANES,
             head_dim: self.heads.head_dim,
         };
         match &mut self.blocks {
-            Blocks::F16(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
-            Blocks::F32(heads) => each_head(heads, place, (keys, values), HeadBlocks::write),
-            Blocks::Q8(heads) => each_head(heads, place, (keys, values), ByteBlocks::write),
+            Blocks::F16(heads) => each_head(heads, address, keys, values, HeadBlocks::write),
+            Blocks::F32(heads) => each_head(heads, address, keys, values, HeadBlocks::write),
+            Blocks::Q8(heads) => each_head(heads, address, keys, values, ByteBlocks::write),
         }
     }
 
-    /// A head whose keys and values are kept in 8 bits, and the numbers that some blocks have there.
+    /// Returns an 8-bit head and the numbers of these blocks in the run, or `None` if the cache is
+    /// not 8-bit.
     pub(super) fn bytes(
         &self,
         kv_head: usize,
-        numbers: &Range<usize>,
+        blocks: &Range<usize>,
     ) -> Option<(&ByteBlocks, Range<usize>)> {
         let Blocks::Q8(heads) = &self.blocks else {
             return None;
         };
-        Some((heads.get(kv_head)?, self.registers(numbers, 1)))
+        Some((heads.get(kv_head)?, self.register_range(blocks, 1)))
     }
 
-    /// The keys of some neighbouring blocks of a head, which are numbered in the sequence: `[block][dim][lane]`.
+    /// The keys of adjacent blocks, numbered in the sequence: `[block][dim][lane]`.
     #[inline(always)]
     pub(super) fn keys<'a, S: Simd>(
         &'a self,
         simd: S,
         kv_head: usize,
-        numbers: &Range<usize>,
-        copy: &'a mut Vec<Lanes>,
+        blocks: &Range<usize>,
+        buffer: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
-        let registers = self.registers(numbers, self.heads.head_dim);
-        let found = match &self.blocks {
+        let range = self.register_range(blocks, self.heads.head_dim);
+        let registers = match &self.blocks {
             Blocks::F16(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.keys, &registers, copy)),
+                .map(|head| part(simd, &head.keys, &range, buffer)),
             Blocks::F32(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.keys, &registers, copy)),
+                .map(|head| part(simd, &head.keys, &range, buffer)),
             Blocks::Q8(_) => None,
         };
-        found.unwrap_or_default()
+        registers.unwrap_or_default()
     }
 
-    /// The values of some neighbouring blocks of a head: `[block][lane][dim]`.
+    /// The values of adjacent blocks, numbered in the sequence: `[block][lane][dim]`.
     #[inline(always)]
     pub(super) fn values<'a, S: Simd>(
         &'a self,
         simd: S,
         kv_head: usize,
-        numbers: &Range<usize>,
-        copy: &'a mut Vec<Lanes>,
+        blocks: &Range<usize>,
+        buffer: &'a mut Vec<Lanes>,
     ) -> &'a [Lanes] {
         let n_registers = N_LANES * n_value_registers(self.heads.head_dim);
-        let registers = self.registers(numbers, n_registers);
-        let found = match &self.blocks {
+        let range = self.register_range(blocks, n_registers);
+        let registers = match &self.blocks {
             Blocks::F16(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.values, &registers, copy)),
+                .map(|head| part(simd, &head.values, &range, buffer)),
             Blocks::F32(heads) => heads
                 .get(kv_head)
-                .map(|head| part(simd, &head.values, &registers, copy)),
+                .map(|head| part(simd, &head.values, &range, buffer)),
             Blocks::Q8(_) => None,
         };
-        found.unwrap_or_default()
+        registers.unwrap_or_default()
     }
 
-    /// Where the registers of blocks lie, which have so many each.
-    const fn registers(&self, numbers: &Range<usize>, n_registers: usize) -> Range<usize> {
+    /// The registers of some blocks, each of which has `n_registers`.
+    const fn register_range(&self, blocks: &Range<usize>, n_registers: usize) -> Range<usize> {
         let first = self.first_position / N_LANES;
-        (numbers.start - first) * n_registers..(numbers.end - first) * n_registers
+        (blocks.start - first) * n_registers..(blocks.end - first) * n_registers
     }
 }
 
-/// Registers for one position's values of a head.
+/// Registers per position for the values of one head.
 pub const fn n_value_registers(head_dim: usize) -> usize {
     head_dim.div_ceil(N_LANES)
 }
@@ -270,34 +278,34 @@ fn part<'a, T: Stored, S: Simd>(
     simd: S,
     stored: &'a [T],
     registers: &Range<usize>,
-    copy: &'a mut Vec<Lanes>,
+    buffer: &'a mut Vec<Lanes>,
 ) -> &'a [Lanes] {
     let lines = registers.start / T::N_REGISTERS..registers.end / T::N_REGISTERS;
-    T::widen(simd, stored.get(lines).unwrap_or_default(), copy)
+    T::widen(simd, stored.get(lines).unwrap_or_default(), buffer)
 }
 
-/// Where a token's keys and values lie.
+/// The location of one token's keys and values within a head.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct CacheAddress {
     /// The block's number in the run.
     pub block: usize,
-    /// The position in the block.
+    /// The position within the block.
     pub lane: usize,
-    /// The width of a head.
     pub head_dim: usize,
 }
 
-/// Writes a token's keys and values to all heads.
+/// Stores a token's keys and values in all heads.
 fn each_head<H>(
     heads: &mut [H],
-    place: Place,
-    (keys, values): (&[f32], &[f32]),
-    write: impl Fn(&mut H, Place, &[f32], &[f32]),
+    address: CacheAddress,
+    keys: &[f32],
+    values: &[f32],
+    write: impl Fn(&mut H, CacheAddress, &[f32], &[f32]),
 ) {
-    let keys = keys.chunks_exact(place.head_dim);
-    let values = values.chunks_exact(place.head_dim);
+    let keys = keys.chunks_exact(address.head_dim);
+    let values = values.chunks_exact(address.head_dim);
     for (head, (keys, values)) in heads.iter_mut().zip(keys.zip(values)) {
-        write(head, place, keys, values);
+        write(head, address, keys, values);
     }
 }
 
@@ -312,12 +320,12 @@ impl<T: Stored> HeadBlocks<T> {
         size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
     }
 
-    fn write(&mut self, place: Place, keys: &[f32], values: &[f32]) {
-        let Place {
+    fn write(&mut self, address: CacheAddress, keys: &[f32], values: &[f32]) {
+        let CacheAddress {
             block,
             lane,
             head_dim,
-        } = place;
+        } = address;
         let n_registers = n_value_registers(head_dim);
         grow(&mut self.keys, (block + 1) * head_dim);
         grow(&mut self.values, (block + 1) * N_LANES * n_registers);
@@ -334,15 +342,15 @@ impl<T: Stored> HeadBlocks<T> {
     }
 }
 
-/// Makes room for so many registers.
+/// Grows the storage to at least this many registers.
 fn grow<T: Stored>(stored: &mut Vec<T>, n_registers: usize) {
-    let n_least = n_registers / T::N_REGISTERS;
-    if stored.len() < n_least {
-        stored.resize(n_least, T::ZERO);
+    let n_min = n_registers / T::N_REGISTERS;
+    if stored.len() < n_min {
+        stored.resize(n_min, T::ZERO);
     }
 }
 
-/// Writes one number of a register.
+/// Sets one lane of a register.
 fn set<T: Stored>(stored: &mut [T], register: usize, lane: usize, value: f32) {
     if let Some(line) = stored.get_mut(register / T::N_REGISTERS) {
         line.set(register % T::N_REGISTERS, lane, value);

@@ -1,60 +1,60 @@
-//! What becomes of scores, block by block.
+//! The softmax, block by block.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
 use super::Lanes;
-use super::gather::Member;
+use super::visible_runs::QueryMask;
 use crate::kernels::N_LANES;
-use crate::kernels::cap::soft_cap;
-use crate::kernels::exp::exp_below;
+use crate::kernels::exp::exp_nonpositive;
+use crate::kernels::soft_cap::soft_cap;
 
-/// Calls a function with the lanes of each of some neighbouring blocks that a query sees, and with what is there
-/// and what comes to it. In the blocks between the first and the last those are all, and there the compiler
+/// Calls `write` for each of some adjacent blocks, with the visible lanes, the target and the
+/// source. All lanes are visible in the blocks between the first and the last; there the compiler
 /// knows it.
 #[inline(always)]
 pub fn each_block<T>(
-    member: &Member,
+    mask: &QueryMask,
     blocks: &Range<usize>,
-    places: &mut [Lanes],
-    found: &[T],
-    put: impl Fn(Range<usize>, &mut Lanes, &T),
+    targets: &mut [Lanes],
+    sources: &[T],
+    write: impl Fn(Range<usize>, &mut Lanes, &T),
 ) {
-    let (whole, others) = member.parts(blocks);
-    let range = whole.start - blocks.start..whole.end - blocks.start;
-    let pair = (places.get_mut(range.clone()), found.get(range));
-    if let (Some(places), Some(found)) = pair {
-        for (place, found) in places.iter_mut().zip(found) {
-            put(0..N_LANES, place, found);
+    let (full, others) = mask.split(blocks);
+    let range = full.start - blocks.start..full.end - blocks.start;
+    let pair = (targets.get_mut(range.clone()), sources.get(range));
+    if let (Some(targets), Some(sources)) = pair {
+        for (target, source) in targets.iter_mut().zip(sources) {
+            write(0..N_LANES, target, source);
         }
     }
     for block in others.into_iter().flatten() {
         let index = block - blocks.start;
-        if let (Some(place), Some(found)) = (places.get_mut(index), found.get(index)) {
-            put(member.lanes(block), place, found);
+        if let (Some(target), Some(source)) = (targets.get_mut(index), sources.get(index)) {
+            write(mask.lanes(block), target, source);
         }
     }
 }
 
-/// Puts the scores of a block where they are seen.
+/// Applies the soft cap to the scores of a block and stores those of the visible lanes.
 #[inline(always)]
-pub fn put_scores(cap: Option<f32>, lanes: Range<usize>, mut found: Lanes, scores: &mut Lanes) {
+pub fn write_scores(cap: Option<f32>, lanes: Range<usize>, mut scores: Lanes, target: &mut Lanes) {
     if let Some(cap) = cap {
-        soft_cap(cap, &mut found.0);
+        soft_cap(cap, &mut scores.0);
     }
-    put_seen(lanes, scores, &found);
+    copy_visible(lanes, target, &scores);
 }
 
-/// Puts the numbers of a block where they are seen.
+/// Copies the visible lanes of a block.
 #[inline(always)]
-pub fn put_seen(lanes: Range<usize>, places: &mut Lanes, found: &Lanes) {
+pub fn copy_visible(lanes: Range<usize>, target: &mut Lanes, source: &Lanes) {
     if lanes == (0..N_LANES) {
-        *places = *found;
-    } else if let (Some(places), Some(found)) =
-        (places.0.get_mut(lanes.clone()), found.0.get(lanes))
+        *target = *source;
+    } else if let (Some(target), Some(source)) =
+        (target.0.get_mut(lanes.clone()), source.0.get(lanes))
     {
-        places.copy_from_slice(found);
+        target.copy_from_slice(source);
     }
 }
 
@@ -64,71 +64,75 @@ pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
     let max = largest(scores);
     let shift = shift(max);
     let mut sums = [0.0_f32; N_LANES];
-    for scores in scores {
-        for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
-            *score = exp_below::<S>(*score - shift);
+    for lanes in scores {
+        for (sum, score) in sums.iter_mut().zip(&mut lanes.0) {
+            *score = exp_nonpositive::<S>(*score - shift);
             *sum += *score;
         }
     }
     (max, sums.iter().sum())
 }
 
-/// What became of the scores of a query.
+/// Statistics of one query's softmax.
 #[derive(Debug, Clone, Copy)]
-pub struct Weighed {
+pub struct SoftmaxStats {
     /// The largest score.
     pub max: f32,
-    /// The sum of e^(score − largest).
+    /// The sum of e^(score − largest), before scaling.
     pub sum: f32,
-    /// The largest of these, each times its scale; no number where one of them is none.
+    /// The largest scaled exponential, or NaN if any of them is NaN.
     pub largest: f32,
 }
 
-/// Turns scores into e^(score − largest), each times the scale of its position.
+/// Turns scores into e^(score − largest), each multiplied by the scale of its position.
 #[inline(always)]
-pub fn weigh<S: Simd>(simd: S, scores: &mut [Lanes], scales: &[Lanes]) -> Weighed {
+pub fn scaled_exponentials<S: Simd>(
+    simd: S,
+    scores: &mut [Lanes],
+    scales: &[Lanes],
+) -> SoftmaxStats {
     let max = largest(scores);
     let shift = shift(max);
     let mut sums = [0.0_f32; N_LANES];
-    let (mut most, mut total) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
+    let (mut max_weight, mut total) = (simd.splat_f32s(0.0), simd.splat_f32s(0.0));
     for (scores, scales) in scores.iter_mut().zip(scales) {
         for (sum, score) in sums.iter_mut().zip(&mut scores.0) {
-            *score = exp_below::<S>(*score - shift);
+            *score = exp_nonpositive::<S>(*score - shift);
             *sum += *score;
         }
-        // In vectors by name: where this is left to the compiler, it finds none.
+        // Explicit vectors: the compiler does not vectorize this by itself.
         let registers = S::as_mut_simd_f32s(&mut scores.0).0.iter_mut();
         for (score, scale) in registers.zip(S::as_simd_f32s(&scales.0).0) {
             *score = simd.mul_f32s(*score, *scale);
-            most = simd.max_f32s(most, *score);
+            max_weight = simd.max_f32s(max_weight, *score);
             total = simd.add_f32s(total, *score);
         }
     }
-    let all_are_numbers = !simd.reduce_sum_f32s(total).is_nan();
-    Weighed {
+    let has_no_nan = !simd.reduce_sum_f32s(total).is_nan();
+    SoftmaxStats {
         max,
         sum: sums.iter().sum(),
-        largest: if all_are_numbers {
-            simd.reduce_max_f32s(most)
+        largest: if has_no_nan {
+            simd.reduce_max_f32s(max_weight)
         } else {
             f32::NAN
         },
     }
 }
 
-/// The largest score; minus infinity where nothing is seen.
+/// The largest score, or −∞ if nothing is visible.
 #[inline(always)]
 fn largest(scores: &[Lanes]) -> f32 {
     let mut maxima = [f32::NEG_INFINITY; N_LANES];
-    for scores in scores {
-        for (max, score) in maxima.iter_mut().zip(scores.0) {
+    for lanes in scores {
+        for (max, score) in maxima.iter_mut().zip(lanes.0) {
             *max = if score > *max { score } else { *max };
         }
     }
     maxima.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// What is taken from all scores. Where nothing is seen, nothing less nothing would be no number.
+/// The number to subtract from all scores. If nothing is visible, −∞ − (−∞) would be NaN.
 #[inline(always)]
 const fn shift(max: f32) -> f32 {
     if max == f32::NEG_INFINITY { 0.0 } else { max }

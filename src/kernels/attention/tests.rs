@@ -1,10 +1,11 @@
-//! Attention against plain sums in double precision, and against itself.
+//! Compares attention with plain sums in double precision, and with itself under other batches,
+//! cuts and thread counts.
 
 use std::ops::Range;
 
-use super::{CacheType, Heads, KeysValues, Row, Span, mix};
+use super::{CacheType, Heads, KeysValues, Row, Span, attend};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::{InstructionSet, N_BLOCK, ThreadPool};
+use crate::kernels::{CpuContext, InstructionSet, N_BLOCK, ThreadPool};
 
 const HEADS: Heads = Heads {
     n_heads: 6,
@@ -31,7 +32,7 @@ fn split(heads: Heads, token: &[f32]) -> (&[f32], &[f32], &[f32]) {
     (queries, keys, values)
 }
 
-/// Tokens of a text that were read into one run, and tokens after them that are none of the sequence's.
+/// A run with tokens of a text, followed by NaN tokens that belong to no sequence.
 fn run(heads: Heads, cache_type: CacheType, text: usize, positions: Range<usize>) -> KeysValues {
     let mut run = KeysValues::new(heads, cache_type, positions.start);
     for position in positions.clone() {
@@ -46,14 +47,20 @@ fn run(heads: Heads, cache_type: CacheType, text: usize, positions: Range<usize>
     run
 }
 
-/// A sequence: for each of its positions the text that its token is of, cut into runs.
+/// A sequence: the text of the token at each position, and the runs that it consists of.
 struct Sequence {
     texts: Vec<usize>,
     runs: Vec<(usize, Range<usize>)>,
 }
 
-/// Sequences that part from one at odd places.
-fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Vec<Sequence>) {
+/// Sequences that share runs.
+struct Family {
+    runs: Vec<KeysValues>,
+    sequences: Vec<Sequence>,
+}
+
+/// Sequences that fork from one another at positions that are not multiples of the block size.
+fn family(heads: Heads, cache_type: CacheType, n: usize) -> Family {
     let runs = vec![
         run(heads, cache_type, 0, 0..21),
         run(heads, cache_type, 0, 21..600),
@@ -75,17 +82,18 @@ fn family(heads: Heads, cache_type: CacheType, n: usize) -> (Vec<KeysValues>, Ve
         sequence(&[(0, 0, 0..5), (4, 2, 5..70)]),
         sequence(&[(0, 0, 0..21), (1, 0, 21..600), (5, 1, 600..603)]),
     ];
-    (runs, sequences)
+    Family { runs, sequences }
 }
 
-/// What rows, each a sequence and a position, see and find.
-fn mixed(
-    (team, instructions): (&ThreadPool, InstructionSet),
+/// The attention output of rows, each given as a sequence and a position.
+fn attention_output(
+    context: &CpuContext,
     heads: Heads,
     window: Option<usize>,
-    (runs, sequences): &(Vec<KeysValues>, Vec<Sequence>),
+    family: &Family,
     rows: &[(usize, usize)],
 ) -> Vec<f32> {
+    let Family { runs, sequences } = family;
     let spans: Vec<Vec<Span<'_>>> = sequences
         .iter()
         .map(|sequence| {
@@ -100,7 +108,7 @@ fn mixed(
         .iter()
         .map(|&(sequence, position)| Row {
             spans: &spans[sequence],
-            visible: first(window, position)..position + 1,
+            visible: first_visible(window, position)..position + 1,
         })
         .collect();
     let qkv: Vec<f32> = rows
@@ -109,12 +117,19 @@ fn mixed(
             token(heads, sequences[sequence].texts[position], position)
         })
         .collect();
-    let mut mixed = vec![f32::NAN; rows.len() * heads.q_width()];
-    mix((team, instructions), heads, &views, &qkv, &mut mixed);
-    mixed
+    let mut output = vec![f32::NAN; rows.len() * heads.q_width()];
+    attend(context, heads, &views, &qkv, &mut output);
+    output
 }
 
-fn first(window: Option<usize>, position: usize) -> usize {
+fn context(n_threads: usize, instructions: InstructionSet) -> CpuContext {
+    CpuContext {
+        threads: ThreadPool::new(n_threads).unwrap(),
+        instructions,
+    }
+}
+
+fn first_visible(window: Option<usize>, position: usize) -> usize {
     window.map_or(0, |window| (position + 1).saturating_sub(window))
 }
 
@@ -126,7 +141,7 @@ fn exact(
     texts: &[usize],
     position: usize,
 ) -> Vec<f64> {
-    let seen: Vec<Vec<f32>> = (first(window, position)..=position)
+    let visible: Vec<Vec<f32>> = (first_visible(window, position)..=position)
         .map(|position| token(heads, texts[position], position))
         .collect();
     let own = token(heads, texts[position], position);
@@ -135,17 +150,19 @@ fn exact(
     for (head, query) in own[..heads.q_width()].chunks_exact(dim).enumerate() {
         let query: Vec<f32> = query.iter().map(|x| x * heads.score_scale).collect();
         let query = match cache_type {
-            CacheType::Q8 => in_blocks(&query, |scale| scale),
+            CacheType::Q8 => quantized_in_blocks(&query, |scale| scale),
             CacheType::F16 | CacheType::F32 => query.into_iter().map(f64::from).collect(),
         };
-        let part = head / heads.group() * dim..(head / heads.group() + 1) * dim;
-        let scores: Vec<f64> = seen
+        let part = head / heads.group_size() * dim..(head / heads.group_size() + 1) * dim;
+        let scores: Vec<f64> = visible
             .iter()
             .map(|token| {
                 let keys = &split(heads, token).1[part.clone()];
                 let keys = match cache_type {
-                    CacheType::Q8 => in_blocks(keys, |scale| half::f16::from_f32(scale).to_f32()),
-                    CacheType::F16 | CacheType::F32 => kept(cache_type, keys),
+                    CacheType::Q8 => {
+                        quantized_in_blocks(keys, |scale| half::f16::from_f32(scale).to_f32())
+                    }
+                    CacheType::F16 | CacheType::F32 => stored(cache_type, keys),
                 };
                 let score: f64 = keys
                     .iter()
@@ -160,9 +177,9 @@ fn exact(
         let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = scores.iter().map(|score| (score - max).exp()).collect();
         let sum: f64 = weights.iter().sum();
-        let values: Vec<Vec<f64>> = seen
+        let values: Vec<Vec<f64>> = visible
             .iter()
-            .map(|token| kept(cache_type, &split(heads, token).2[part.clone()]))
+            .map(|token| stored(cache_type, &split(heads, token).2[part.clone()]))
             .collect();
         for dim in 0..heads.head_dim {
             let products = weights
@@ -175,8 +192,8 @@ fn exact(
     mixed
 }
 
-/// Keys or values as they are kept; in 8 bits with one scale.
-fn kept(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
+/// Keys or values as the cache stores them; in 8 bits with one scale.
+fn stored(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
     match cache_type {
         CacheType::F32 => values.iter().copied().map(f64::from).collect(),
         CacheType::F16 => values
@@ -194,14 +211,14 @@ fn kept(cache_type: CacheType, values: &[f32]) -> Vec<f64> {
     }
 }
 
-/// What numbers are worth that were rounded to 8 bits in blocks whose scales are kept like this.
-fn in_blocks(values: &[f32], kept: impl Fn(f32) -> f32) -> Vec<f64> {
+/// Values after quantization to 8-bit blocks, whose scales are stored as `kept` says.
+fn quantized_in_blocks(values: &[f32], kept: impl Fn(f32) -> f32) -> Vec<f64> {
     let blocks = values.chunks(N_BLOCK).flat_map(|values| {
-        let block = InputBlock::round_some(values);
+        let block = InputBlock::quantize_partial(values);
         let bytes = block.words.into_iter().flat_map(i32::to_le_bytes);
         let unit = f64::from(kept(block.scale));
-        let worth = bytes.map(move |byte| f64::from(byte.cast_signed()) * unit);
-        worth.take(values.len()).collect::<Vec<f64>>()
+        let dequantized = bytes.map(move |byte| f64::from(byte.cast_signed()) * unit);
+        dequantized.take(values.len()).collect::<Vec<f64>>()
     });
     blocks.collect()
 }
@@ -210,7 +227,8 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Rows of all sequences: single ones, neighbours, and some at borders of blocks and segments.
+/// Rows of all sequences: isolated ones, adjacent ones, and some at the borders of blocks and
+/// segments.
 const ROWS: [(usize, usize); 14] = [
     (0, 1040),
     (1, 1000),
@@ -230,26 +248,29 @@ const ROWS: [(usize, usize); 14] = [
 
 #[track_caller]
 fn assert_exact(heads: Heads, cache_type: CacheType, windows: &[Option<usize>]) {
-    let team = ThreadPool::new(2).unwrap();
     let family = family(heads, cache_type, 1041);
-    // Probabilities are rounded to 14 bits of the largest, beside their values.
-    let most = if cache_type == CacheType::Q8 {
+    // Values have 8 bits, and probabilities 14 bits relative to the largest.
+    let tolerance = if cache_type == CacheType::Q8 {
         2e-3
     } else {
         1e-5
     };
-    let sets = InstructionSet::available();
+    let contexts: Vec<CpuContext> = InstructionSet::available()
+        .into_iter()
+        .map(|set| context(2, set))
+        .collect();
     let combinations = windows
         .iter()
-        .flat_map(|window| sets.iter().map(|set| (*window, *set)));
-    for (window, set) in combinations {
-        let found = mixed((&team, set), heads, window, &family, &ROWS);
+        .flat_map(|window| contexts.iter().map(|context| (*window, context)));
+    for (window, context) in combinations {
+        let set = context.instructions;
+        let found = attention_output(context, heads, window, &family, &ROWS);
         for (found, (sequence, position)) in found.chunks_exact(heads.q_width()).zip(ROWS) {
-            let texts = &family.1[sequence].texts;
+            let texts = &family.sequences[sequence].texts;
             let expected = exact(heads, cache_type, window, texts, position);
             for (found, expected) in found.iter().zip(expected) {
                 assert!(
-                    (f64::from(*found) - expected).abs() < most,
+                    (f64::from(*found) - expected).abs() < tolerance,
                     "{heads:?} {cache_type:?} {window:?} {set:?} {sequence} {position}: {found} {expected}"
                 );
             }
@@ -258,7 +279,7 @@ fn assert_exact(heads: Heads, cache_type: CacheType, windows: &[Option<usize>]) 
 }
 
 #[test]
-fn it_is_attention_for_heads_of_any_shape() {
+fn attention_is_correct_for_heads_of_any_shape() {
     for (n_heads, n_kv_heads, head_dim) in [
         (4, 2, 16),
         (3, 1, 2),
@@ -284,7 +305,7 @@ fn it_is_attention_for_heads_of_any_shape() {
 }
 
 #[test]
-fn it_is_attention_in_windows_of_any_size() {
+fn attention_is_correct_in_windows_of_any_size() {
     let windows = [1, 2, 15, 16, 17, 40, 500, 512, 530, 2000].map(Some);
     for cache_type in TYPES {
         assert_exact(HEADS, cache_type, &windows);
@@ -292,7 +313,7 @@ fn it_is_attention_in_windows_of_any_size() {
 }
 
 #[test]
-fn it_is_attention_where_scores_are_capped() {
+fn attention_is_correct_with_capped_scores() {
     let heads = Heads {
         score_cap: Some(2.0),
         ..HEADS
@@ -303,7 +324,7 @@ fn it_is_attention_where_scores_are_capped() {
 }
 
 #[test]
-fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
+fn a_row_is_bit_identical_alone_in_a_batch_and_on_any_number_of_threads() {
     for (n_heads, n_kv_heads, head_dim) in [(9, 3, 64), (6, 2, 80), (2, 2, 24), (8, 1, 16)] {
         let heads = Heads {
             n_heads,
@@ -317,38 +338,21 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
             rows.extend((480..620).map(|position| (0, position)));
             rows.extend((30..60).map(|position| (1, position)));
             for window in [None, Some(45)] {
-                let one = ThreadPool::new(1).unwrap();
-                let alone = rows.iter().flat_map(|row| {
-                    mixed(
-                        (&one, InstructionSet::best()),
-                        heads,
-                        window,
-                        &family,
-                        &[*row],
-                    )
-                });
+                let one_thread = context(1, InstructionSet::best());
+                let alone = rows
+                    .iter()
+                    .flat_map(|row| attention_output(&one_thread, heads, window, &family, &[*row]));
                 let alone: Vec<f32> = alone.collect();
                 for n_threads in [1, 3, 40] {
-                    let team = ThreadPool::new(n_threads).unwrap();
-                    let together = mixed(
-                        (&team, InstructionSet::best()),
-                        heads,
-                        window,
-                        &family,
-                        &rows,
-                    );
+                    let best = context(n_threads, InstructionSet::best());
+                    let together = attention_output(&best, heads, window, &family, &rows);
                     assert!(bits(&alone) == bits(&together), "{heads:?} {n_threads}");
-                    for set in sets_that_agree(cache_type) {
-                        let same = mixed((&team, set), heads, window, &family, &rows);
+                    for set in bit_identical_sets(cache_type) {
+                        let context = context(n_threads, set);
+                        let same = attention_output(&context, heads, window, &family, &rows);
                         assert!(bits(&alone) == bits(&same), "{heads:?} {set:?}");
                     }
-                    let few = mixed(
-                        (&team, InstructionSet::best()),
-                        heads,
-                        window,
-                        &family,
-                        &rows[..4],
-                    );
+                    let few = attention_output(&best, heads, window, &family, &rows[..4]);
                     assert!(bits(&alone[..few.len()]) == bits(&few));
                 }
             }
@@ -356,9 +360,9 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_over_threads() {
     }
 }
 
-/// Those instructions that give the same bits as the best: all that multiply and add in one step, but keys in 8
-/// bits meet queries in the order in which each set adds.
-fn sets_that_agree(cache_type: CacheType) -> Vec<InstructionSet> {
+/// The instruction sets whose results are bit-identical to the best one's: all with fused
+/// multiply-add. With 8-bit keys, each set adds the products in its own order.
+fn bit_identical_sets(cache_type: CacheType) -> Vec<InstructionSet> {
     match cache_type {
         CacheType::Q8 => vec![InstructionSet::best()],
         CacheType::F16 | CacheType::F32 => {
@@ -368,15 +372,10 @@ fn sets_that_agree(cache_type: CacheType) -> Vec<InstructionSet> {
     }
 }
 
-/// One text, cut into runs at some places.
-fn cut(
-    heads: Heads,
-    cache_type: CacheType,
-    n: usize,
-    places: &[usize],
-) -> (Vec<KeysValues>, Vec<Sequence>) {
-    let starts = std::iter::once(0).chain(places.iter().copied());
-    let ends = places.iter().copied().chain([n]);
+/// One text, cut into runs at these positions.
+fn cut(heads: Heads, cache_type: CacheType, n: usize, cuts: &[usize]) -> Family {
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain([n]);
     let parts: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
     let runs = parts
         .iter()
@@ -385,55 +384,51 @@ fn cut(
         texts: vec![0; n],
         runs: parts.iter().cloned().enumerate().collect(),
     };
-    (runs.collect(), vec![sequence])
+    Family {
+        runs: runs.collect(),
+        sequences: vec![sequence],
+    }
 }
 
 #[test]
-fn a_row_has_the_same_bits_wherever_its_sequence_is_cut() {
+fn a_row_is_bit_identical_wherever_its_sequence_is_cut() {
     let heads = Heads {
         n_heads: 2,
         n_kv_heads: 1,
         ..HEADS
     };
-    let (team, n) = (ThreadPool::new(2).unwrap(), 540);
+    let (context, n) = (context(2, InstructionSet::best()), 540);
     let rows: Vec<(usize, usize)> = (n - 30..n).map(|position| (0, position)).collect();
     for cache_type in TYPES {
-        let all = |places: &[usize]| {
-            let family = cut(heads, cache_type, n, places);
+        let bits_of_cut = |cuts: &[usize]| {
+            let family = cut(heads, cache_type, n, cuts);
             let windows = [None, Some(30), Some(520)];
-            let found = windows.map(|window| {
-                mixed(
-                    (&team, InstructionSet::best()),
-                    heads,
-                    window,
-                    &family,
-                    &rows,
-                )
-            });
+            let found =
+                windows.map(|window| attention_output(&context, heads, window, &family, &rows));
             bits(&found.concat())
         };
-        let whole = all(&[]);
-        for place in (1..40).chain([505, 511, 512, 513, 519]) {
-            assert!(whole == all(&[place]), "{place}");
+        let uncut = bits_of_cut(&[]);
+        for position in (1..40).chain([505, 511, 512, 513, 519]) {
+            assert!(uncut == bits_of_cut(&[position]), "{position}");
         }
-        for places in [[3, 5], [15, 17], [16, 33], [7, 509], [511, 513], [514, 515]] {
-            assert!(whole == all(&places), "{places:?}");
+        for cuts in [[3, 5], [15, 17], [16, 33], [7, 509], [511, 513], [514, 515]] {
+            assert!(uncut == bits_of_cut(&cuts), "{cuts:?}");
         }
     }
 }
 
 #[test]
-fn a_token_that_is_no_number_reaches_only_those_who_see_it() {
-    let team = ThreadPool::new(1).unwrap();
+fn a_nan_token_affects_only_rows_that_attend_to_it() {
+    let context = context(1, InstructionSet::best());
     let none = vec![f32::NAN; HEADS.n_kv_heads * HEADS.head_dim];
     let some = vec![0.5; none.len()];
-    // In half precision there is no such token.
+    // Half precision cannot store such a token.
     for cache_type in [CacheType::F32, CacheType::Q8] {
         for (keys, values) in [(&none, &none), (&none, &some), (&some, &none)] {
             let mut family = family(HEADS, cache_type, 1041);
-            family.0[1].write(40, keys, values);
-            let found = mixed(
-                (&team, InstructionSet::best()),
+            family.runs[1].write(40, keys, values);
+            let found = attention_output(
+                &context,
                 HEADS,
                 None,
                 &family,
@@ -448,9 +443,9 @@ fn a_token_that_is_no_number_reaches_only_those_who_see_it() {
 }
 
 #[test]
-fn a_position_takes_as_many_bytes_as_are_said() {
+fn memory_per_position_matches_the_estimate() {
     for head_dim in [16, 32, 64, 80, 128] {
-        let n_lines = |cache_type: CacheType| {
+        let n_allocated_bytes = |cache_type: CacheType| {
             let heads = Heads {
                 n_heads: 1,
                 n_kv_heads: 1,
@@ -461,7 +456,11 @@ fn a_position_takes_as_many_bytes_as_are_said() {
         };
         for cache_type in TYPES {
             let n_bytes = 32 * cache_type.n_bytes(head_dim);
-            assert_eq!(n_lines(cache_type), n_bytes, "{cache_type:?} {head_dim}");
+            assert_eq!(
+                n_allocated_bytes(cache_type),
+                n_bytes,
+                "{cache_type:?} {head_dim}"
+            );
         }
     }
 }

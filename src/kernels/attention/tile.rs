@@ -1,23 +1,23 @@
-//! The inner loops of attention: some queries over one or two blocks of keys, or over one of values.
+//! The inner loops of attention: a few queries against one or two blocks of keys, or against the
+//! values of some blocks.
 //!
-//! Each sum goes through dimensions or positions one by one, so its bits are the same whichever queries and
-//! blocks are at hand together. W is how many of the processor's vectors hold 16 numbers.
+//! Each sum visits dimensions or positions one by one, so its bits do not depend on which queries
+//! and blocks are processed together. W is the number of vectors that hold 16 floats.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
 use super::Lanes;
-use super::ahead::fetch_ahead;
+use super::prefetch::prefetch;
 use crate::kernels::N_LANES;
 
-/// The most queries that share a vector of keys or values: all their sums fit into registers.
-pub const N_MOST_QUERIES: usize = 6;
+/// The most queries that share a load of keys or values: all their accumulators fit into registers.
+pub const MAX_GROUP_QUERIES: usize = 6;
 
-/// No probability.
-const NOTHING: Lanes = Lanes::all(0.0);
+const ZEROS: Lanes = Lanes::all(0.0);
 
-/// The scores of the positions of neighbouring blocks, at most two: `keys` is `[block][dim][lane]`, `queries` is
+/// Computes the scores of one or two adjacent blocks: `keys` is `[block][dim][lane]`, `queries` is
 /// `[dim][query]`, and the result is `[block][query]`.
 #[inline(always)]
 pub fn scores<S: Simd, const R: usize>(
@@ -26,40 +26,40 @@ pub fn scores<S: Simd, const R: usize>(
     queries: &[[f32; R]],
 ) -> [[Lanes; R]; 2] {
     let (first, second) = keys.split_at(queries.len().min(keys.len()));
-    let mut found = [[Lanes::all(0.0); R]; 2];
-    let [first_found, second_found] = &mut found;
+    let mut scores = [[Lanes::all(0.0); R]; 2];
+    let [first_scores, second_scores] = &mut scores;
     if S::F32_LANES == N_LANES && !second.is_empty() {
         let keys = first.iter().zip(second).map(|(first, second)| {
-            let [first] = load_ahead::<S, 1>(simd, first);
-            let [second] = load_ahead::<S, 1>(simd, second);
+            let [first] = load_and_prefetch::<S, 1>(simd, first);
+            let [second] = load_and_prefetch::<S, 1>(simd, second);
             [first, second]
         });
         let sums = products(simd, keys, queries);
-        let places = first_found.iter_mut().zip(second_found);
-        for ((first, second), [first_sum, second_sum]) in places.zip(sums) {
+        let targets = first_scores.iter_mut().zip(second_scores);
+        for ((first, second), [first_sum, second_sum]) in targets.zip(sums) {
             *first = store::<S, 1>([first_sum]);
             *second = store::<S, 1>([second_sum]);
         }
     } else {
-        block_scores(simd, first, queries, first_found);
-        block_scores(simd, second, queries, second_found);
+        block_scores(simd, first, queries, first_scores);
+        block_scores(simd, second, queries, second_scores);
     }
-    found
+    scores
 }
 
-/// The scores of one block's positions.
+/// Computes the scores of one block.
 #[inline(always)]
 fn block_scores<S: Simd, const R: usize>(
     simd: S,
     keys: &[Lanes],
     queries: &[[f32; R]],
-    found: &mut [Lanes; R],
+    scores: &mut [Lanes; R],
 ) {
     match N_LANES / S::F32_LANES {
-        1 => write_scores::<S, R, 1>(simd, keys, queries, found),
-        2 => write_scores::<S, R, 2>(simd, keys, queries, found),
-        4 => write_scores::<S, R, 4>(simd, keys, queries, found),
-        _ => write_scores::<S, R, N_LANES>(simd, keys, queries, found),
+        1 => write_scores::<S, R, 1>(simd, keys, queries, scores),
+        2 => write_scores::<S, R, 2>(simd, keys, queries, scores),
+        4 => write_scores::<S, R, 4>(simd, keys, queries, scores),
+        _ => write_scores::<S, R, N_LANES>(simd, keys, queries, scores),
     }
 }
 
@@ -68,16 +68,18 @@ fn write_scores<S: Simd, const R: usize, const W: usize>(
     simd: S,
     keys: &[Lanes],
     queries: &[[f32; R]],
-    found: &mut [Lanes; R],
+    scores: &mut [Lanes; R],
 ) {
-    let keys = keys.iter().map(|keys| load_ahead::<S, W>(simd, keys));
+    let keys = keys
+        .iter()
+        .map(|keys| load_and_prefetch::<S, W>(simd, keys));
     let sums = products(simd, keys, queries);
-    for (found, sums) in found.iter_mut().zip(sums) {
-        *found = store::<S, W>(sums);
+    for (scores, sums) in scores.iter_mut().zip(sums) {
+        *scores = store::<S, W>(sums);
     }
 }
 
-/// The products of R queries with C vectors of keys, summed over the dimensions.
+/// Multiplies R queries by C vectors of keys and sums over the dimensions.
 #[inline(always)]
 fn products<S: Simd, const R: usize, const C: usize>(
     simd: S,
@@ -96,61 +98,68 @@ fn products<S: Simd, const R: usize, const C: usize>(
     sums
 }
 
-/// What [`add_values`] adds: the values of some positions, each times its probability.
-pub struct Weighted<'a, const R: usize> {
+/// The input of [`add_values`]: the values of some positions and their probabilities.
+pub struct WeightedValues<'a, const R: usize> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
-    /// Registers for one position.
+    /// Registers per position.
     pub n_registers: usize,
-    /// Which positions of each block.
+    /// The visible positions of each block.
     pub lanes: Range<usize>,
-    /// For each query the probabilities: `[block][lane]`.
+    /// For each query, the probabilities: `[block][lane]`.
     pub probs: [&'a [Lanes]; R],
-    /// For each query where its mix begins.
-    pub places: [usize; R],
+    /// For each query, the index of its first weighted sum.
+    pub offsets: [usize; R],
 }
 
-/// Adds values to mixes, each `[dim]`.
+/// Adds weighted values to the sums, `[dim]` each.
 #[inline(always)]
-pub fn add_values<S: Simd, const R: usize>(simd: S, values: &Weighted<'_, R>, mixed: &mut [Lanes]) {
+pub fn add_values<S: Simd, const R: usize>(
+    simd: S,
+    values: &WeightedValues<'_, R>,
+    weighted_sums: &mut [Lanes],
+) {
     let n_registers = values.n_registers;
     let mut start = 0;
     if S::F32_LANES == N_LANES {
         while start + 4 <= n_registers {
-            values.add::<S, 4, 1>(simd, start, mixed);
+            values.add::<S, 4, 1>(simd, start, weighted_sums);
             start += 4;
         }
     }
     while start < n_registers {
         match N_LANES / S::F32_LANES {
-            1 => values.add::<S, 1, 1>(simd, start, mixed),
-            2 => values.add::<S, 1, 2>(simd, start, mixed),
-            4 => values.add::<S, 1, 4>(simd, start, mixed),
-            _ => values.add::<S, 1, N_LANES>(simd, start, mixed),
+            1 => values.add::<S, 1, 1>(simd, start, weighted_sums),
+            2 => values.add::<S, 1, 2>(simd, start, weighted_sums),
+            4 => values.add::<S, 1, 4>(simd, start, weighted_sums),
+            _ => values.add::<S, 1, N_LANES>(simd, start, weighted_sums),
         }
         start += 1;
     }
 }
 
-impl<const R: usize> Weighted<'_, R> {
-    /// Adds P neighbouring registers of each position's values; the sums stay in registers.
+impl<const R: usize> WeightedValues<'_, R> {
+    /// Adds P adjacent registers of each position's values; the accumulators stay in registers.
     #[inline(always)]
     fn add<S: Simd, const P: usize, const W: usize>(
         &self,
         simd: S,
         start: usize,
-        mixed: &mut [Lanes],
+        weighted_sums: &mut [Lanes],
     ) {
         let n_registers = self.n_registers;
         let mut sums = [[[simd.splat_f32s(0.0); W]; P]; R];
-        for (sums, place) in sums.iter_mut().zip(self.places) {
-            for (sums, mixed) in sums.iter_mut().zip(mixed.iter().skip(place + start)) {
-                *sums = load(simd, mixed);
+        for (sums, offset) in sums.iter_mut().zip(self.offsets) {
+            for (sums, stored) in sums
+                .iter_mut()
+                .zip(weighted_sums.iter().skip(offset + start))
+            {
+                *sums = load(simd, stored);
             }
         }
         let blocks = self.values.chunks_exact(N_LANES * n_registers);
         for (block, values) in blocks.enumerate() {
-            let probs = self.probs.map(|probs| probs.get(block).unwrap_or(&NOTHING));
+            let probs = self.probs.map(|probs| probs.get(block).unwrap_or(&ZEROS));
             let values = values.get(start..).unwrap_or_default().chunks(n_registers);
             if self.lanes == (0..N_LANES) {
                 for (lane, values) in (0..N_LANES).zip(values) {
@@ -162,9 +171,12 @@ impl<const R: usize> Weighted<'_, R> {
                 }
             }
         }
-        for (sums, place) in sums.into_iter().zip(self.places) {
-            for (sums, mixed) in sums.into_iter().zip(mixed.iter_mut().skip(place + start)) {
-                *mixed = store::<S, W>(sums);
+        for (sums, offset) in sums.into_iter().zip(self.offsets) {
+            for (sums, stored) in sums
+                .into_iter()
+                .zip(weighted_sums.iter_mut().skip(offset + start))
+            {
+                *stored = store::<S, W>(sums);
             }
         }
     }
@@ -179,10 +191,10 @@ fn add_position<S: Simd, const R: usize, const P: usize, const W: usize>(
     lane: usize,
     sums: &mut [[[S::f32s; W]; P]; R],
 ) {
-    let values = values.first_chunk().unwrap_or(&[NOTHING; P]);
+    let values = values.first_chunk().unwrap_or(&[ZEROS; P]);
     let mut loaded = [[simd.splat_f32s(0.0); W]; P];
     for (loaded, values) in loaded.iter_mut().zip(values) {
-        *loaded = load_ahead(simd, values);
+        *loaded = load_and_prefetch(simd, values);
     }
     for (sums, probs) in sums.iter_mut().zip(probs) {
         let prob = simd.splat_f32s(probs.0.get(lane).copied().unwrap_or(0.0));
@@ -197,8 +209,8 @@ fn add_position<S: Simd, const R: usize, const P: usize, const W: usize>(
 }
 
 #[inline(always)]
-fn load_ahead<S: Simd, const W: usize>(simd: S, register: &Lanes) -> [S::f32s; W] {
-    fetch_ahead(register);
+fn load_and_prefetch<S: Simd, const W: usize>(simd: S, register: &Lanes) -> [S::f32s; W] {
+    prefetch(register);
     load(simd, register)
 }
 
@@ -211,9 +223,9 @@ fn load<S: Simd, const W: usize>(simd: S, lanes: &Lanes) -> [S::f32s; W] {
 #[inline(always)]
 fn store<S: Simd, const W: usize>(vectors: [S::f32s; W]) -> Lanes {
     let mut lanes = Lanes::all(0.0);
-    let (places, _) = S::as_mut_simd_f32s(&mut lanes.0);
-    for (place, vector) in places.iter_mut().zip(vectors) {
-        *place = vector;
+    let (targets, _) = S::as_mut_simd_f32s(&mut lanes.0);
+    for (target, vector) in targets.iter_mut().zip(vectors) {
+        *target = vector;
     }
     lanes
 }

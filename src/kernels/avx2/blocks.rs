@@ -1,4 +1,4 @@
-//! A block of whole weights with one scale for each row, times the inputs of a group.
+//! Integer weights with one scale per row and block, times the inputs of a row group.
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_unpackhi_epi64, _mm256_and_si256, _mm256_cvtepi32_ps,
@@ -9,22 +9,22 @@ use std::arch::x86_64::{
 use super::dot::{Dot, add_small, without_offset};
 use super::memory::quarters;
 use crate::kernels::N_BLOCK;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// The weights of one block, four columns in each register, with an offset that makes them unsigned.
+/// The weights of one block, four columns per register, offset to be unsigned.
 pub type Weights = [__m256i; N_BLOCK / 4];
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub fn scales<const HALF: usize>(line: &Line) -> [__m256; 2] {
+pub fn scales<const HALF: usize>(line: &CacheLine) -> [__m256; 2] {
     let [a, b, c, d] = quarters(line);
     let [first, second] = if HALF == 0 { [a, c] } else { [b, d] };
     [_mm256_cvtph_ps(first), _mm256_cvtph_ps(second)]
 }
 
-/// One half of 16 bytes, one for each lane, in the lower eight.
+/// Moves one half of 16 bytes, one per lane, to the lower eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
@@ -35,10 +35,11 @@ pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
     }
 }
 
-/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+/// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
+/// nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn widen_halves(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
+pub fn unpack_nibbles(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
     let half = _mm256_set1_epi8(0x0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -48,22 +49,22 @@ pub fn widen_halves(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
     weights
 }
 
-/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
-/// `column % 4`.
+/// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
+/// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
     let fifth = _mm256_set1_epi8(0x10);
     let both = [_mm256_slli_epi16::<4>(line), line];
     for (weights, mut bits) in weights.as_chunks_mut::<4>().0.iter_mut().zip(both) {
-        for weights in weights {
-            *weights = _mm256_or_si256(*weights, _mm256_and_si256(bits, fifth));
+        for quants in weights {
+            *quants = _mm256_or_si256(*quants, _mm256_and_si256(bits, fifth));
             bits = _mm256_srli_epi16::<1>(bits);
         }
     }
 }
 
-/// Adds what the minima of one block give to the sums of each row.
+/// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &mut [__m256; N]) {
@@ -72,7 +73,7 @@ pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &m
     }
 }
 
-/// Adds the products of one block to the sums of each row.
+/// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
@@ -83,15 +84,15 @@ pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
 ) {
     for (input, sum) in inputs.iter().zip(sums) {
         let start = without_offset::<OFFSET>(input);
-        let whole = add_small::<D, RUN, _>(start, weights, &input.words);
-        *sum = scaled(whole, scales, input, *sum);
+        let dots = add_small::<D, RUN, _>(start, weights, &input.words);
+        *sum = scaled(dots, scales, input, *sum);
     }
 }
 
-/// Adds sums of whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub fn scaled(whole: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
+pub fn scaled(dots: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
     let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input.scale));
-    _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scales, sum)
+    _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scales, sum)
 }

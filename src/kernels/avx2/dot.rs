@@ -1,8 +1,8 @@
-//! Products of bytes, exact: four neighbouring columns of eight rows at a time.
+//! Exact dot products of bytes: four adjacent columns of eight rows at a time.
 
 #![expect(
     unsafe_code,
-    reason = "an instruction that the enclosing functions are not compiled for"
+    reason = "uses an instruction that the callers are not compiled for"
 )]
 
 use std::arch::asm;
@@ -14,29 +14,29 @@ use std::arch::x86_64::{
 
 use crate::kernels::input_block::InputBlock;
 
-/// How unsigned weights are multiplied with signed inputs. Only code that has found the instructions may
-/// name an implementation: [`super::multiply`] asks for that.
+/// How unsigned weights are multiplied by signed inputs. Only code that has detected the
+/// instructions may name an implementation; [`super::multiply`] requires that.
 pub trait Dot {
-    /// Whether the processor has AVX-VNNI.
+    /// Whether the CPU has AVX-VNNI.
     const HAS_VNNI: bool;
 }
 
-/// Two products make a sum of 16 bits, two of those one of 32.
-pub struct Pairs;
+/// AVX2: adds two products in 16 bits, then two of these sums in 32 bits.
+pub struct MaddDot;
 
-impl Dot for Pairs {
+impl Dot for MaddDot {
     const HAS_VNNI: bool = false;
 }
 
-/// AVX-VNNI: four products are added to a sum of 32 bits.
-pub struct Quads;
+/// AVX-VNNI: adds four products in 32 bits.
+pub struct VnniDot;
 
-impl Dot for Quads {
+impl Dot for VnniDot {
     const HAS_VNNI: bool = true;
 }
 
-/// Adds products of weights that are so small that 2 × `RUN` products fit into 16 bits: below 16 for a run
-/// of 8, below 32 for 4, below 64 for 2.
+/// Adds dot products of weights so small that 2 × `RUN` products fit into 16 bits: below 16 for a
+/// run of 8, below 32 for 4, below 64 for 2.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
@@ -45,8 +45,8 @@ pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
     words: &[i32; N],
 ) -> __m256i {
     if D::HAS_VNNI {
-        // SAFETY: `D` says that the processor has AVX-VNNI.
-        return unsafe { add_quads(sum, weights, words) };
+        // SAFETY: `D` asserts that the CPU has AVX-VNNI.
+        return unsafe { add_vnni(sum, weights, words) };
     }
     let runs = weights.as_chunks::<RUN>().0;
     for (weights, words) in runs.iter().zip(words.as_chunks::<RUN>().0) {
@@ -60,7 +60,7 @@ pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
     sum
 }
 
-/// Where the sums of [`add_biased`] begin.
+/// The initial accumulators of [`add_biased`].
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m256i; N] {
@@ -73,53 +73,55 @@ pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m25
     starts
 }
 
-/// Adds the products of four columns, of weights that have 128 added, with the word of this place of each row of
-/// inputs. What is made of the weights is made once for all rows, and the rows' chains of sums run side by side.
+/// Adds the dot products of four columns, whose weights are offset by 128, with one word of each
+/// row of inputs. The weights are prepared once for all rows, and the rows' dependency chains run
+/// side by side.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn add_biased<D: Dot, const N: usize>(
     sums: &mut [__m256i; N],
     weights: __m256i,
     inputs: &[InputBlock; N],
-    place: usize,
+    word_index: usize,
 ) {
     let signed = _mm256_xor_si256(weights, _mm256_set1_epi8(-128));
     let magnitudes = _mm256_abs_epi8(signed);
     for (sum, input) in sums.iter_mut().zip(inputs) {
-        let word = _mm256_set1_epi32(input.words.get(place).copied().unwrap_or_default());
+        let word = _mm256_set1_epi32(input.words.get(word_index).copied().unwrap_or_default());
         *sum = if D::HAS_VNNI {
-            // SAFETY: `D` says that the processor has AVX-VNNI.
-            unsafe { add_quad(*sum, weights, word) }
+            // SAFETY: `D` asserts that the CPU has AVX-VNNI.
+            unsafe { vpdpbusd(*sum, weights, word) }
         } else {
-            // A weight is at most 128 from zero, an input at most 127, so that two products fit into 16 bits.
+            // The magnitude of a weight is at most 128 and that of an input at most 127, so the sum
+            // of two products fits into 16 bits.
             let pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(word, signed));
             _mm256_add_epi32(*sum, sums_of_pairs(pairs))
         };
     }
 }
 
-/// Adds products of four unsigned numbers of 7 bits with signed values, none of them −128: two such products fit
-/// into 16 bits.
+/// Adds dot products of four unsigned 7-bit digits and signed values, none of them −128. The sum of
+/// two such products fits into 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i {
     let digits = _mm256_set1_epi32(digits);
     if D::HAS_VNNI {
-        // SAFETY: `D` says that the processor has AVX-VNNI.
-        return unsafe { add_quad(sum, digits, values) };
+        // SAFETY: `D` asserts that the CPU has AVX-VNNI.
+        return unsafe { vpdpbusd(sum, digits, values) };
     }
     _mm256_add_epi32(sum, sums_of_pairs(_mm256_maddubs_epi16(digits, values)))
 }
 
-/// Where the sums of products begin whose weights have an offset added: 0, or a power of two up to 128. A shift and
-/// not a product, for which the units have no time beside those of the columns.
+/// The initial accumulators for weights with an offset, which is 0 or a power of two up to 128. It
+/// shifts rather than multiplies, because the multipliers are busy with the columns.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
-    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+    let Some(ratio) = 128_i32.checked_div(OFFSET.into()) else {
         return _mm256_setzero_si256();
     };
-    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    let shift = _mm_cvtsi32_si128(ratio.trailing_zeros().cast_signed());
     _mm256_sra_epi32(_mm256_set1_epi32(input.minus_128_sum), shift)
 }
 
@@ -129,34 +131,35 @@ fn sums_of_pairs(pairs: __m256i) -> __m256i {
     _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))
 }
 
-/// Adds products with AVX-VNNI.
+/// Adds dot products with AVX-VNNI.
 ///
 /// # Safety
-/// The processor has AVX-VNNI.
+/// The CPU must have AVX-VNNI.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn add_quads<const N: usize>(
+unsafe fn add_vnni<const N: usize>(
     mut sum: __m256i,
     weights: &[__m256i; N],
     words: &[i32; N],
 ) -> __m256i {
     for (weights, word) in weights.iter().zip(words) {
-        // SAFETY: this function asks for the same.
-        sum = unsafe { add_quad(sum, *weights, _mm256_set1_epi32(*word)) };
+        // SAFETY: this function has the same requirement.
+        sum = unsafe { vpdpbusd(sum, *weights, _mm256_set1_epi32(*word)) };
     }
     sum
 }
 
-/// Adds the products of four unsigned with four signed numbers. The instruction stands here as a word of the
-/// assembler: the compiler's own form becomes a call unless all functions around it are compiled for AVX-VNNI,
-/// and then each would have to be written twice.
+/// Adds the dot product of four unsigned and four signed bytes. Inline assembly, because the
+/// compiler's intrinsic becomes a call unless every caller is compiled for AVX-VNNI, and then each
+/// of them would exist twice.
 ///
 /// # Safety
-/// The processor has AVX-VNNI.
+/// The CPU must have AVX-VNNI.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn add_quad(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
-    // SAFETY: the processor has the instruction, which reads and writes the registers named here, and no memory.
+unsafe fn vpdpbusd(mut sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+    // SAFETY: the CPU has the instruction, which accesses only the registers named here and no
+    // memory.
     unsafe {
         asm!(
             "{{vex}} vpdpbusd {sum}, {unsigned}, {signed}",

@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepu16_epi32,
@@ -9,26 +9,26 @@ use std::arch::x86_64::{
 
 use super::memory::{load, store, zeros};
 use crate::kernels::Format;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::floats::{BF16, F16, F32};
-use crate::kernels::inputs::{Group, N_STEP_COLUMNS};
-use crate::kernels::line::Line;
-use crate::kernels::product::Part;
+use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::kernels::product::ProductTask;
 
 /// The most tiles that are multiplied together.
-const N_MOST_TILES: usize = 4;
+const MAX_TILES: usize = 4;
 
-/// A step of one tile as numbers of 32 bits, `[column][half]`.
+/// A step of one tile in single precision, `[column][half]`.
 type Columns = [[__m256; 2]; N_STEP_COLUMNS];
 
-/// Multiplies some tiles of numbers in this format, which is one of floating-point numbers.
+/// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn multiply(part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 => multiply_part::<{ F32.n_step_lines }, _>(part, |lines| f32_columns(lines)),
-        Format::BF16 => multiply_part::<{ BF16.n_step_lines }, _>(part, |[line]| {
+pub fn multiply(task: ProductTask<'_>) {
+    match task.tiles.format {
+        Format::F32 => multiply_task::<{ F32.n_step_lines }, _>(task, |lines| f32_columns(lines)),
+        Format::BF16 => multiply_task::<{ BF16.n_step_lines }, _>(task, |[line]| {
             [bf16_column(load::<0>(line)), bf16_column(load::<1>(line))]
         }),
-        _ => multiply_part::<{ F16.n_step_lines }, _>(part, |[line]| {
+        _ => multiply_task::<{ F16.n_step_lines }, _>(task, |[line]| {
             [f16_column(load::<0>(line)), f16_column(load::<1>(line))]
         }),
     }
@@ -36,7 +36,7 @@ pub fn multiply(part: Part<'_>) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn f32_columns([first, second]: &[Line; 2]) -> Columns {
+fn f32_columns([first, second]: &[CacheLine; 2]) -> Columns {
     [
         [
             _mm256_castsi256_ps(load::<0>(first)),
@@ -69,38 +69,42 @@ fn bf16_column(column: __m256i) -> [__m256; 2] {
     ]
 }
 
-/// Multiplies tiles whose steps have `L` lines, which `widen` makes numbers of 32 bits.
+/// Multiplies tiles whose steps have `L` cache lines, which `widen` converts to single precision.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn multiply_part<const L: usize, W: Fn(&[Line; L]) -> Columns>(mut part: Part<'_>, widen: W) {
-    let tiles: Vec<&[[Line; L]]> = part.tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    for panel in part.inputs.panels() {
-        for (index, tiles) in tiles.chunks(N_MOST_TILES).enumerate() {
-            let first = index * N_MOST_TILES;
+fn multiply_task<const L: usize, W: Fn(&[CacheLine; L]) -> Columns>(
+    mut task: ProductTask<'_>,
+    widen: W,
+) {
+    let tiles: Vec<&[[CacheLine; L]]> = task.tiles.iter().map(|tile| tile.as_chunks().0).collect();
+    for panel in task.inputs.panels() {
+        for (index, tiles) in tiles.chunks(MAX_TILES).enumerate() {
+            let first = index * MAX_TILES;
             for group in panel.groups() {
-                let part = &mut part;
+                let task = &mut task;
                 match group.rows.len() {
-                    1 => multiply_tiles::<L, 4, 1, _>(part, first, tiles, &group, &widen),
-                    2 => multiply_tiles::<L, 2, 2, _>(part, first, tiles, &group, &widen),
-                    3 => multiply_tiles::<L, 1, 3, _>(part, first, tiles, &group, &widen),
-                    4 => multiply_tiles::<L, 1, 4, _>(part, first, tiles, &group, &widen),
-                    5 => multiply_tiles::<L, 1, 5, _>(part, first, tiles, &group, &widen),
-                    _ => multiply_tiles::<L, 1, 6, _>(part, first, tiles, &group, &widen),
+                    1 => multiply_tiles::<L, 4, 1, _>(task, first, tiles, &group, &widen),
+                    2 => multiply_tiles::<L, 2, 2, _>(task, first, tiles, &group, &widen),
+                    3 => multiply_tiles::<L, 1, 3, _>(task, first, tiles, &group, &widen),
+                    4 => multiply_tiles::<L, 1, 4, _>(task, first, tiles, &group, &widen),
+                    5 => multiply_tiles::<L, 1, 5, _>(task, first, tiles, &group, &widen),
+                    _ => multiply_tiles::<L, 1, 6, _>(task, first, tiles, &group, &widen),
                 }
             }
         }
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles at a time.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply_tiles<const L: usize, const T: usize, const N: usize, W>(
-    part: &mut Part<'_>,
+    task: &mut ProductTask<'_>,
     first: usize,
-    tiles: &[&[[Line; L]]],
-    group: &Group<'_>,
+    tiles: &[&[[CacheLine; L]]],
+    group: &RowGroup<'_>,
     widen: &W,
 ) where
-    W: Fn(&[Line; L]) -> Columns,
+    W: Fn(&[CacheLine; L]) -> Columns,
 {
     let row = group.rows.start;
     let inputs = group.floats.as_chunks::<N>().0.as_chunks().0;
@@ -108,26 +112,26 @@ fn multiply_tiles<const L: usize, const T: usize, const N: usize, W>(
     for (index, tiles) in together.iter().enumerate() {
         let all_sums = sums::<L, T, N, W>(*tiles, inputs, widen);
         for (tile, sums) in all_sums.into_iter().enumerate() {
-            part.write(first + index * T + tile, row, &store(sums));
+            task.write(first + index * T + tile, row, &store(sums));
         }
     }
     for (index, tile) in rest.iter().enumerate() {
         let [sums] = sums::<L, 1, N, W>([*tile], inputs, widen);
-        part.write(first + together.len() * T + index, row, &store(sums));
+        task.write(first + together.len() * T + index, row, &store(sums));
     }
 }
 
 /// The sums of `T` tiles, `[tile][half][row]`, with `N` rows of inputs, `[step][column][row]`.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn sums<const L: usize, const T: usize, const N: usize, W: Fn(&[Line; L]) -> Columns>(
-    tiles: [&[[Line; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+fn sums<const L: usize, const T: usize, const N: usize, W: Fn(&[CacheLine; L]) -> Columns>(
+    tiles: [&[[CacheLine; L]]; T],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
     widen: &W,
 ) -> [[[__m256; N]; 2]; T] {
     let mut sums = [[zeros(); 2]; T];
     let mut tiles = tiles.map(<[_]>::iter);
-    for inputs in inputs {
+    for inputs in input_steps {
         for ([low, high], tile) in sums.iter_mut().zip(&mut tiles) {
             let Some(lines) = tile.next() else {
                 continue;

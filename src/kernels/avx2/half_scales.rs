@@ -1,5 +1,5 @@
-//! What `Q2_K` and `Q3_K` share: a whole scale for each 16 columns. The sums of both halves of a block are so
-//! small that they stand side by side in 32 bits, and one instruction multiplies them with their scales.
+//! Shared by `Q2_K` and `Q3_K`: an integer scale for every 16 columns. The sums of both halves of a
+//! block fit side by side into 32 bits, and one instruction multiplies them by their scales.
 
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_blend_epi16, _mm256_madd_epi16, _mm256_set1_epi32,
@@ -11,7 +11,7 @@ use super::dot::{Dot, add_small};
 use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
 
-/// The bytes of four scales as 16 bits each: for each of two blocks those of both halves.
+/// Widens four scales from bytes to 16 bits: those of both halves for each of two blocks.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn pairs(bytes: __m256i) -> [__m256i; 2] {
@@ -22,7 +22,8 @@ pub fn pairs(bytes: __m256i) -> [__m256i; 2] {
     ]
 }
 
-/// The products of one block with weights below 16, times the scales of both halves: exact.
+/// The dot products of one block, whose weights are below 16, multiplied by the scales of both
+/// halves: exact.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scaled_products<D: Dot>(weights: &Weights, scales: __m256i, input: &InputBlock) -> __m256i {
@@ -37,7 +38,7 @@ pub fn scaled_products<D: Dot>(weights: &Weights, scales: __m256i, input: &Input
     _mm256_madd_epi16(both, scales)
 }
 
-/// The sums of the inputs of both halves, times a whole number each: exact.
+/// The sums of the inputs of both halves, each multiplied by an integer: exact.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scaled_inputs(scales: __m256i, input: &InputBlock) -> __m256i {

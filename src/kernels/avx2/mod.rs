@@ -1,12 +1,13 @@
-//! Products with registers of 256 bits, for processors without AVX-512: one file for each format, each a
-//! narrower twin of the one of that name for AVX-512. A tile is multiplied in two halves of eight rows.
+//! Products with 256-bit registers, for CPUs without AVX-512. Each format has one file, the
+//! narrower counterpart of the AVX-512 file of that name. A tile is multiplied in two halves of
+//! eight rows.
 //!
-//! The functions inside are safe: each names the instructions that it needs, and only [`Avx2`] and
-//! [`AvxVnni`], whose values exist where they were detected, call in from outside.
+//! The functions inside are safe: each enables the features it needs. They are called from outside
+//! only through [`Avx2`] and [`AvxVnni`], whose values prove that the features were detected.
 
 #![expect(
     unsafe_code,
-    reason = "the one step from detected instructions to functions compiled for them"
+    reason = "calls functions that are compiled for detected instructions"
 )]
 
 mod blocks;
@@ -29,29 +30,30 @@ mod values;
 
 use dot::Dot;
 
-use super::attention::{ByteValues, Whole};
+use super::attention::{ByteValues, IntLanes};
 use super::format::multiply_by_format;
 use super::formats;
-use super::product::Part;
+use super::product::ProductTask;
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::add_step::<D, HALF, N>` takes the lines of
-/// a step and the inputs of N rows, and adds to N registers of sums for one half of the tile. Both halves of a step
-/// follow each other, so that memory goes on bringing lines while either is multiplied.
-macro_rules! multiply_part {
-    ($part:expr, $dot:ident, $format:ident) => {{
-        let mut part = $part;
-        let (tiles, panels) = (part.tiles, part.inputs.panels());
+/// Multiplies all tiles of a task by all row groups of its inputs. `$format::add_step::<D, HALF,
+/// N>` takes the cache lines of a step and the inputs of N rows, and adds to N accumulators for one
+/// half of the tile. The halves of a step alternate, so that memory keeps delivering cache lines
+/// during both.
+macro_rules! multiply_task {
+    ($task:expr, $dot:ident, $format:ident) => {{
+        let mut task = $task;
+        let (tiles, panels) = (task.tiles, task.inputs.panels());
         let pairs =
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
                 match group.rows.len() {
-                    1 => multiply_group!(part, $dot, $format, index, tile, group, 1),
-                    2 => multiply_group!(part, $dot, $format, index, tile, group, 2),
-                    3 => multiply_group!(part, $dot, $format, index, tile, group, 3),
-                    4 => multiply_group!(part, $dot, $format, index, tile, group, 4),
-                    5 => multiply_group!(part, $dot, $format, index, tile, group, 5),
-                    _ => multiply_group!(part, $dot, $format, index, tile, group, 6),
+                    1 => multiply_group!(task, $dot, $format, index, tile, group, 1),
+                    2 => multiply_group!(task, $dot, $format, index, tile, group, 2),
+                    3 => multiply_group!(task, $dot, $format, index, tile, group, 3),
+                    4 => multiply_group!(task, $dot, $format, index, tile, group, 4),
+                    5 => multiply_group!(task, $dot, $format, index, tile, group, 5),
+                    _ => multiply_group!(task, $dot, $format, index, tile, group, 6),
                 }
             }
         }
@@ -59,7 +61,7 @@ macro_rules! multiply_part {
 }
 
 macro_rules! multiply_group {
-    ($part:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $n:literal) => {{
+    ($task:ident, $dot:ident, $format:ident, $index:ident, $tile:ident, $group:ident, $n:literal) => {{
         let mut sums = [memory::zeros::<$n>(); 2];
         let steps = $tile.as_chunks::<{ formats::$format::N_STEP_LINES }>().0;
         let inputs = $group.blocks.as_chunks::<$n>().0.as_chunks().0;
@@ -68,24 +70,24 @@ macro_rules! multiply_group {
             $format::add_step::<$dot, 0, $n>(step, inputs, low);
             $format::add_step::<$dot, 1, $n>(step, inputs, high);
         }
-        $part.write($index, $group.rows.start, &memory::store(sums));
+        $task.write($index, $group.rows.start, &memory::store(sums));
     }};
 }
 
-/// The most rows of inputs that are multiplied together: their sums of one block and a register of weights fit into
+/// The most rows in a group: their accumulators for one block and one register of weights fit into
 /// the 16 registers.
-pub const N_MOST_ROWS: usize = 6;
+pub const MAX_GROUP_ROWS: usize = 6;
 
-/// Exists only where the processor has AVX2, FMA and F16C.
+/// Proof that the CPU has AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
 
-/// Exists only where the processor has AVX-VNNI beside those.
+/// Proof that the CPU has AVX-VNNI in addition to these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AvxVnni(());
 
 impl Avx2 {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
@@ -93,59 +95,57 @@ impl Avx2 {
         found.then_some(Self(()))
     }
 
-    /// Multiplies some tiles with all inputs.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
-        unsafe { multiply::<dot::Pairs>(part) }
+    /// Multiplies the tiles of a task by all of its inputs.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn multiply(self, task: ProductTask<'_>) {
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables.
+        unsafe { multiply::<dot::MaddDot>(task) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add_values` enables.
-        unsafe { add_values::<dot::Pairs, N>(values, sums) }
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+        // SAFETY: `self` comes from `detect`, which found all features that `add_values` enables.
+        unsafe { add_values::<dot::MaddDot, N>(values, sums) }
     }
 }
 
 impl AvxVnni {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
         let found = Avx2::detect().is_some() && is_x86_feature_detected!("avxvnni");
         found.then_some(Self(()))
     }
 
-    /// Multiplies some tiles with all inputs.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables, and
-        // AVX-VNNI, which `Quads` needs.
-        unsafe { multiply::<dot::Quads>(part) }
+    /// Multiplies the tiles of a task by all of its inputs.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn multiply(self, task: ProductTask<'_>) {
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables, and
+        // AVX-VNNI, which `VnniDot` needs.
+        unsafe { multiply::<dot::VnniDot>(task) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add_values` enables, and AVX-VNNI,
-        // which `Quads` needs.
-        unsafe { add_values::<dot::Quads, N>(values, sums) }
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+        // SAFETY: `self` comes from `detect`, which found all features that `add_values` enables,
+        // and AVX-VNNI, which `VnniDot` needs.
+        unsafe { add_values::<dot::VnniDot, N>(values, sums) }
     }
 }
 
-/// Multiplies all tiles.
-///
 /// # Safety
-/// The processor has the instructions that `D` needs.
+/// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn multiply<D: Dot>(part: Part<'_>) {
-    multiply_by_format!(part, multiply_part, D);
+unsafe fn multiply<D: Dot>(task: ProductTask<'_>) {
+    multiply_by_format!(task, multiply_task, D);
 }
 
-/// Adds values of a cache to the sums of some queries.
+/// Adds weighted values of an 8-bit cache to the accumulators of some queries.
 ///
 /// # Safety
-/// The processor has the instructions that `D` needs.
+/// The CPU must have the instructions that `D` needs.
 #[target_feature(enable = "avx2")]
-unsafe fn add_values<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+unsafe fn add_values<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     values::add::<D, N>(values, sums);
 }

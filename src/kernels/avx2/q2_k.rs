@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
@@ -9,15 +9,15 @@ use super::blocks::{Weights, scales};
 use super::dot::Dot;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [factors, lines @ ..]: &[Line; N_STEP_LINES],
+    [factors, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
@@ -31,10 +31,10 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
             let rows = step_sums.iter_mut().zip(&mut step_mins);
             for ((sum, min), input) in rows.zip(inputs) {
                 let scale = _mm256_set1_ps(input.scale);
-                let whole = scaled_products::<D>(&weights, scales, input);
-                *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *sum);
-                let whole = scaled_inputs(mins, input);
-                *min = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, *min);
+                let dots = scaled_products::<D>(&weights, scales, input);
+                *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scale, *sum);
+                let dots = scaled_inputs(mins, input);
+                *min = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scale, *min);
             }
         }
     }
@@ -44,7 +44,7 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// Scales and minima of two blocks, a pair of each in a lane.
+/// The scales and minima of two blocks, one pair of each per lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn part_scales(both: __m256i) -> [[__m256i; 2]; 2] {
@@ -55,10 +55,10 @@ fn part_scales(both: __m256i) -> [[__m256i; 2]; 2] {
     [[first, first_mins], [second, second_mins]]
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn weights<const HALF: usize>(lines: &[Line; 2]) -> Weights {
+fn weights<const HALF: usize>(lines: &[CacheLine; 2]) -> Weights {
     let two = _mm256_set1_epi8(0x03);
     let mut weights = [two; 8];
     for ([a, b, c, d], line) in weights

@@ -1,4 +1,4 @@
-//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+//! `Q3_K`: three cache lines hold the 3-bit quants of 32 columns, with a scale for every 16.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps,
@@ -11,15 +11,15 @@ use super::dot::Dot;
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::zeros;
 use super::q6_k;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [factors, rest @ ..]: &[Line; N_STEP_LINES],
+    [factors, rest @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
@@ -40,7 +40,7 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn add_block<D: Dot, const N: usize>(
@@ -52,16 +52,16 @@ fn add_block<D: Dot, const N: usize>(
     let scales = _mm256_sub_epi16(scales, _mm256_set1_epi16(SCALE_OFFSET));
     let minus_offsets = _mm256_mullo_epi16(scales, _mm256_set1_epi16(-OFFSET));
     for (input, sum) in inputs.iter().zip(sums) {
-        let whole = scaled_products::<D>(weights, scales, input);
-        let whole = _mm256_add_epi32(whole, scaled_inputs(minus_offsets, input));
-        *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), _mm256_set1_ps(input.scale), *sum);
+        let dots = scaled_products::<D>(weights, scales, input);
+        let dots = _mm256_add_epi32(dots, scaled_inputs(minus_offsets, input));
+        *sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), _mm256_set1_ps(input.scale), *sum);
     }
 }
 
-/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns, four columns per register, from pairs stored as 6-bit numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn weights<const HALF: usize>(lines: &[Line; N_BLOCK_LINES]) -> Weights {
+fn weights<const HALF: usize>(lines: &[CacheLine; N_BLOCK_LINES]) -> Weights {
     let three = _mm256_set1_epi8(0x07);
     let mut weights = [three; 8];
     let both = q6_k::weights::<HALF>(lines);

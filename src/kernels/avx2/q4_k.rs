@@ -1,24 +1,24 @@
-//! `Q4_K`: both halves of the bytes, with a scale and a minimum for each 32 columns.
+//! `Q4_K`: unpacks both nibbles of each byte, with a scale and a minimum for every 32 columns.
 
 use std::arch::x86_64::__m256;
 
-use super::blocks::widen_halves;
+use super::blocks::unpack_nibbles;
 use super::dot::Dot;
 use super::memory::load_all;
 use super::sub_scales;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    step: &[Line; N_STEP_LINES],
+    step: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
     sub_scales::add_step::<D, HALF, 8, N_BLOCK_LINES, N>(step, inputs, sums, |lines| {
-        widen_halves(&load_all::<HALF, _>(lines))
+        unpack_nibbles(&load_all::<HALF, _>(lines))
     });
 }

@@ -1,27 +1,27 @@
-//! `Q5_0`: both halves of the bytes become bytes, and each gets its highest bit.
+//! `Q5_0`: unpacks both nibbles of each byte and adds the fifth bits.
 
 use std::arch::x86_64::__m256;
 
-use super::blocks::{add_block, add_fifth_bits, scales, widen_halves};
+use super::blocks::{add_block, add_fifth_bits, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{load, load_all};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [first, lines @ ..]: &[Line; N_STEP_LINES],
+    [first, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 2],
     sums: &mut [__m256; N],
 ) {
     let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
     for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
-        let [highest, lower @ ..] = lines;
-        let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-        add_fifth_bits(&mut weights, load::<HALF>(highest));
+        let [fifth_bits, lower @ ..] = lines;
+        let mut weights = unpack_nibbles(&load_all::<HALF, _>(lower));
+        add_fifth_bits(&mut weights, load::<HALF>(fifth_bits));
         add_block::<D, OFFSET, 4, N>(&weights, scales, inputs, sums);
     }
 }

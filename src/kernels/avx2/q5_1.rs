@@ -1,25 +1,25 @@
-//! `Q5_1`: as `Q4_1`, with a fifth bit from lines of their own.
+//! `Q5_1`: like `Q4_1`, with the fifth bits from a cache line of their own.
 
 use std::arch::x86_64::__m256;
 
-use super::blocks::{add_block, add_fifth_bits, add_mins, scales, widen_halves};
+use super::blocks::{add_block, add_fifth_bits, add_mins, scales, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{load, load_all};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_1::N_STEP_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [factors, highest, lower @ ..]: &[Line; N_STEP_LINES],
+    [factors, fifth_bits, lower @ ..]: &[CacheLine; N_STEP_LINES],
     [inputs]: &[[InputBlock; N]; 1],
     sums: &mut [__m256; N],
 ) {
     let [scales, mins] = scales::<HALF>(factors);
-    let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-    add_fifth_bits(&mut weights, load::<HALF>(highest));
+    let mut weights = unpack_nibbles(&load_all::<HALF, _>(lower));
+    add_fifth_bits(&mut weights, load::<HALF>(fifth_bits));
     add_block::<D, 0, 4, N>(&weights, scales, inputs, sums);
     add_mins(mins, inputs, sums);
 }

@@ -1,28 +1,28 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::x86_64::__m256;
 
-use super::blocks::{add_fifth_bits, widen_halves};
+use super::blocks::{add_fifth_bits, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{load, load_all};
 use super::sub_scales;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    step: &[Line; N_STEP_LINES],
+    step: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
     sub_scales::add_step::<D, HALF, 4, N_BLOCK_LINES, N>(step, inputs, sums, |lines| {
-        let [highest, lower @ ..] = lines;
-        let highest = load::<HALF>(highest);
-        let mut weights = widen_halves(&load_all::<HALF, _>(lower));
-        add_fifth_bits(&mut weights, highest);
+        let [fifth_bits, lower @ ..] = lines;
+        let fifth_bits = load::<HALF>(fifth_bits);
+        let mut weights = unpack_nibbles(&load_all::<HALF, _>(lower));
+        add_fifth_bits(&mut weights, fifth_bits);
         weights
     });
 }

@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use std::arch::x86_64::{
     __m128i, __m256, __m256i, _mm256_and_si256, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
@@ -9,18 +9,18 @@ use std::arch::x86_64::{
 use super::blocks::{lanes, scales};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// What is added to a number to make it unsigned, by minus one, beside the sum of either half.
+/// Minus the offset of the unsigned weights, in the 16 bits that meet the input sum of either half.
 const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [factors, lines @ ..]: &[Line; N_STEP_LINES],
+    [factors, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
 ) {
@@ -39,18 +39,18 @@ pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
     }
 }
 
-/// The scales of 16 columns.
+/// Widens the scales of 16 columns to floats.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widen<const HALF: usize>(scales: __m128i) -> __m256 {
     _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(lanes::<HALF>(scales)))
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn add_block<D: Dot, const HALF: usize, const N: usize>(
-    [first, second]: &[[Line; N_SCALED_LINES]; 2],
+    [first, second]: &[[CacheLine; N_SCALED_LINES]; 2],
     scales: [__m256; 2],
     inputs: &[InputBlock; N],
     sums: &mut [__m256; N],
@@ -65,17 +65,17 @@ fn add_block<D: Dot, const HALF: usize, const N: usize>(
             weights.iter().zip(words).zip(scales).zip(minus_offsets)
         {
             let start = _mm256_madd_epi16(half_sums, minus_offset);
-            let whole = add_small::<D, 2, _>(start, weights, words);
-            scaled = _mm256_fmadd_ps(_mm256_cvtepi32_ps(whole), scale, scaled);
+            let dots = add_small::<D, 2, _>(start, weights, words);
+            scaled = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scale, scaled);
         }
         *sum = _mm256_fmadd_ps(scaled, _mm256_set1_ps(input.scale), *sum);
     }
 }
 
-/// The numbers of 16 columns, four in each register.
+/// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn weights<const HALF: usize>(lines: &[Line; N_SCALED_LINES]) -> [__m256i; 4] {
+pub fn weights<const HALF: usize>(lines: &[CacheLine; N_SCALED_LINES]) -> [__m256i; 4] {
     let [a, b, c] = load_all::<HALF, _>(lines);
     let six = _mm256_set1_epi8(0x3f);
     let low = upper::<6, 0x03>(a);
@@ -89,7 +89,7 @@ pub fn weights<const HALF: usize>(lines: &[Line; N_SCALED_LINES]) -> [__m256i; 4
     ]
 }
 
-/// The upper two bits of each byte, shifted down to those of the mask.
+/// The upper two bits of each byte, shifted down to the bits of the mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn upper<const SHIFT: i32, const MASK: i8>(bytes: __m256i) -> __m256i {

@@ -1,30 +1,30 @@
-//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+//! `Q8_0`: the cache lines of a tile already are the unsigned operands.
 
 use std::arch::x86_64::__m256;
 
 use super::blocks::{scaled, scales};
 use super::dot::{Dot, add_biased, biased_starts};
 use super::memory::load;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Adds the products of one half of a step of a tile to the sums of each row of a group.
+/// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
-    [first, lines @ ..]: &[Line; N_STEP_LINES],
+    [first, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 2],
     sums: &mut [__m256; N],
 ) {
     let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
     for ((lines, scales), inputs) in blocks.iter().zip(scales::<HALF>(first)).zip(inputs) {
         let mut products = biased_starts::<D, N>(inputs);
-        for (place, line) in lines.iter().enumerate() {
-            add_biased::<D, N>(&mut products, load::<HALF>(line), inputs, place);
+        for (word_index, line) in lines.iter().enumerate() {
+            add_biased::<D, N>(&mut products, load::<HALF>(line), inputs, word_index);
         }
-        for ((whole, input), sum) in products.iter().zip(inputs).zip(&mut *sums) {
-            *sum = scaled(*whole, scales, input, *sum);
+        for ((dots, input), sum) in products.iter().zip(inputs).zip(&mut *sums) {
+            *sum = scaled(*dots, scales, input, *sum);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
-//! for each 32 columns.
+//! Shared by `Q4_K` and `Q5_K`: their block headers in registers, and accumulators with a scale and
+//! a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
@@ -10,38 +10,39 @@ use std::arch::x86_64::{
 use super::blocks::{self, Weights};
 use super::dot::{Dot, add_small};
 use super::memory::{load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-struct Head {
-    /// By what the sums of the step are multiplied: with scales, and of minima.
+struct BlockHeader {
+    /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m256; 2],
-    /// Those of four blocks each.
-    halves: [Whole; 2],
+    /// Four blocks each.
+    halves: [PackedScales; 2],
 }
 
-/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+/// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
+/// lowest.
 #[derive(Debug, Clone, Copy)]
-struct Whole {
+struct PackedScales {
     scales: __m256i,
     mins: __m256i,
 }
 
-impl Head {
-    /// From the first lines of a step.
+impl BlockHeader {
+    /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn load<const HALF: usize>([factors, lines @ ..]: &[Line; N_LINES]) -> Self {
+    fn load<const HALF: usize>([factors, lines @ ..]: &[CacheLine; N_LINES]) -> Self {
         let [scales, mins, rest] = load_all::<HALF, _>(lines);
         let six = _mm256_set1_epi8(0x3f);
-        let low = Whole {
+        let low = PackedScales {
             scales: _mm256_and_si256(scales, six),
             mins: _mm256_and_si256(mins, six),
         };
-        let high = Whole {
+        let high = PackedScales {
             scales: join(rest, scales),
             mins: join(_mm256_srli_epi32::<4>(rest), mins),
         };
@@ -52,8 +53,8 @@ impl Head {
     }
 }
 
-impl Whole {
-    /// Scale and minimum of the next block.
+impl PackedScales {
+    /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn next(&mut self) -> [__m256; 2] {
@@ -66,7 +67,7 @@ impl Whole {
     }
 }
 
-/// Six bits for each byte: the lower four bits of `low`, the upper two of `high`.
+/// Combines the lower four bits from `low` and the upper two from `high` in each byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn join(low: __m256i, high: __m256i) -> __m256i {
@@ -75,33 +76,34 @@ fn join(low: __m256i, high: __m256i) -> __m256i {
     _mm256_or_si256(low, high)
 }
 
-/// Adds the products of one half of a step to the sums of each row of a group. Behind the head stand eight blocks of `L`
-/// lines, which `widen` makes bytes so small that a run of them can be added up in 16 bits ([`add_small`]).
+/// Adds the dot products of one half of a step to the accumulators of each row. The header is
+/// followed by eight blocks of `L` cache lines. `widen` unpacks each to bytes so small that a run
+/// of their products fits into 16 bits ([`add_small`]).
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
-    step: &[Line],
+    step: &[CacheLine],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
-    widen: impl Fn(&[Line; L]) -> Weights,
+    widen: impl Fn(&[CacheLine; L]) -> Weights,
 ) {
-    let Some((head, lines)) = step.split_first_chunk() else {
+    let Some((header, lines)) = step.split_first_chunk() else {
         return;
     };
-    let head = Head::load::<HALF>(head);
+    let header = BlockHeader::load::<HALF>(header);
     let mut step_sums = StepSums::<N>::new();
     let lines = lines.as_chunks::<L>().0.as_chunks::<4>().0;
-    let halves = head.halves.into_iter().zip(lines);
+    let halves = header.halves.into_iter().zip(lines);
     for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
         for (lines, inputs) in lines.iter().zip(inputs) {
             step_sums.add::<D, RUN>(&widen(lines), scales.next(), inputs);
         }
     }
-    step_sums.add_to(sums, &head);
+    step_sums.add_to(sums, &header);
 }
 
-/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
-/// only when it ends.
+/// The sums of one step for each row of inputs. The factors that all its columns share are applied
+/// once, at its end.
 #[derive(Debug)]
 struct StepSums<const N: usize> {
     scaled: [__m256; N],
@@ -109,7 +111,7 @@ struct StepSums<const N: usize> {
 }
 
 impl<const N: usize> StepSums<N> {
-    /// Sums of nothing.
+    /// Accumulators at zero.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new() -> Self {
@@ -119,8 +121,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block, with the weights in their registers while one row after another
-    /// passes.
+    /// Adds the dot products of one block. The weights stay in registers from row to row.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn add<D: Dot, const RUN: usize>(
@@ -131,17 +132,17 @@ impl<const N: usize> StepSums<N> {
     ) {
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
         for ((scaled, mins), input) in rows.zip(inputs) {
-            let whole = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
-            *scaled = blocks::scaled(whole, scale, input, *scaled);
+            let dots = add_small::<D, RUN, _>(_mm256_setzero_si256(), weights, &input.words);
+            *scaled = blocks::scaled(dots, scale, input, *scaled);
             *mins = _mm256_fmadd_ps(min, _mm256_set1_ps(input.scaled_sum), *mins);
         }
     }
 
-    /// Ends the step: adds it to the sums of all.
+    /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn add_to(self, sums: &mut [__m256; N], head: &Head) {
-        let [scale, min] = head.factors;
+    fn add_to(self, sums: &mut [__m256; N], header: &BlockHeader) {
+        let [scale, min] = header.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm256_fmadd_ps(scale, scaled, *sum);
             *sum = _mm256_fnmadd_ps(min, mins, *sum);

@@ -1,15 +1,16 @@
-//! Sums of values in 8 bits, each times the two digits of a probability: eight dimensions at a time.
+//! Weighted sums of 8-bit values with the two digits of each probability, eight dimensions at a
+//! time.
 
 use std::arch::x86_64::{__m256i, _mm256_add_epi32, _mm256_setzero_si256, _mm256_slli_epi32};
 
 use super::dot::{Dot, add_digits};
-use super::memory::{load_all, load_whole, store_whole};
-use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, N_QUADS, Probs, Whole};
+use super::memory::{load_all, load_ints, store_ints};
+use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS, QuantizedProbs};
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     for start in 0..values.n_registers {
         add_half::<D, 0, N>(values, start, sums);
         add_half::<D, 1, N>(values, start, sums);
@@ -21,7 +22,7 @@ pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole
 fn add_half<D: Dot, const HALF: usize, const N: usize>(
     values: &ByteValues<'_, N>,
     start: usize,
-    sums: &mut [Whole],
+    sums: &mut [IntLanes],
 ) {
     let mut found = [_mm256_setzero_si256(); N];
     for ([cell], probs) in values.blocks::<1>(start) {
@@ -30,21 +31,21 @@ fn add_half<D: Dot, const HALF: usize, const N: usize>(
             *found = _mm256_add_epi32(*found, products::<D>(&cell, probs));
         }
     }
-    for (found, place) in found.into_iter().zip(values.places) {
-        if let Some(sum) = sums.get_mut(place + start) {
-            store_whole::<HALF>(sum, _mm256_add_epi32(load_whole::<HALF>(sum), found));
+    for (found, offset) in found.into_iter().zip(values.offsets) {
+        if let Some(sum) = sums.get_mut(offset + start) {
+            store_ints::<HALF>(sum, _mm256_add_epi32(load_ints::<HALF>(sum), found));
         }
     }
 }
 
-/// The values of 16 positions times the digits of their probabilities.
+/// The values of 16 positions, times the digits of their probabilities.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn products<D: Dot>(cell: &[__m256i; N_QUADS], probs: &Probs) -> __m256i {
+fn products<D: Dot>(cell: &[__m256i; N_PROB_WORDS], probs: &QuantizedProbs) -> __m256i {
     let mut upper = _mm256_setzero_si256();
     let mut lower = _mm256_setzero_si256();
-    for (quad, values) in cell.iter().enumerate() {
-        let [upper_word, lower_word] = probs.words(quad);
+    for (word_index, values) in cell.iter().enumerate() {
+        let [upper_word, lower_word] = probs.words(word_index);
         upper = add_digits::<D>(upper, upper_word, *values);
         lower = add_digits::<D>(lower, lower_word, *values);
     }

@@ -1,4 +1,4 @@
-//! A block of whole weights with one scale for each row, times the inputs of a group.
+//! Integer weights with one scale per row and block, times the inputs of a row group.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm_cvtsi32_si128, _mm512_and_si512, _mm512_castsi512_si256,
@@ -10,14 +10,14 @@ use std::arch::x86_64::{
 use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
 
-/// Adds the products of one block with each row of inputs. The rows' chains of sums run side by side, so that none waits
-/// for its own last step. A macro, because a function of this size is not made part of its callers, and then the sums
-/// of each step go through memory.
+/// Adds the dot products of one block with each row of inputs. The rows' dependency chains run side
+/// by side, so that none waits for its own previous step. A macro, because a function of this size
+/// is not inlined, and then the accumulators go through memory at each step.
 macro_rules! add_products {
     ($sums:ident, $weights:ident, $inputs:ident) => {
-        for (place, weights) in $weights.iter().enumerate() {
+        for (word_index, weights) in $weights.iter().enumerate() {
             for (sum, input) in $sums.iter_mut().zip($inputs) {
-                if let Some(word) = input.words.get(place) {
+                if let Some(word) = input.words.get(word_index) {
                     *sum = _mm512_dpbusd_epi32(*sum, *weights, _mm512_set1_epi32(*word));
                 }
             }
@@ -26,10 +26,10 @@ macro_rules! add_products {
 }
 pub(super) use add_products;
 
-/// The weights of one block, four columns in each register, with an offset that makes them unsigned.
+/// The weights of one block, four columns per register, offset to be unsigned.
 pub type Weights = [__m512i; N_BLOCK / 4];
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn scales(line: __m512i) -> [__m512; 2] {
@@ -39,10 +39,11 @@ pub fn scales(line: __m512i) -> [__m512; 2] {
     ]
 }
 
-/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+/// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
+/// nibbles.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn widen_halves(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
+pub fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
     let half = _mm512_set1_epi32(0x0f0f_0f0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -52,20 +53,20 @@ pub fn widen_halves(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
     weights
 }
 
-/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
-/// `column % 4`.
+/// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
+/// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
     let fifth = _mm512_set1_epi32(0x1010_1010);
     let mut bits = _mm512_rol_epi32::<4>(line);
-    for weights in weights {
-        *weights = _mm512_or_si512(*weights, _mm512_and_si512(bits, fifth));
+    for quants in weights {
+        *quants = _mm512_or_si512(*quants, _mm512_and_si512(bits, fifth));
         bits = _mm512_ror_epi32::<1>(bits);
     }
 }
 
-/// Adds what the minima of one block give to the sums of each row.
+/// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn add_mins<const N: usize>(mins: __m512, inputs: &[InputBlock; N], sums: &mut [__m512; N]) {
@@ -74,7 +75,7 @@ pub fn add_mins<const N: usize>(mins: __m512, inputs: &[InputBlock; N], sums: &m
     }
 }
 
-/// Adds the products of one block to the sums of each row.
+/// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn add_block<const OFFSET: i16, const N: usize>(
@@ -88,27 +89,27 @@ pub fn add_block<const OFFSET: i16, const N: usize>(
         *product = without_offset::<OFFSET>(input);
     }
     add_products!(products, weights, inputs);
-    for ((whole, input), sum) in products.iter().zip(inputs).zip(sums) {
-        add_scaled(sum, *whole, scales, input);
+    for ((dots, input), sum) in products.iter().zip(inputs).zip(sums) {
+        add_scaled(sum, *dots, scales, input);
     }
 }
 
-/// Adds whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn add_scaled(sum: &mut __m512, whole: __m512i, scales: __m512, input: &InputBlock) {
+pub fn add_scaled(sum: &mut __m512, dots: __m512i, scales: __m512, input: &InputBlock) {
     let scales = _mm512_mul_ps(scales, _mm512_set1_ps(input.scale));
-    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scales, *sum);
+    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scales, *sum);
 }
 
-/// Where the sums of products begin whose weights have an offset added: 0, or a power of two up to 128. A shift and
-/// not a product, for which the units have no time beside those of the columns.
+/// The initial accumulators for weights with an offset, which is 0 or a power of two up to 128. It
+/// shifts rather than multiplies, because the multipliers are busy with the columns.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m512i {
-    let Some(part) = 128_i32.checked_div(OFFSET.into()) else {
+    let Some(ratio) = 128_i32.checked_div(OFFSET.into()) else {
         return _mm512_setzero_si512();
     };
-    let shift = _mm_cvtsi32_si128(part.trailing_zeros().cast_signed());
+    let shift = _mm_cvtsi32_si128(ratio.trailing_zeros().cast_signed());
     _mm512_sra_epi32(_mm512_set1_epi32(input.minus_128_sum), shift)
 }

@@ -1,5 +1,5 @@
-//! What `Q2_K` and `Q3_K` share: a whole scale for each 16 columns. The sums of both halves of a block are so
-//! small that they stand side by side in 32 bits, and one instruction multiplies them with their scales.
+//! Shared by `Q2_K` and `Q3_K`: an integer scale for every 16 columns. The sums of both halves of a
+//! block fit side by side into 32 bits, and one instruction multiplies them by their scales.
 
 use std::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_dpbusd_epi32, _mm512_madd_epi16, _mm512_mask_blend_epi16,
@@ -10,7 +10,7 @@ use super::blocks::Weights;
 use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
 
-/// The bytes of four scales as 16 bits each: for each of two blocks those of both halves.
+/// Widens four scales from bytes to 16 bits: those of both halves for each of two blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub fn pairs(bytes: __m512i) -> [__m512i; 2] {
@@ -21,7 +21,7 @@ pub fn pairs(bytes: __m512i) -> [__m512i; 2] {
     ]
 }
 
-/// The products of one block, times the scales of both halves: exact.
+/// The dot products of one block, multiplied by the scales of both halves: exact.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub fn scaled_products(weights: &Weights, scales: __m512i, input: &InputBlock) -> __m512i {
@@ -41,7 +41,7 @@ pub fn scaled_products(weights: &Weights, scales: __m512i, input: &InputBlock) -
     _mm512_madd_epi16(both, scales)
 }
 
-/// The sums of the inputs of both halves, times a whole number each: exact.
+/// The sums of the inputs of both halves, each multiplied by an integer: exact.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub fn scaled_inputs(scales: __m512i, input: &InputBlock) -> __m512i {

@@ -1,8 +1,8 @@
-//! Between memory and registers.
+//! Loads, stores and prefetches.
 
 #![expect(
     unsafe_code,
-    reason = "loads and stores take raw pointers; each is made from a reference here"
+    reason = "loads and stores take raw pointers, made from references here"
 )]
 
 use std::arch::x86_64::{
@@ -11,28 +11,28 @@ use std::arch::x86_64::{
 };
 
 use crate::kernels::N_LANES;
-use crate::kernels::attention::Whole;
-use crate::kernels::line::Line;
+use crate::kernels::attention::IntLanes;
+use crate::kernels::cache_line::CacheLine;
 
-/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
-/// long that it is lost from the first cache.
-const N_AHEAD_BYTES: usize = 4096;
+/// The prefetch distance: far enough for memory to answer, and near enough that the data is still
+/// in the L1 cache when it is used.
+const PREFETCH_BYTES: usize = 4096;
 
-/// Loads a line of weights, and asks for the one that comes later.
+/// Loads a cache line of weights and prefetches a later one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load(line: &Line) -> __m512i {
+pub fn load(line: &CacheLine) -> __m512i {
     let start: *const u8 = line.0.as_ptr();
-    // A prefetch never faults, wherever it points.
-    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(N_AHEAD_BYTES).cast());
-    // SAFETY: the reference is valid for 64 bytes, and the type of a line aligns it to 64.
+    // A prefetch never faults, whatever the address.
+    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(PREFETCH_BYTES).cast());
+    // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(start.cast()) }
 }
 
-/// Loads neighbouring lines of weights.
+/// Loads adjacent cache lines of weights.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
+pub fn load_all<const N: usize>(lines: &[CacheLine; N]) -> [__m512i; N] {
     let mut loaded = [_mm512_setzero_si512(); N];
     for (loaded, line) in loaded.iter_mut().zip(lines) {
         *loaded = load(line);
@@ -40,35 +40,35 @@ pub fn load_all<const N: usize>(lines: &[Line; N]) -> [__m512i; N] {
     loaded
 }
 
-/// Registers of sums as arrays.
+/// Stores accumulators as arrays.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
     let mut stored = [[0.0; N_LANES]; N];
     for (stored, sum) in stored.iter_mut().zip(sums) {
-        // SAFETY: the reference is valid for 16 floats, and the store needs no alignment.
+        // SAFETY: the reference is valid for 16 floats, and the store has no alignment requirement.
         unsafe { _mm512_storeu_ps(stored.as_mut_ptr(), sum) };
     }
     stored
 }
 
-/// Loads whole sums.
+/// Loads integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_whole(sums: &Whole) -> __m512i {
+pub fn load_ints(sums: &IntLanes) -> __m512i {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
 }
 
-/// Stores whole sums.
+/// Stores integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn store_whole(place: &mut Whole, sums: __m512i) {
+pub fn store_ints(target: &mut IntLanes, sums: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
-    unsafe { _mm512_store_si512(place.0.as_mut_ptr().cast(), sums) };
+    unsafe { _mm512_store_si512(target.0.as_mut_ptr().cast(), sums) };
 }
 
-/// Sums of nothing.
+/// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn zeros<const N: usize>() -> [__m512; N] {

@@ -1,12 +1,12 @@
-//! Products with AVX-512 and its 8-bit dot products: one file for each format, one register for the same
-//! four columns of the 16 rows of a tile.
+//! Products with AVX-512 and its 8-bit dot products. Each format has one file. One register holds
+//! the same four columns of a tile's 16 rows.
 //!
-//! The functions inside are safe: each names the instructions that it needs, and only [`Avx512`], whose
-//! values exist where they were detected, calls in from outside.
+//! The functions inside are safe: each enables the features it needs. They are called from outside
+//! only through [`Avx512`], whose values prove that the features were detected.
 
 #![expect(
     unsafe_code,
-    reason = "the one step from detected instructions to functions compiled for them"
+    reason = "calls functions that are compiled for detected instructions"
 )]
 
 mod blocks;
@@ -26,50 +26,50 @@ mod q8_0;
 mod sub_scales;
 mod values;
 
-use super::attention::{ByteValues, Whole};
+use super::attention::{ByteValues, IntLanes};
 use super::format::multiply_by_format;
-use super::product::Part;
+use super::product::ProductTask;
 
-/// Multiplies all tiles of a part with all groups of its inputs. `$format::sums::<N>` takes the lines of a tile and
-/// a group of N rows, and returns N registers of sums.
-macro_rules! multiply_part {
-    ($part:expr, $format:ident) => {{
+/// Multiplies all tiles of a task by all row groups of its inputs. `$format::sums::<N>` takes the
+/// cache lines of a tile and a group of N rows, and returns N accumulators.
+macro_rules! multiply_task {
+    ($task:expr, $format:ident) => {{
         use $crate::kernels::avx512::memory::store;
-        let mut part = $part;
-        let (tiles, panels) = (part.tiles, part.inputs.panels());
+        let mut task = $task;
+        let (tiles, panels) = (task.tiles, task.inputs.panels());
         let pairs =
             panels.flat_map(|panel| tiles.iter().enumerate().map(move |tile| (panel, tile)));
         for (panel, (index, tile)) in pairs {
             for group in panel.groups() {
                 let first = group.rows.start;
                 match group.rows.len() {
-                    1 => part.write(index, first, &store($format::sums::<1>(tile, &group))),
-                    2 => part.write(index, first, &store($format::sums::<2>(tile, &group))),
-                    3 => part.write(index, first, &store($format::sums::<3>(tile, &group))),
-                    4 => part.write(index, first, &store($format::sums::<4>(tile, &group))),
-                    5 => part.write(index, first, &store($format::sums::<5>(tile, &group))),
-                    6 => part.write(index, first, &store($format::sums::<6>(tile, &group))),
-                    7 => part.write(index, first, &store($format::sums::<7>(tile, &group))),
-                    8 => part.write(index, first, &store($format::sums::<8>(tile, &group))),
-                    9 => part.write(index, first, &store($format::sums::<9>(tile, &group))),
-                    10 => part.write(index, first, &store($format::sums::<10>(tile, &group))),
-                    11 => part.write(index, first, &store($format::sums::<11>(tile, &group))),
-                    _ => part.write(index, first, &store($format::sums::<12>(tile, &group))),
+                    1 => task.write(index, first, &store($format::sums::<1>(tile, &group))),
+                    2 => task.write(index, first, &store($format::sums::<2>(tile, &group))),
+                    3 => task.write(index, first, &store($format::sums::<3>(tile, &group))),
+                    4 => task.write(index, first, &store($format::sums::<4>(tile, &group))),
+                    5 => task.write(index, first, &store($format::sums::<5>(tile, &group))),
+                    6 => task.write(index, first, &store($format::sums::<6>(tile, &group))),
+                    7 => task.write(index, first, &store($format::sums::<7>(tile, &group))),
+                    8 => task.write(index, first, &store($format::sums::<8>(tile, &group))),
+                    9 => task.write(index, first, &store($format::sums::<9>(tile, &group))),
+                    10 => task.write(index, first, &store($format::sums::<10>(tile, &group))),
+                    11 => task.write(index, first, &store($format::sums::<11>(tile, &group))),
+                    _ => task.write(index, first, &store($format::sums::<12>(tile, &group))),
                 }
             }
         }
     }};
 }
-/// The most rows of inputs that are multiplied together: their sums and the weights of a block fit into
-/// the 32 registers.
-pub const N_MOST_ROWS: usize = 12;
+/// The most rows in a group: their accumulators and the weights of a block fit into the 32
+/// registers.
+pub const MAX_GROUP_ROWS: usize = 12;
 
-/// Exists only where the processor has the instructions that this module is compiled for.
+/// Proof that the CPU has the instructions that this module is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx512(());
 
 impl Avx512 {
-    /// Asks the processor.
+    /// Returns the proof if the CPU has the features.
     pub fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -77,22 +77,22 @@ impl Avx512 {
         found.then_some(Self(()))
     }
 
-    /// Multiplies some tiles with all inputs.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn multiply(self, part: Part<'_>) {
-        // SAFETY: `self` was made by `detect`, which found all features that `multiply` enables.
-        unsafe { multiply(part) }
+    /// Multiplies the tiles of a task by all of its inputs.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn multiply(self, task: ProductTask<'_>) {
+        // SAFETY: `self` comes from `detect`, which found all features that `multiply` enables.
+        unsafe { multiply(task) }
     }
 
-    /// Adds values of a cache to the sums of some queries.
-    #[expect(clippy::unused_self, reason = "that it exists is the proof")]
-    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-        // SAFETY: `self` was made by `detect`, which found all features that `add` enables.
+    /// Adds weighted values of an 8-bit cache to the accumulators of some queries.
+    #[expect(clippy::unused_self, reason = "its existence is the proof")]
+    pub fn add_values<const N: usize>(self, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+        // SAFETY: `self` comes from `detect`, which found all features that `add` enables.
         unsafe { values::add(values, sums) }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn multiply(part: Part<'_>) {
-    multiply_by_format!(part, multiply_part);
+fn multiply(task: ProductTask<'_>) {
+    multiply_by_format!(task, multiply_task);
 }

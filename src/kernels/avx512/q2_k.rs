@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_and_si512, _mm512_cvtepi32_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps,
@@ -8,32 +8,32 @@ use std::arch::x86_64::{
 use super::blocks::{Weights, scales};
 use super::half_scales::{pairs, scaled_inputs, scaled_products};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let [factors, min_factors] = scales(load(factors));
         let (mut step_sums, mut step_mins) = (zeros::<N>(), zeros::<N>());
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
-            let blocks = part_scales(load(both)).into_iter().zip(inputs);
+        for ([both, lines @ ..], part_inputs) in parts.iter().zip(step_inputs.as_chunks::<2>().0) {
+            let blocks = part_scales(load(both)).into_iter().zip(part_inputs);
             for (([scales, mins], inputs), lines) in blocks.zip(lines.as_chunks().0) {
                 let weights = weights(lines);
                 let rows = step_sums.iter_mut().zip(&mut step_mins);
                 for ((sum, min), input) in rows.zip(inputs) {
                     let scale = _mm512_set1_ps(input.scale);
-                    let whole = scaled_products(&weights, scales, input);
-                    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, *sum);
-                    let whole = scaled_inputs(mins, input);
-                    *min = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, *min);
+                    let dots = scaled_products(&weights, scales, input);
+                    *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scale, *sum);
+                    let dots = scaled_inputs(mins, input);
+                    *min = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scale, *min);
                 }
             }
         }
@@ -45,7 +45,7 @@ pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
     sums
 }
 
-/// Scales and minima of two blocks, a pair of each in a lane.
+/// The scales and minima of two blocks, one pair of each per lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn part_scales(both: __m512i) -> [[__m512i; 2]; 2] {
@@ -56,10 +56,10 @@ fn part_scales(both: __m512i) -> [[__m512i; 2]; 2] {
     [[first, first_mins], [second, second_mins]]
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn weights(lines: &[Line; 2]) -> Weights {
+fn weights(lines: &[CacheLine; 2]) -> Weights {
     let two = _mm512_set1_epi8(0x03);
     let mut weights = [two; 8];
     for ([a, b, c, d], line) in weights.as_chunks_mut().0.iter_mut().zip(load_all(lines)) {

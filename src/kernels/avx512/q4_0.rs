@@ -1,25 +1,25 @@
-//! `Q4_0`: both halves of the bytes become bytes.
+//! `Q4_0`: unpacks both nibbles of each byte.
 
 use std::arch::x86_64::__m512;
 
-use super::blocks::{add_block, scales, widen_halves};
+use super::blocks::{add_block, scales, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q4_0::{N_STEP_LINES, OFFSET};
 use crate::kernels::formats::q4_k::N_BLOCK_LINES;
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
-            let weights = widen_halves(&load_all(lines));
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(step_inputs) {
+            let weights = unpack_nibbles(&load_all(lines));
             add_block::<OFFSET, N>(&weights, scales, inputs, &mut sums);
         }
     }

@@ -1,56 +1,56 @@
-//! `Q4_K`: both halves of the bytes, with a scale and a minimum for each 32 columns.
+//! `Q4_K`: unpacks both nibbles of each byte, with a scale and a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_dpbusd_epi32, _mm512_set1_epi8,
     _mm512_set1_epi32, _mm512_setzero_si512, _mm512_srai_epi32,
 };
 
-use super::blocks::widen_halves;
+use super::blocks::unpack_nibbles;
 use super::memory::{load_all, zeros};
-use super::sub_scales::{Head, StepSums};
+use super::sub_scales::{BlockHeader, StepSums};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q4_k::{N_BLOCK_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// Up to so many rows of inputs, each half of a byte has sums of its own.
+/// Up to this many rows of inputs, each nibble has its own accumulators.
 const N_FEW_ROWS: usize = 1;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
-        let Some((head, lines)) = step.split_first_chunk() else {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (step, step_inputs) in steps.iter().zip(all_inputs) {
+        let Some((header, lines)) = step.split_first_chunk() else {
             continue;
         };
-        let head = Head::load(head);
+        let header = BlockHeader::load(header);
         let mut step_sums = StepSums::<N>::new();
         let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-        let halves = head.halves.into_iter().zip(lines);
-        for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-            for (lines, inputs) in lines.iter().zip(inputs) {
+        let halves = header.halves.into_iter().zip(lines);
+        for ((mut scales, lines), half_inputs) in halves.zip(step_inputs.as_chunks::<4>().0) {
+            for (lines, inputs) in lines.iter().zip(half_inputs) {
                 if N <= N_FEW_ROWS {
                     step_sums.add_sums(block_sums(lines, inputs), scales.next(), inputs);
                 } else {
-                    step_sums.add(&widen_halves(&load_all(lines)), scales.next(), inputs);
+                    step_sums.add(&unpack_nibbles(&load_all(lines)), scales.next(), inputs);
                 }
             }
         }
-        step_sums.add_to(&mut sums, &head);
+        step_sums.add_to(&mut sums, &header);
     }
     sums
 }
 
-/// The products of one block. The upper halves stay where they are, and their sums are divided by 16: that
-/// saves a shift of each line, and costs one more sum for each row.
+/// The dot products of one block. The high nibbles stay in place, and their sums are divided by 16
+/// instead. This saves one shift per cache line and costs one more accumulator per row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn block_sums<const N: usize>(
-    lines: &[Line; N_BLOCK_LINES],
+    lines: &[CacheLine; N_BLOCK_LINES],
     inputs: &[InputBlock; N],
 ) -> [__m512i; N] {
     let mut lows = [_mm512_setzero_si512(); N];

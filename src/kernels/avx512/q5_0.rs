@@ -1,27 +1,27 @@
-//! `Q5_0`: both halves of the bytes become bytes, and each gets its highest bit.
+//! `Q5_0`: unpacks both nibbles of each byte and adds the fifth bits.
 
 use std::arch::x86_64::__m512;
 
-use super::blocks::{add_block, add_fifth_bits, scales, widen_halves};
+use super::blocks::{add_block, add_fifth_bits, scales, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
-            let [highest, lower @ ..] = lines;
-            let highest = load(highest);
-            let mut weights = widen_halves(&load_all(lower));
-            add_fifth_bits(&mut weights, highest);
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(step_inputs) {
+            let [fifth_bits, lower @ ..] = lines;
+            let fifth_bits = load(fifth_bits);
+            let mut weights = unpack_nibbles(&load_all(lower));
+            add_fifth_bits(&mut weights, fifth_bits);
             add_block::<OFFSET, N>(&weights, scales, inputs, &mut sums);
         }
     }

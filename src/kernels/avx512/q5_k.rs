@@ -1,45 +1,45 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::x86_64::__m512;
 
-use super::blocks::{Weights, add_fifth_bits, widen_halves};
+use super::blocks::{Weights, add_fifth_bits, unpack_nibbles};
 use super::memory::{load, load_all, zeros};
-use super::sub_scales::{Head, StepSums};
+use super::sub_scales::{BlockHeader, StepSums};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
-        let Some((head, lines)) = step.split_first_chunk() else {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for (step, step_inputs) in steps.iter().zip(all_inputs) {
+        let Some((header, lines)) = step.split_first_chunk() else {
             continue;
         };
-        let head = Head::load(head);
+        let header = BlockHeader::load(header);
         let mut step_sums = StepSums::<N>::new();
         let lines = lines.as_chunks::<N_BLOCK_LINES>().0.as_chunks::<4>().0;
-        let halves = head.halves.into_iter().zip(lines);
-        for ((mut scales, lines), inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-            for (lines, inputs) in lines.iter().zip(inputs) {
+        let halves = header.halves.into_iter().zip(lines);
+        for ((mut scales, lines), half_inputs) in halves.zip(step_inputs.as_chunks::<4>().0) {
+            for (lines, inputs) in lines.iter().zip(half_inputs) {
                 step_sums.add(&weights(lines), scales.next(), inputs);
             }
         }
-        step_sums.add_to(&mut sums, &head);
+        step_sums.add_to(&mut sums, &header);
     }
     sums
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn weights([highest, lower @ ..]: &[Line; N_BLOCK_LINES]) -> Weights {
-    let highest = load(highest);
-    let mut weights = widen_halves(&load_all(lower));
-    add_fifth_bits(&mut weights, highest);
+fn weights([fifth_bits, lower @ ..]: &[CacheLine; N_BLOCK_LINES]) -> Weights {
+    let fifth_bits = load(fifth_bits);
+    let mut weights = unpack_nibbles(&load_all(lower));
+    add_fifth_bits(&mut weights, fifth_bits);
     weights
 }

@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use std::arch::x86_64::{
     __m128i, __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi8_epi32,
@@ -8,26 +8,27 @@ use std::arch::x86_64::{
 };
 
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
-    for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
+    for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let factors = _mm512_cvtph_ps(_mm512_castsi512_si256(load(factors)));
         let mut step_sums = zeros::<N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], part_inputs) in parts.iter().zip(step_inputs.as_chunks::<2>().0)
+        {
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
             let scales = part_scales(load(scales)).into_iter();
-            for ((lines, scales), inputs) in lines.iter().zip(scales).zip(inputs) {
+            for ((lines, scales), inputs) in lines.iter().zip(scales).zip(part_inputs) {
                 add_block(lines, scales, inputs, &mut step_sums);
             }
         }
@@ -60,17 +61,17 @@ fn widen(bytes: __m128i) -> __m512 {
     _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))
 }
 
-/// Adds the products of 32 columns to the sums of each row.
+/// Adds the dot products of 32 columns to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn add_block<const N: usize>(
-    [low_lines, high_lines]: &[[Line; N_SCALED_LINES]; 2],
+    [low_lines, high_lines]: &[[CacheLine; N_SCALED_LINES]; 2],
     [low_scale, high_scale]: [__m512; 2],
     inputs: &[InputBlock; N],
     sums: &mut [__m512; N],
 ) {
     let (low, high) = (weights(low_lines), weights(high_lines));
-    // The numbers are 32 too large; so the sum of the inputs of a half is taken away 32 times.
+    // The quants are 32 too large, so 32 times the input sum of each half is subtracted.
     let low_offset = _mm512_set1_epi32(-OFFSET & 0xffff);
     let high_offset = _mm512_set1_epi32(-OFFSET << 16);
     for (input, sum) in inputs.iter().zip(sums) {
@@ -84,7 +85,7 @@ fn add_block<const N: usize>(
     }
 }
 
-/// Adds the products of 16 columns.
+/// Adds the dot products of 16 columns.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
@@ -94,11 +95,11 @@ fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
     _mm512_cvtepi32_ps(sum)
 }
 
-/// The numbers of 16 columns, four in each register.
+/// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn weights(lines: &[Line; N_SCALED_LINES]) -> [__m512i; 4] {
-    // What is set in the first where the mask is, and in the second where it is not.
+pub fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [__m512i; 4] {
+    // Bits from the second operand where the first (the mask) is set, otherwise from the third.
     const SELECT: i32 = 0b1100_1010;
     let [a, b, c] = load_all(lines);
     let six = _mm512_set1_epi8(0x3f);

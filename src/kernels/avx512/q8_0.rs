@@ -1,23 +1,23 @@
-//! `Q8_0`: the lines of its tiles are the unsigned factors as they are.
+//! `Q8_0`: the cache lines of a tile already are the unsigned operands.
 
 use std::arch::x86_64::__m512;
 
 use super::blocks::{add_block, scales};
 use super::memory::{load, load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of a tile with each row of a group.
+/// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[Line], group: &Group<'_>) -> [__m512; N] {
+pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(inputs) {
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(load(first))).zip(step_inputs) {
             add_block::<OFFSET, N>(&load_all(lines), scales, inputs, &mut sums);
         }
     }

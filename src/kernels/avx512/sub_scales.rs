@@ -1,5 +1,5 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks in registers, and sums with a scale and a minimum
-//! for each 32 columns.
+//! Shared by `Q4_K` and `Q5_K`: their block headers in registers, and accumulators with a scale and
+//! a minimum for every 32 columns.
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_ps, _mm512_cvtph_ps,
@@ -10,38 +10,39 @@ use std::arch::x86_64::{
 
 use super::blocks::{Weights, add_products, add_scaled};
 use super::memory::{load_all, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-pub struct Head {
-    /// By what the sums of the step are multiplied: with scales, and of minima.
+pub struct BlockHeader {
+    /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m512; 2],
-    /// Those of four blocks each.
-    pub halves: [Whole; 2],
+    /// Four blocks each.
+    pub halves: [PackedScales; 2],
 }
 
-/// Scales and minima of four blocks: whole numbers in the bytes of each lane, the next one in the lowest.
+/// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
+/// lowest.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole {
+pub struct PackedScales {
     scales: __m512i,
     mins: __m512i,
 }
 
-impl Head {
-    /// From the first lines of a step.
+impl BlockHeader {
+    /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub fn load(lines: &[Line; N_LINES]) -> Self {
+    pub fn load(lines: &[CacheLine; N_LINES]) -> Self {
         let [factors, scales, mins, rest] = load_all(lines);
         let six = _mm512_set1_epi8(0x3f);
-        let low = Whole {
+        let low = PackedScales {
             scales: _mm512_and_si512(scales, six),
             mins: _mm512_and_si512(mins, six),
         };
-        let high = Whole {
+        let high = PackedScales {
             scales: join(rest, scales),
             mins: join(_mm512_srli_epi32::<4>(rest), mins),
         };
@@ -55,7 +56,7 @@ impl Head {
     }
 }
 
-/// Six bits in each byte: the lower four bits of `low`, the upper two of `high`.
+/// Combines the lower four bits from `low` and the upper two from `high` in each byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn join(low: __m512i, high: __m512i) -> __m512i {
@@ -64,8 +65,8 @@ fn join(low: __m512i, high: __m512i) -> __m512i {
     _mm512_or_si512(low, high)
 }
 
-impl Whole {
-    /// Scale and minimum of the next block.
+impl PackedScales {
+    /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn next(&mut self) -> [__m512; 2] {
@@ -78,8 +79,8 @@ impl Whole {
     }
 }
 
-/// Sums over one step, for each row of inputs. What all columns of a step have in common is multiplied
-/// only when it ends.
+/// The sums of one step for each row of inputs. The factors that all its columns share are applied
+/// once, at its end.
 #[derive(Debug)]
 pub struct StepSums<const N: usize> {
     scaled: [__m512; N],
@@ -87,7 +88,7 @@ pub struct StepSums<const N: usize> {
 }
 
 impl<const N: usize> StepSums<N> {
-    /// Sums of nothing.
+    /// Accumulators at zero.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn new() -> Self {
@@ -97,7 +98,7 @@ impl<const N: usize> StepSums<N> {
         }
     }
 
-    /// Adds the products of one block.
+    /// Adds the dot products of one block.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
@@ -106,23 +107,23 @@ impl<const N: usize> StepSums<N> {
         self.add_sums(sums, scales, inputs);
     }
 
-    /// Adds the products of one block that are already summed.
+    /// Adds one block whose dot products are already summed.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
         let [scale, min] = scales;
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
-        for (((scaled, mins), input), whole) in rows.zip(inputs).zip(&sums) {
-            add_scaled(scaled, *whole, scale, input);
+        for (((scaled, mins), input), dots) in rows.zip(inputs).zip(&sums) {
+            add_scaled(scaled, *dots, scale, input);
             *mins = _mm512_fmadd_ps(min, _mm512_set1_ps(input.scaled_sum), *mins);
         }
     }
 
-    /// Ends the step: adds it to the sums of all.
+    /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn add_to(self, sums: &mut [__m512; N], head: &Head) {
-        let [scale, min] = head.factors;
+    pub fn add_to(self, sums: &mut [__m512; N], header: &BlockHeader) {
+        let [scale, min] = header.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm512_fmadd_ps(scale, scaled, *sum);
             *sum = _mm512_fnmadd_ps(min, mins, *sum);

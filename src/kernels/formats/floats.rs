@@ -1,37 +1,37 @@
-//! `F32`, `F16` and `BF16`: floating-point numbers as they are, for rows of any width.
+//! `F32`, `F16` and `BF16`: float weights, for rows of any width.
 //!
-//! A tile is `[column][lane]`, two columns in a step.
+//! A tile is `[column][lane]`, with two columns per step.
 
 use half::{bf16, f16};
 
-use super::BlockView;
+use super::UnpackedBlock;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
 use crate::kernels::inputs::N_STEP_COLUMNS;
-use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// How 32-bit numbers are laid out.
+/// The layout of single-precision weights.
 pub const F32: Layout = Layout {
     pack: pack::<4>,
-    view: |tile, block, lane| view(tile, block, lane, f32::from_le_bytes),
+    unpack: |tile, block, lane| unpack(tile, block, lane, f32::from_le_bytes),
     ..layout(4)
 };
 
-/// How 16-bit numbers of 11 significant bits are laid out.
+/// The layout of half-precision weights.
 pub const F16: Layout = Layout {
     pack: pack::<2>,
-    view: |tile, block, lane| {
-        view(tile, block, lane, |bytes| {
+    unpack: |tile, block, lane| {
+        unpack(tile, block, lane, |bytes| {
             f16::from_le_bytes(bytes).to_f32()
         })
     },
     ..layout(2)
 };
 
-/// How the upper halves of 32-bit numbers are laid out.
+/// The layout of bfloat16 weights.
 pub const BF16: Layout = Layout {
-    view: |tile, block, lane| {
-        view(tile, block, lane, |bytes| {
+    unpack: |tile, block, lane| {
+        unpack(tile, block, lane, |bytes| {
             bf16::from_le_bytes(bytes).to_f32()
         })
     },
@@ -43,48 +43,48 @@ const fn layout(n_bytes: usize) -> Layout {
         n_file_values: 1,
         n_file_bytes: n_bytes,
         n_step_values: N_STEP_COLUMNS,
-        n_step_lines: N_STEP_COLUMNS * n_bytes * N_LANES / Line::N_BYTES,
+        n_step_lines: N_STEP_COLUMNS * n_bytes * N_LANES / CacheLine::N_BYTES,
         pack: |_, _, _, _| {},
-        view: |_, _, _| ZERO,
+        unpack: |_, _, _| ZERO,
     }
 }
 
-const ZERO: BlockView = BlockView {
+const ZERO: UnpackedBlock = UnpackedBlock {
     values: [0.0; N_BLOCK],
     scales: [1.0; 2],
     mins: [0.0; 2],
 };
 
-/// Writes up to 32 numbers of `N` bytes.
-fn pack<const N: usize>(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+/// Packs up to 32 numbers of `N` bytes.
+fn pack<const N: usize>(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
     let lines = tile.iter_mut().skip(first_line::<N>(block));
-    for (Line(line), values) in lines.zip(bytes.chunks(Line::N_BYTES / N_LANES)) {
-        let places = line.as_chunks_mut::<N>().0.iter_mut();
-        let places = places.skip(lane).step_by(N_LANES);
-        for (place, value) in places.zip(values.as_chunks::<N>().0) {
-            *place = *value;
+    for (CacheLine(line), values) in lines.zip(bytes.chunks(CacheLine::N_BYTES / N_LANES)) {
+        let targets = line.as_chunks_mut::<N>().0.iter_mut();
+        let targets = targets.skip(lane).step_by(N_LANES);
+        for (target, value) in targets.zip(values.as_chunks::<N>().0) {
+            *target = *value;
         }
     }
 }
 
-fn view<const N: usize>(
-    tile: &[Line],
+fn unpack<const N: usize>(
+    tile: &[CacheLine],
     block: usize,
     lane: usize,
     widen: impl Fn([u8; N]) -> f32,
-) -> BlockView {
+) -> UnpackedBlock {
     let lines = tile.iter().skip(first_line::<N>(block));
-    let values = lines.flat_map(|Line(line)| {
+    let values = lines.flat_map(|CacheLine(line)| {
         let values = line.as_chunks::<N>().0.iter();
         values.skip(lane).step_by(N_LANES)
     });
-    let mut view = ZERO;
-    for (place, value) in view.values.iter_mut().zip(values) {
-        *place = widen(*value);
+    let mut unpacked = ZERO;
+    for (target, value) in unpacked.values.iter_mut().zip(values) {
+        *target = widen(*value);
     }
-    view
+    unpacked
 }
 
 const fn first_line<const N: usize>(block: usize) -> usize {
-    block * N_BLOCK * N_LANES * N / Line::N_BYTES
+    block * N_BLOCK * N_LANES * N / CacheLine::N_BYTES
 }

@@ -1,5 +1,5 @@
-//! The formats of weights, one file each: how a block of a file is packed into a tile, and how it is read
-//! back. The kernels of an instruction set read the same tiles.
+//! The formats of weights, one file each: how to pack a block of a file into a tile, and how to
+//! unpack it again. The micro-kernels of every instruction set read the same tiles.
 
 pub mod floats;
 pub mod q2_k;
@@ -16,27 +16,26 @@ pub mod sub_scales;
 
 use super::N_BLOCK;
 
-/// One row's weights in 32 neighbouring columns: `scales[half] × values[column] − mins[half]`, where `half` is
-/// `column / 16`.
+/// One row's weights in 32 adjacent columns: `scales[half] × values[column] − mins[half]`, with
+/// `half = column / 16`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BlockView {
-    /// The whole numbers, or for formats of floating-point numbers the weights themselves.
+pub struct UnpackedBlock {
+    /// The quants, or the weights themselves if the format is a float format.
     pub values: [f32; N_BLOCK],
     /// The scales of both halves.
     pub scales: [f32; 2],
-    /// What is taken away from each weight of both halves.
+    /// The minima of both halves, to be subtracted from each weight.
     pub mins: [f32; 2],
 }
 
-impl BlockView {
-    /// Weights that are all zero.
+impl UnpackedBlock {
     pub const ZERO: Self = Self {
         values: [0.0; N_BLOCK],
         scales: [0.0; 2],
         mins: [0.0; 2],
     };
 
-    /// The weights.
+    /// Computes the weights.
     pub fn weights(&self) -> impl Iterator<Item = f32> {
         let halves = self.values.as_chunks::<{ N_BLOCK / 2 }>().0.iter();
         let halves = halves.zip(self.scales).zip(self.mins);
@@ -44,7 +43,7 @@ impl BlockView {
     }
 }
 
-/// Bytes four at a time, the first the lowest.
+/// Reads little-endian words.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
     let (words, _) = bytes.as_chunks();
     words.iter().map(|word| u32::from_le_bytes(*word))

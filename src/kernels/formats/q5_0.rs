@@ -1,79 +1,86 @@
-//! `Q5_0`: 32 numbers of 5 bits, less 16, and one 16-bit scale.
+//! `Q5_0`: 32 5-bit quants minus 16, and one 16-bit scale.
 //!
-//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block a line of highest
-//! bits and four lines of lower ones, both as in `Q5_K`.
+//! A step of a tile is two blocks: a cache line of scales, `[block][lane]`, and for each block a
+//! cache line of fifth bits and four of low nibbles, both as in `Q5_K`.
 
 use half::f16;
 
-use super::BlockView;
-use super::q4_0::pack_halves;
-use super::q4_k::{self, view_halves};
+use super::UnpackedBlock;
+use super::q4_0::pack_nibbles;
+use super::q4_k::{self, unpack_nibbles};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
-use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of one block: that of the highest bits, then the lower ones.
+/// Cache lines per block: one of fifth bits, then the lower four bits.
 pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
-/// What is added to the numbers, so that none is negative.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 16;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK / 8 + N_BLOCK / 2,
     n_step_values: 2 * N_BLOCK,
     n_step_lines: N_STEP_LINES,
     pack,
-    view,
+    unpack,
 };
 
-fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
-    let step: Option<&mut [Line; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
+fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
+    let step: Option<&mut [CacheLine; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
     let parts = bytes.split_first_chunk::<2>();
     let parts = parts.and_then(|(scale, rest)| Some((scale, rest.split_first_chunk::<4>()?)));
-    if let (Some([scales, lines @ ..]), Some((scale, (highest, lower)))) = (step, parts) {
-        scales.put(block % 2 * N_LANES + lane, *scale);
-        let lines: Option<&mut [Line; N_BLOCK_LINES]> = lines.as_chunks_mut().0.get_mut(block % 2);
-        if let Some([highest_line, lower_lines @ ..]) = lines {
-            highest_line.put(lane, gather(u32::from_le_bytes(*highest)).to_le_bytes());
-            pack_halves(lower_lines, lane, lower);
+    if let (Some([scales, lines @ ..]), Some((scale, (fifth_bits, lower)))) = (step, parts) {
+        scales.set(block % 2 * N_LANES + lane, *scale);
+        let lines: Option<&mut [CacheLine; N_BLOCK_LINES]> =
+            lines.as_chunks_mut().0.get_mut(block % 2);
+        if let Some([fifth_bit_line, lower_lines @ ..]) = lines {
+            fifth_bit_line.set(
+                lane,
+                gather_fifth_bits(u32::from_le_bytes(*fifth_bits)).to_le_bytes(),
+            );
+            pack_nibbles(lower_lines, lane, lower);
         }
     }
 }
 
-/// The file has the highest bit of a column at bit `column`, the tile at bit `column / 4` of byte
-/// `column % 4`.
-pub fn gather(highest: u32) -> u32 {
+/// Moves the fifth bits to tile order. The file has that of a column at bit `column`, the tile at
+/// bit `column / 4` of byte `column % 4`.
+pub fn gather_fifth_bits(fifth_bits: u32) -> u32 {
     let columns = 0..u32::BITS;
-    let bits = columns.map(|column| (highest >> column & 1) << (column % 4 * 8 + column / 4));
+    let bits = columns.map(|column| (fifth_bits >> column & 1) << (column % 4 * 8 + column / 4));
     bits.sum()
 }
 
-fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
-    let mut view = BlockView::ZERO;
-    let step: Option<&[Line; N_STEP_LINES]> = tile.as_chunks().0.get(block / 2);
+fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
+    let mut unpacked = UnpackedBlock::ZERO;
+    let step: Option<&[CacheLine; N_STEP_LINES]> = tile.as_chunks().0.get(block / 2);
     if let Some([scales, lines @ ..]) = step {
         let scale = f16::from_le_bytes(scales.value(block % 2 * N_LANES + lane));
-        view.scales = [scale.to_f32(); 2];
-        let lines: Option<&[Line; N_BLOCK_LINES]> = lines.as_chunks().0.get(block % 2);
+        unpacked.scales = [scale.to_f32(); 2];
+        let lines: Option<&[CacheLine; N_BLOCK_LINES]> = lines.as_chunks().0.get(block % 2);
         if let Some(lines) = lines {
-            let values = view_numbers(lines, lane);
-            view.values = values.map(|value| f32::from(i16::from(value) - OFFSET));
+            let values = unpack_five_bits(lines, lane);
+            unpacked.values = values.map(|value| f32::from(i16::from(value) - OFFSET));
         }
     }
-    view
+    unpacked
 }
 
-/// Numbers of 5 bits in 32 columns.
-pub fn view_numbers([highest, lower @ ..]: &[Line; N_BLOCK_LINES], lane: usize) -> [u8; N_BLOCK] {
-    let highest: [u8; 4] = highest.value(lane);
-    let mut values = view_halves(lower, 0, lane);
+/// Unpacks the 5-bit quants of 32 columns.
+pub fn unpack_five_bits(
+    [fifth_bits, lower @ ..]: &[CacheLine; N_BLOCK_LINES],
+    lane: usize,
+) -> [u8; N_BLOCK] {
+    let fifth_bits: [u8; 4] = fifth_bits.value(lane);
+    let mut values = unpack_nibbles(lower, 0, lane);
     for (index, values) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        for (value, bits) in values.iter_mut().zip(highest) {
+        for (value, bits) in values.iter_mut().zip(fifth_bits) {
             *value |= (bits >> index & 1) << 4;
         }
     }

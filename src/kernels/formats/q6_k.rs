@@ -1,76 +1,78 @@
-//! `Q6_K`: 256 numbers of 6 bits, a scale of 8 bits for each 16, and one of 16 bits for all.
+//! `Q6_K`: 256 6-bit quants, an 8-bit scale for every 16 of them, and one 16-bit factor for all
+//! scales.
 //!
-//! A step of a tile is one block: a line of the scales for all, `[lane]`, of which the second half is not
-//! used, and four parts of 64 columns. A part is a line of scales, `[column / 16][lane]`, and for each 16
-//! columns three lines of bytes `[lane][column % 4]`. The lower six bits of their bytes are the numbers of
-//! the first, second and third four columns; the upper two bits of the three together those of the fourth,
-//! the lowest in the first line. So one "and" makes a number ready, but for every fourth.
+//! A step of a tile is one block: a cache line with the factors, `[lane]`, whose second half is
+//! unused, and four parts of 64 columns. A part is a cache line of scales, `[column / 16][lane]`,
+//! and for every 16 columns three cache lines of bytes, `[lane][column % 4]`. The lower six bits of
+//! these bytes are the quants of the first, second and third four columns. The upper two bits of
+//! all three together are those of the fourth, the lowest bits in the first cache line. So three of
+//! four quants are unpacked with a single "and".
 
 use half::f16;
 
-use super::{BlockView, words};
+use super::{UnpackedBlock, words};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
-use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Columns of one block of the file.
+/// Columns per block of the file.
 const N_VALUES: usize = 256;
 
-/// Columns that share a scale of 8 bits.
+/// Columns that share an 8-bit scale.
 const N_SCALED: usize = 16;
 
-/// Parts of a step, and the scales of each.
+/// Parts of a step, and scales of each part.
 const N_PARTS: usize = 4;
 
-/// What is added to a weight in a file, so that it has no sign.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i32 = 32;
 
-/// Lines of the numbers of 16 columns.
+/// Cache lines per 16 columns.
 pub const N_SCALED_LINES: usize = 3;
 
-/// Lines of a part.
+/// Cache lines per part.
 pub const N_PART_LINES: usize = 1 + N_PARTS * N_SCALED_LINES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / 2 + N_VALUES / 4 + N_VALUES / N_SCALED + 2,
     n_step_values: N_VALUES,
     n_step_lines: N_STEP_LINES,
     pack,
-    view,
+    unpack,
 };
 
-fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
     let step = tile.as_chunks_mut::<N_STEP_LINES>().0.get_mut(block);
-    let (numbers, scales) = bytes.split_at(bytes.len().min(N_VALUES / 2 + N_VALUES / 4));
+    let (quants, scales) = bytes.split_at(bytes.len().min(N_VALUES / 2 + N_VALUES / 4));
     let Some((step, (scales, factor))) = step.zip(scales.split_first_chunk()) else {
         return;
     };
     let [factors, parts @ ..] = step;
-    factors.put(lane, factor.first_chunk().copied().unwrap_or([0; 2]));
+    factors.set(lane, factor.first_chunk().copied().unwrap_or([0; 2]));
     let scales: &[u8; N_VALUES / N_SCALED] = scales;
     let parts = parts.as_chunks_mut::<N_PART_LINES>().0.iter_mut();
-    let numbers = numbers_of_file(numbers);
-    let numbers = numbers.chunks_exact(N_VALUES / N_PARTS / 4);
-    for ((part, scales), numbers) in parts.zip(scales.as_chunks::<N_PARTS>().0).zip(numbers) {
+    let quants = quants_of_file(quants);
+    let quants = quants.chunks_exact(N_VALUES / N_PARTS / 4);
+    for ((part, scales), quants) in parts.zip(scales.as_chunks::<N_PARTS>().0).zip(quants) {
         let [scale_line, lines @ ..] = part;
         for (index, scale) in scales.iter().enumerate() {
-            scale_line.put(index * N_LANES + lane, [*scale]);
+            scale_line.set(index * N_LANES + lane, [*scale]);
         }
         let lines = lines.as_chunks_mut().0.iter_mut();
-        for (lines, numbers) in lines.zip(numbers.as_chunks().0) {
-            pack_scaled(lines, lane, *numbers);
+        for (lines, quants) in lines.zip(quants.as_chunks().0) {
+            pack_six_bits(lines, lane, *quants);
         }
     }
 }
 
-/// The numbers in the order of their columns, four in a word. The file has 128 columns in 64 bytes of lower
-/// bits, two times 32 in the lower halves and two times 32 in the upper, and in 32 bytes of upper bits.
-fn numbers_of_file(bytes: &[u8]) -> Vec<u32> {
+/// The quants in column order, four in a word. The file has 128 columns in 64 bytes of lower bits,
+/// twice 32 in the low nibbles and twice 32 in the high ones, and in 32 bytes of upper bits.
+fn quants_of_file(bytes: &[u8]) -> Vec<u32> {
     let (low, high) = bytes.split_at(bytes.len().min(N_VALUES / 2));
     let halves = low.chunks_exact(64).zip(high.chunks_exact(N_BLOCK));
     let blocks = halves.flat_map(|(low, high)| {
@@ -80,61 +82,61 @@ fn numbers_of_file(bytes: &[u8]) -> Vec<u32> {
             .zip([0, 2, 4, 6])
             .map(move |((low, low_shift), high_shift)| (low, low_shift, high, high_shift))
     });
-    let numbers = blocks.flat_map(|(low, low_shift, high, high_shift)| {
+    let quants = blocks.flat_map(|(low, low_shift, high, high_shift)| {
         let pairs = words(low).zip(words(high));
         pairs.map(move |(low, high)| {
             low >> low_shift & 0x0f0f_0f0f | (high >> high_shift & 0x0303_0303) << 4
         })
     });
-    numbers.collect()
+    quants.collect()
 }
 
-/// Writes numbers of 6 bits, those of 16 columns, four in a word.
-pub fn pack_scaled(
-    lines: &mut [Line; N_SCALED_LINES],
+/// Packs the 6-bit quants of 16 columns, four in a word.
+pub fn pack_six_bits(
+    lines: &mut [CacheLine; N_SCALED_LINES],
     lane: usize,
-    [numbers @ .., fourth]: [u32; 4],
+    [quants @ .., fourth]: [u32; 4],
 ) {
-    for ((line, number), shift) in lines.iter_mut().zip(numbers).zip([0, 2, 4]) {
+    for ((line, number), shift) in lines.iter_mut().zip(quants).zip([0, 2, 4]) {
         let word = number | (fourth >> shift & 0x0303_0303) << 6;
-        line.put(lane, word.to_le_bytes());
+        line.set(lane, word.to_le_bytes());
     }
 }
 
-fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
-    let mut view = BlockView::ZERO;
+fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
+    let mut unpacked = UnpackedBlock::ZERO;
     let n_blocks = N_VALUES / N_BLOCK;
     let Some(step) = tile.as_chunks::<N_STEP_LINES>().0.get(block / n_blocks) else {
-        return view;
+        return unpacked;
     };
     let [factors, parts @ ..] = step;
     let factor = f16::from_le_bytes(factors.value(lane)).to_f32();
     let (part, half) = (block % n_blocks / 2, block % 2);
     let Some([scale_line, lines @ ..]) = parts.as_chunks::<N_PART_LINES>().0.get(part) else {
-        return view;
+        return unpacked;
     };
     let lines = lines.as_chunks::<N_SCALED_LINES>().0.iter().skip(2 * half);
-    let places = view.values.as_chunks_mut::<N_SCALED>().0;
-    for (index, (places, lines)) in places.iter_mut().zip(lines).enumerate() {
+    let targets = unpacked.values.as_chunks_mut::<N_SCALED>().0;
+    for (index, (targets, lines)) in targets.iter_mut().zip(lines).enumerate() {
         let [scale] = scale_line.value((2 * half + index) * N_LANES + lane);
-        if let Some(place) = view.scales.get_mut(index) {
-            *place = factor * f32::from(scale.cast_signed());
+        if let Some(target) = unpacked.scales.get_mut(index) {
+            *target = factor * f32::from(scale.cast_signed());
         }
-        for (places, number) in places
+        for (targets, number) in targets
             .as_chunks_mut::<4>()
             .0
             .iter_mut()
-            .zip(view_scaled(lines, lane))
+            .zip(unpack_six_bits(lines, lane))
         {
-            let numbers = number.to_le_bytes().map(f32::from);
-            *places = numbers.map(|number| number - OFFSET as f32);
+            let quants = number.to_le_bytes().map(f32::from);
+            *targets = quants.map(|number| number - OFFSET as f32);
         }
     }
-    view
+    unpacked
 }
 
-/// Numbers of 6 bits, those of 16 columns, four in a word.
-pub fn view_scaled(lines: &[Line; N_SCALED_LINES], lane: usize) -> [u32; 4] {
+/// Unpacks the 6-bit quants of 16 columns, four in a word.
+pub fn unpack_six_bits(lines: &[CacheLine; N_SCALED_LINES], lane: usize) -> [u32; 4] {
     let words = lines
         .each_ref()
         .map(|line| u32::from_le_bytes(line.value(lane)));

@@ -1,79 +1,79 @@
 //! `Q8_0`: 32 signed bytes and one 16-bit scale.
 //!
-//! A step of a tile is two blocks: a line of scales, `[block][lane]`, and for each block eight lines of
-//! bytes, `[column / 4][lane][column % 4]`, with 128 added, because the quickest products take one
-//! unsigned factor.
+//! A step of a tile is two blocks: a cache line of scales, `[block][lane]`, and for each block
+//! eight cache lines of bytes, `[column / 4][lane][column % 4]`, offset by 128 because the fastest
+//! dot products take one unsigned operand.
 
 use half::f16;
 
-use super::BlockView;
+use super::UnpackedBlock;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 use crate::kernels::{N_BLOCK, N_LANES};
 
-/// Lines of the bytes of one block.
-pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / Line::N_BYTES;
+/// Cache lines per block, without its scales.
+pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / CacheLine::N_BYTES;
 
-/// Lines of one step.
+/// Cache lines per step.
 pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
-/// What is added to the numbers, so that none is negative.
+/// The offset that makes quants unsigned.
 pub const OFFSET: i16 = 128;
 
-/// How it is laid out.
+/// How tiles of this format are packed.
 pub const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK,
     n_step_values: 2 * N_BLOCK,
     n_step_lines: N_STEP_LINES,
     pack,
-    view,
+    unpack,
 };
 
-fn pack(tile: &mut [Line], block: usize, lane: usize, bytes: &[u8]) {
+fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
     if let Some((scale, values)) = bytes.split_first_chunk() {
         let values = values.as_chunks().0.iter().copied();
         put(tile, block, lane, *scale, values);
     }
 }
 
-/// Writes numbers that were rounded here into the lines of their tile.
-pub fn write(tile: &mut [Line], block: usize, lane: usize, rounded: &InputBlock) {
+/// Packs a block that was quantized here rather than read from a file.
+pub fn write(tile: &mut [CacheLine], block: usize, lane: usize, rounded: &InputBlock) {
     let scale = f16::from_f32(rounded.scale).to_le_bytes();
     let values = rounded.words.iter().map(|word| word.to_le_bytes());
     put(tile, block, lane, scale, values);
 }
 
 fn put(
-    tile: &mut [Line],
+    tile: &mut [CacheLine],
     block: usize,
     lane: usize,
     scale: [u8; 2],
     values: impl Iterator<Item = [u8; 4]>,
 ) {
-    let step: Option<&mut [Line; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
+    let step: Option<&mut [CacheLine; N_STEP_LINES]> = tile.as_chunks_mut().0.get_mut(block / 2);
     if let Some([scales, lines @ ..]) = step {
-        scales.put::<2>(block % 2 * N_LANES + lane, scale);
+        scales.set::<2>(block % 2 * N_LANES + lane, scale);
         let lines = lines.iter_mut().skip(block % 2 * N_BLOCK_LINES);
         for (line, values) in lines.zip(values) {
-            line.put(lane, values.map(|value| value.wrapping_add(OFFSET as u8)));
+            line.set(lane, values.map(|value| value.wrapping_add(OFFSET as u8)));
         }
     }
 }
 
-fn view(tile: &[Line], block: usize, lane: usize) -> BlockView {
-    let mut view = BlockView::ZERO;
-    let step: Option<&[Line; N_STEP_LINES]> = tile.as_chunks().0.get(block / 2);
+fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
+    let mut unpacked = UnpackedBlock::ZERO;
+    let step: Option<&[CacheLine; N_STEP_LINES]> = tile.as_chunks().0.get(block / 2);
     if let Some([scales, lines @ ..]) = step {
         let scale = f16::from_le_bytes(scales.value(block % 2 * N_LANES + lane));
-        view.scales = [scale.to_f32(); 2];
+        unpacked.scales = [scale.to_f32(); 2];
         let lines = lines.iter().skip(block % 2 * N_BLOCK_LINES);
-        for (values, line) in view.values.as_chunks_mut::<4>().0.iter_mut().zip(lines) {
+        for (values, line) in unpacked.values.as_chunks_mut::<4>().0.iter_mut().zip(lines) {
             *values = line
                 .value(lane)
                 .map(|byte| f32::from(i16::from(byte) - OFFSET));
         }
     }
-    view
+    unpacked
 }

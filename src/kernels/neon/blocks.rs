@@ -1,4 +1,4 @@
-//! A block of whole weights with one scale for each row, times the inputs of a group.
+//! Integer weights with one scale per row and block, times the inputs of a row group.
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u8, vbslq_u8, vcvt_f32_f16, vcvtq_f32_s32,
@@ -8,30 +8,31 @@ use std::arch::aarch64::{
 
 use super::dot::{self, Columns, Dot};
 use super::memory::Quarters;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
 /// The weights of one block, in halves of 16 columns.
 pub type Weights<const Q: usize> = [Columns<Q>; 2];
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &Line) -> [[float32x4_t; Q]; 2] {
+pub fn scales<const Q: usize>(quarters: Quarters<Q>, line: &CacheLine) -> [[float32x4_t; Q]; 2] {
     let mut scales = [[vdupq_n_f32(0.0); Q]; 2];
-    let numbers = [quarters.load_half::<0>(line), quarters.load_half::<1>(line)];
-    for (scales, numbers) in scales.iter_mut().zip(numbers) {
-        for (scales, numbers) in scales.iter_mut().zip(numbers) {
-            *scales = vcvt_f32_f16(vreinterpret_f16_u16(numbers));
+    let halves = [quarters.load_half::<0>(line), quarters.load_half::<1>(line)];
+    for (scales, half_floats) in scales.iter_mut().zip(halves) {
+        for (scales, half_floats) in scales.iter_mut().zip(half_floats) {
+            *scales = vcvt_f32_f16(vreinterpret_f16_u16(half_floats));
         }
     }
     scales
 }
 
-/// Numbers of 4 bits as bytes: a line has eight columns, the first four in the lower halves of its bytes.
+/// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
+/// nibbles.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) -> Weights<Q> {
+pub fn unpack_nibbles<const Q: usize>(quarters: Quarters<Q>, lines: &[CacheLine; 4]) -> Weights<Q> {
     let half = vdupq_n_u8(0x0f);
     let mut weights = [[[half; Q]; 4]; 2];
     let pairs = weights.as_flattened_mut().as_chunks_mut().0;
@@ -45,14 +46,14 @@ pub fn widen_halves<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 4]) ->
     weights
 }
 
-/// Gives numbers of 4 bits a fifth. A byte of the line has those of 32 columns: bit `column / 4` of byte
-/// `column % 4`.
+/// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
+/// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_fifth_bits<const Q: usize>(
     weights: &mut Weights<Q>,
     quarters: Quarters<Q>,
-    line: &Line,
+    line: &CacheLine,
 ) {
     let line = quarters.load(line);
     let [low, high] = weights;
@@ -64,8 +65,8 @@ pub fn add_fifth_bits<const Q: usize>(
     insert_fifth_bits(high, line);
 }
 
-/// Gives numbers of 4 bits a fifth: those of the first four columns are in place, the next ones one bit
-/// further up.
+/// Adds the fifth bit to 4-bit quants. Those of the first four columns are in place, each next one
+/// is one bit further up.
 #[inline]
 #[target_feature(enable = "neon")]
 fn insert_fifth_bits<const Q: usize>(columns: &mut Columns<Q>, mut bits: [uint8x16_t; Q]) {
@@ -78,7 +79,7 @@ fn insert_fifth_bits<const Q: usize>(columns: &mut Columns<Q>, mut bits: [uint8x
     }
 }
 
-/// Adds what the minima of one block give to the sums of each row.
+/// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_mins<const Q: usize, const N: usize>(
@@ -93,7 +94,7 @@ pub fn add_mins<const Q: usize, const N: usize>(
     }
 }
 
-/// Adds the products of one block to the sums of each row.
+/// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
@@ -106,23 +107,23 @@ pub fn add_block<D: Dot, const OFFSET: i16, const Q: usize, const N: usize>(
         let [low, high] = input.half_sums();
         -i32::from(OFFSET) * (low + high)
     });
-    let whole = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
-    add_scaled(&whole, scales, inputs, sums);
+    let dots = dot::sums::<D, 0, 2, Q, N>(weights, inputs, starts);
+    add_scaled(&dots, scales, inputs, sums);
 }
 
-/// Adds sums of whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_scaled<const Q: usize, const N: usize>(
-    whole: &[[int32x4_t; Q]; N],
+    dots: &[[int32x4_t; Q]; N],
     scales: [float32x4_t; Q],
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    for ((input, whole), sums) in inputs.iter().zip(whole).zip(sums) {
-        for ((sum, whole), scale) in sums.iter_mut().zip(whole).zip(scales) {
+    for ((input, dots), sums) in inputs.iter().zip(dots).zip(sums) {
+        for ((sum, dots), scale) in sums.iter_mut().zip(dots).zip(scales) {
             let scale = vmulq_n_f32(scale, input.scale);
-            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*whole), scale);
+            *sum = vfmaq_f32(*sum, vcvtq_f32_s32(*dots), scale);
         }
     }
 }

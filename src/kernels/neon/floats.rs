@@ -1,44 +1,44 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::arch::aarch64::{
     float32x4_t, vcvt_f32_f16, vfmaq_n_f32, vreinterpret_f16_u16, vreinterpretq_f32_u8,
     vreinterpretq_f32_u32, vshll_n_u16,
 };
 
-use super::memory::{Quarters, ahead, zeros};
+use super::memory::{Quarters, prefetched, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::floats::{BF16, F16, F32};
-use crate::kernels::inputs::{Group, N_STEP_COLUMNS};
-use crate::kernels::line::Line;
-use crate::kernels::product::Part;
+use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::kernels::product::ProductTask;
 use crate::kernels::{Format, N_LANES};
 
 /// The most tiles that are multiplied together.
-const N_MOST_TILES: usize = 4;
+const MAX_TILES: usize = 4;
 
-/// A step of one quarter of a tile as numbers of 32 bits, `[column]`.
+/// A step of one quarter of a tile in single precision, `[column]`.
 type Columns = [float32x4_t; N_STEP_COLUMNS];
 
-/// The sums of one quarter of a tile with `N` rows of inputs.
+/// The accumulators of one quarter of a tile for `N` rows of inputs.
 type Sums<const N: usize> = [[float32x4_t; 1]; N];
 
-/// Multiplies some tiles of numbers in this format, which is one of floating-point numbers.
+/// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "neon")]
-pub fn multiply(part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 => multiply_part::<{ F32.n_step_lines }, _>(part, |lines, quarter| {
+pub fn multiply(task: ProductTask<'_>) {
+    match task.tiles.format {
+        Format::F32 => multiply_task::<{ F32.n_step_lines }, _>(task, |lines, quarter| {
             let [[first], [second]] = lines.map(|line| quarter.load(line));
             [vreinterpretq_f32_u8(first), vreinterpretq_f32_u8(second)]
         }),
-        Format::BF16 => multiply_part::<{ BF16.n_step_lines }, _>(part, |[line], quarter| {
+        Format::BF16 => multiply_task::<{ BF16.n_step_lines }, _>(task, |[line], quarter| {
             let ([first], [second]) = (quarter.load_half::<0>(line), quarter.load_half::<1>(line));
             [
                 vreinterpretq_f32_u32(vshll_n_u16::<16>(first)),
                 vreinterpretq_f32_u32(vshll_n_u16::<16>(second)),
             ]
         }),
-        _ => multiply_part::<{ F16.n_step_lines }, _>(part, |[line], quarter| {
+        _ => multiply_task::<{ F16.n_step_lines }, _>(task, |[line], quarter| {
             let ([first], [second]) = (quarter.load_half::<0>(line), quarter.load_half::<1>(line));
             [
                 vcvt_f32_f16(vreinterpret_f16_u16(first)),
@@ -48,44 +48,44 @@ pub fn multiply(part: Part<'_>) {
     }
 }
 
-/// Multiplies tiles whose steps have `L` lines, which `widen` makes numbers of 32 bits.
+/// Multiplies tiles whose steps have `L` cache lines, which `widen` converts to single precision.
 #[target_feature(enable = "neon")]
-fn multiply_part<const L: usize, W>(mut part: Part<'_>, widen: W)
+fn multiply_task<const L: usize, W>(mut task: ProductTask<'_>, widen: W)
 where
-    W: Fn([&Line; L], Quarters<1>) -> Columns,
+    W: Fn([&CacheLine; L], Quarters<1>) -> Columns,
 {
-    let tiles: Vec<&[[Line; L]]> = part.tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    for panel in part.inputs.panels() {
-        for (index, tiles) in tiles.chunks(N_MOST_TILES).enumerate() {
-            let first = index * N_MOST_TILES;
+    let tiles: Vec<&[[CacheLine; L]]> = task.tiles.iter().map(|tile| tile.as_chunks().0).collect();
+    for panel in task.inputs.panels() {
+        for (index, tiles) in tiles.chunks(MAX_TILES).enumerate() {
+            let first = index * MAX_TILES;
             for group in panel.groups() {
-                let part = &mut part;
+                let task = &mut task;
                 match group.rows.len() {
-                    1 => multiply_tiles::<L, 4, 4, 1, _>(part, first, tiles, &group, &widen),
-                    2 => multiply_tiles::<L, 2, 4, 2, _>(part, first, tiles, &group, &widen),
-                    3 => multiply_tiles::<L, 1, 4, 3, _>(part, first, tiles, &group, &widen),
-                    4 => multiply_tiles::<L, 1, 4, 4, _>(part, first, tiles, &group, &widen),
-                    5 => multiply_tiles::<L, 1, 2, 5, _>(part, first, tiles, &group, &widen),
-                    6 => multiply_tiles::<L, 1, 2, 6, _>(part, first, tiles, &group, &widen),
-                    7 => multiply_tiles::<L, 1, 2, 7, _>(part, first, tiles, &group, &widen),
-                    _ => multiply_tiles::<L, 1, 2, 8, _>(part, first, tiles, &group, &widen),
+                    1 => multiply_tiles::<L, 4, 4, 1, _>(task, first, tiles, &group, &widen),
+                    2 => multiply_tiles::<L, 2, 4, 2, _>(task, first, tiles, &group, &widen),
+                    3 => multiply_tiles::<L, 1, 4, 3, _>(task, first, tiles, &group, &widen),
+                    4 => multiply_tiles::<L, 1, 4, 4, _>(task, first, tiles, &group, &widen),
+                    5 => multiply_tiles::<L, 1, 2, 5, _>(task, first, tiles, &group, &widen),
+                    6 => multiply_tiles::<L, 1, 2, 6, _>(task, first, tiles, &group, &widen),
+                    7 => multiply_tiles::<L, 1, 2, 7, _>(task, first, tiles, &group, &widen),
+                    _ => multiply_tiles::<L, 1, 2, 8, _>(task, first, tiles, &group, &widen),
                 }
             }
         }
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time and `Q` quarters of each
-/// with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles and `Q` quarters of each at a time.
 #[target_feature(enable = "neon")]
 fn multiply_tiles<const L: usize, const T: usize, const Q: usize, const N: usize, W>(
-    part: &mut Part<'_>,
+    task: &mut ProductTask<'_>,
     first: usize,
-    tiles: &[&[[Line; L]]],
-    group: &Group<'_>,
+    tiles: &[&[[CacheLine; L]]],
+    group: &RowGroup<'_>,
     widen: &W,
 ) where
-    W: Fn([&Line; L], Quarters<1>) -> Columns,
+    W: Fn([&CacheLine; L], Quarters<1>) -> Columns,
 {
     let row = group.rows.start;
     let inputs = group.floats.as_chunks::<N>().0.as_chunks().0;
@@ -93,12 +93,12 @@ fn multiply_tiles<const L: usize, const T: usize, const Q: usize, const N: usize
     for (index, tiles) in together.iter().enumerate() {
         let all_sums = sums::<L, T, Q, N, W>(*tiles, inputs, widen);
         for (tile, sums) in all_sums.into_iter().enumerate() {
-            part.write(first + index * T + tile, row, &sums);
+            task.write(first + index * T + tile, row, &sums);
         }
     }
     for (index, tile) in rest.iter().enumerate() {
         let [sums] = sums::<L, 1, Q, N, W>([*tile], inputs, widen);
-        part.write(first + together.len() * T + index, row, &sums);
+        task.write(first + together.len() * T + index, row, &sums);
     }
 }
 
@@ -106,24 +106,24 @@ fn multiply_tiles<const L: usize, const T: usize, const Q: usize, const N: usize
 #[inline]
 #[target_feature(enable = "neon")]
 fn sums<const L: usize, const T: usize, const Q: usize, const N: usize, W>(
-    tiles: [&[[Line; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    tiles: [&[[CacheLine; L]]; T],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
     widen: &W,
 ) -> [[[f32; N_LANES]; N]; T]
 where
-    W: Fn([&Line; L], Quarters<1>) -> Columns,
+    W: Fn([&CacheLine; L], Quarters<1>) -> Columns,
 {
     let mut stored = [[[0.0; N_LANES]; N]; T];
     for quarters in Quarters::<Q>::all() {
         let quarters = quarters.singles();
         let mut sums: [[Sums<N>; Q]; T] = [[zeros(); Q]; T];
         let mut tiles = tiles.map(<[_]>::iter);
-        for inputs in inputs {
+        for inputs in input_steps {
             for (sums, tile) in sums.iter_mut().zip(&mut tiles) {
                 let Some(lines) = tile.next() else {
                     continue;
                 };
-                let lines = lines.each_ref().map(ahead);
+                let lines = lines.each_ref().map(prefetched);
                 for (sums, quarter) in sums.iter_mut().zip(quarters) {
                     add_columns(widen(lines, quarter), inputs, sums);
                 }
@@ -138,7 +138,7 @@ where
     stored
 }
 
-/// Adds the products of one step of one quarter to the sums of each row.
+/// Adds the products of one step of one quarter to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_columns<const N: usize>(

@@ -1,5 +1,6 @@
-//! What `Q2_K`, `Q3_K` and `Q6_K` share: a whole scale for each 16 columns. The sums of both halves of a block
-//! are multiplied with their scales as whole numbers, which a float still holds exactly.
+//! Shared by `Q2_K`, `Q3_K` and `Q6_K`: an integer scale for every 16 columns. The sums of both
+//! halves of a block are multiplied by their scales as integers that a float still represents
+//! exactly.
 
 use std::arch::aarch64::{
     float32x4_t, int32x4_t, uint8x16_t, vandq_u32, vcvtq_f32_s32, vdupq_n_s32, vdupq_n_u32,
@@ -9,42 +10,44 @@ use std::arch::aarch64::{
 
 use super::blocks::Weights;
 use super::dot::{self, Columns, Dot};
-use super::memory::whole_zeros;
+use super::memory::int_zeros;
 use crate::kernels::input_block::InputBlock;
 
-/// What both halves of a block are multiplied with.
-pub type Halves<const Q: usize> = [[int32x4_t; Q]; 2];
+/// The integer factors of both halves of a block.
+pub type HalfFactors<const Q: usize> = [[int32x4_t; Q]; 2];
 
-/// Numbers for both halves from the words of each lane: the bits of the mask at this place and 16 further up.
+/// Extracts the factors of both halves from the words of each lane: the bits of the mask from
+/// `place` on, and 16 bits further up.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
+pub fn pair<const MASK: u32, const Q: usize>(words: [uint8x16_t; Q], shift: i32) -> HalfFactors<Q> {
     let mut pair = [[vdupq_n_s32(0); Q]; 2];
-    for (half, place) in pair.iter_mut().zip([place, place + 16]) {
+    for (half, shift) in pair.iter_mut().zip([shift, shift + 16]) {
         for (number, words) in half.iter_mut().zip(words) {
-            let shifted = vshlq_u32(vreinterpretq_u32_u8(words), vdupq_n_s32(-place));
+            let shifted = vshlq_u32(vreinterpretq_u32_u8(words), vdupq_n_s32(-shift));
             *number = vreinterpretq_s32_u32(vandq_u32(shifted, vdupq_n_u32(MASK)));
         }
     }
     pair
 }
 
-/// Adds the products of one block, whose weights have an offset added, to the sums of each row.
+/// Adds the dot products of one block, whose weights have an offset, to the accumulators of each
+/// row.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_products<D: Dot, const OFFSET: i32, const Q: usize, const N: usize>(
     [low, high]: &Weights<Q>,
-    [low_scales, high_scales]: &Halves<Q>,
+    [low_scales, high_scales]: &HalfFactors<Q>,
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    let mut scaled = whole_zeros::<Q, N>();
+    let mut scaled = int_zeros::<Q, N>();
     add_half::<D, 0, OFFSET, Q, N>(low, low_scales, inputs, &mut scaled);
     add_half::<D, 1, OFFSET, Q, N>(high, high_scales, inputs, &mut scaled);
     add_scaled(&scaled, inputs, sums);
 }
 
-/// Adds the products of one half of a block, times its scales: exact.
+/// Adds the dot products of one half of a block, multiplied by its scales: exact.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const N: usize>(
@@ -57,48 +60,48 @@ fn add_half<D: Dot, const HALF: usize, const OFFSET: i32, const Q: usize, const 
         let [low, high] = input.half_sums();
         -OFFSET * if HALF == 0 { low } else { high }
     });
-    let whole = dot::sums::<D, HALF, 1, Q, N>(std::array::from_ref(weights), inputs, starts);
-    for (scaled, whole) in scaled.iter_mut().zip(whole) {
-        for ((scaled, whole), scale) in scaled.iter_mut().zip(whole).zip(scales) {
-            *scaled = vmlaq_s32(*scaled, whole, *scale);
+    let dots = dot::sums::<D, HALF, 1, Q, N>(std::array::from_ref(weights), inputs, starts);
+    for (scaled, dots) in scaled.iter_mut().zip(dots) {
+        for ((scaled, dots), scale) in scaled.iter_mut().zip(dots).zip(scales) {
+            *scaled = vmlaq_s32(*scaled, dots, *scale);
         }
     }
 }
 
-/// Adds what the minima of one block give: the sums of the inputs of both halves, times a whole number each.
+/// Adds the minima of one block: the input sums of both halves, each multiplied by an integer.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_mins<const Q: usize, const N: usize>(
-    [low_mins, high_mins]: &Halves<Q>,
+    [low_mins, high_mins]: &HalfFactors<Q>,
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    let mut whole = whole_zeros::<Q, N>();
-    for (input, whole) in inputs.iter().zip(&mut whole) {
+    let mut dots = int_zeros::<Q, N>();
+    for (input, dots) in inputs.iter().zip(&mut dots) {
         let [low, high] = input.half_sums();
-        for ((whole, low_min), high_min) in whole.iter_mut().zip(low_mins).zip(high_mins) {
-            *whole = vmlaq_n_s32(vmulq_n_s32(*low_min, low), *high_min, high);
+        for ((dots, low_min), high_min) in dots.iter_mut().zip(low_mins).zip(high_mins) {
+            *dots = vmlaq_n_s32(vmulq_n_s32(*low_min, low), *high_min, high);
         }
     }
-    add_scaled(&whole, inputs, sums);
+    add_scaled(&dots, inputs, sums);
 }
 
-/// Adds whole sums, times the scales of the inputs.
+/// Adds integer sums, multiplied by the scales of the inputs.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add_scaled<const Q: usize, const N: usize>(
-    whole: &[[int32x4_t; Q]; N],
+    dots: &[[int32x4_t; Q]; N],
     inputs: &[InputBlock; N],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    for ((input, whole), sums) in inputs.iter().zip(whole).zip(sums) {
-        for (sum, whole) in sums.iter_mut().zip(whole) {
-            *sum = vfmaq_n_f32(*sum, vcvtq_f32_s32(*whole), input.scale);
+    for ((input, dots), sums) in inputs.iter().zip(dots).zip(sums) {
+        for (sum, dots) in sums.iter_mut().zip(dots) {
+            *sum = vfmaq_n_f32(*sum, vcvtq_f32_s32(*dots), input.scale);
         }
     }
 }
 
-/// Ends a step: adds what the factors of its rows make of it to the sums of all.
+/// Ends a step: applies its rows' factors and adds the result to the accumulators.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn add_step<const Q: usize, const N: usize>(

@@ -1,8 +1,8 @@
-//! Between memory and registers.
+//! Loads, stores and prefetches.
 
 #![expect(
     unsafe_code,
-    reason = "loads and stores take raw pointers; each is made from a reference here"
+    reason = "loads and stores take raw pointers, made from references here"
 )]
 
 use std::arch::aarch64::{
@@ -13,32 +13,32 @@ use std::arch::aarch64::{
 use std::arch::asm;
 
 use crate::kernels::N_LANES;
-use crate::kernels::attention::Whole;
+use crate::kernels::attention::IntLanes;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// Registers of one number for each row of a tile.
+/// Registers for one number per row of a tile.
 const N_QUARTERS: usize = 4;
 
-/// How far ahead of its use a line of weights is asked for: long enough for memory to answer, and not so
-/// long that it is lost from the first cache.
-const N_AHEAD_BYTES: usize = 4096;
+/// The prefetch distance: far enough for memory to answer, and near enough that the data is still
+/// in the L1 cache when it is used.
+const PREFETCH_BYTES: usize = 4096;
 
-/// `Q` neighbouring quarters of the 16 rows of a tile: one register each.
+/// `Q` adjacent quarters of the 16 rows of a tile, one register each.
 #[derive(Debug, Clone, Copy)]
 pub struct Quarters<const Q: usize> {
-    /// The first; all `Q` are below four.
+    /// The first quarter; `first + Q` is at most four.
     first: usize,
 }
 
 impl<const Q: usize> Quarters<Q> {
-    /// All rows of a tile, one part after another.
+    /// Iterates over all rows of a tile, `Q` quarters at a time.
     pub fn all() -> impl Iterator<Item = Self> {
-        const { assert!(N_QUARTERS.is_multiple_of(Q), "the last part has as many") }
+        const { assert!(N_QUARTERS.is_multiple_of(Q), "the quarters divide evenly") }
         (0..N_QUARTERS).step_by(Q).map(|first| Self { first })
     }
 
-    /// Each of them alone.
+    /// Splits into single quarters.
     #[inline]
     pub fn singles(self) -> [Quarters<1>; Q] {
         std::array::from_fn(|index| Quarters {
@@ -46,12 +46,16 @@ impl<const Q: usize> Quarters<Q> {
         })
     }
 
-    /// Loads the bytes of four columns. Where a whole line is loaded, it asks for the one that comes later;
-    /// where the rows of inputs are more, the processor finds out in time what comes.
+    /// Loads the bytes of four columns. Prefetches if it loads the full cache line; with more rows
+    /// of inputs, the hardware prefetcher keeps up.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load(self, line: &Line) -> [uint8x16_t; Q] {
-        let line = if Q == N_QUARTERS { ahead(line) } else { line };
+    pub fn load(self, line: &CacheLine) -> [uint8x16_t; Q] {
+        let line = if Q == N_QUARTERS {
+            prefetched(line)
+        } else {
+            line
+        };
         let mut loaded = [vdupq_n_u8(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
             // SAFETY: the reference is valid for 64 bytes, of which this is a quarter.
@@ -60,10 +64,10 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Loads numbers of 16 bits, `[half][lane]`.
+    /// Loads 16-bit numbers, `[half][lane]`.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load_half<const HALF: usize>(self, line: &Line) -> [uint16x4_t; Q] {
+    pub fn load_half<const HALF: usize>(self, line: &CacheLine) -> [uint16x4_t; Q] {
         const { assert!(HALF < 2, "a line has two halves") }
         let mut loaded = [vdup_n_u16(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
@@ -74,15 +78,15 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Loads signed bytes, `[scale][lane]`, and widens them.
+    /// Loads signed bytes, `[scale][lane]`, and widens them to 32 bits.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn load_signed<const SCALE: usize>(self, line: &Line) -> [int32x4_t; Q] {
+    pub fn load_signed<const SCALE: usize>(self, line: &CacheLine) -> [int32x4_t; Q] {
         const { assert!(SCALE < 4, "a line has a byte for four scales of each row") }
         let mut loaded = [vdupq_n_s32(0); Q];
         for (quarter, loaded) in (self.first..).zip(&mut loaded) {
             let start = std::ptr::from_ref(line).cast::<u32>();
-            // SAFETY: the reference is valid for 16 words, of which this is one, and the type of a line
+            // SAFETY: the reference is valid for 16 words, of which this is one, and the type
             // aligns it to 64.
             let bytes = unsafe { start.add(4 * SCALE + quarter).read() };
             let bytes = vmovl_s8(vcreate_s8(u64::from(bytes)));
@@ -91,7 +95,7 @@ impl<const Q: usize> Quarters<Q> {
         loaded
     }
 
-    /// Puts sums in their places in arrays of all rows.
+    /// Stores accumulators in arrays of all rows.
     #[inline]
     #[target_feature(enable = "neon")]
     pub fn store<const N: usize>(
@@ -107,10 +111,10 @@ impl<const Q: usize> Quarters<Q> {
         }
     }
 
-    /// Adds to the whole sums of some dimensions.
+    /// Adds to the integer accumulators of some dimensions.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub fn add_whole(self, sums: &mut Whole, added: [int32x4_t; Q]) {
+    pub fn add_ints(self, sums: &mut IntLanes, added: [int32x4_t; Q]) {
         for (quarter, added) in (self.first..).zip(added) {
             // SAFETY: the reference is valid for 16 numbers, of which these are four.
             unsafe {
@@ -133,38 +137,38 @@ pub fn load_inputs(input: &InputBlock, half: usize) -> int8x16_t {
     vreinterpretq_s8_s32(loaded)
 }
 
-/// The line, when the one that comes some time after it was asked for. It goes through the instruction so
-/// that the compiler may move it like any other, but not leave it out.
+/// Prefetches a later cache line and returns this one. The pointer passes through the instruction,
+/// so that the compiler may move it like any other but not remove it.
 #[inline]
 #[expect(
     clippy::pointers_in_nomem_asm_block,
-    reason = "the instruction gives no value that is in memory"
+    reason = "the instruction returns no value from memory"
 )]
-pub fn ahead(line: &Line) -> &Line {
+pub fn prefetched(line: &CacheLine) -> &CacheLine {
     let mut start = std::ptr::from_ref(line);
-    // SAFETY: the instruction never faults, wherever it points, and changes nothing that a program sees; so
-    // the pointer is still that of the reference.
+    // SAFETY: the instruction never faults, whatever the address, and has no visible effect. The
+    // pointer is unchanged, so it is still valid for the lifetime of the reference.
     unsafe {
         asm!(
-            "prfm pldl1keep, [{start}, #{ahead}]",
+            "prfm pldl1keep, [{start}, #{distance}]",
             start = inout(reg) start,
-            ahead = const N_AHEAD_BYTES,
+            distance = const PREFETCH_BYTES,
             options(pure, nomem, nostack, preserves_flags),
         );
         &*start
     }
 }
 
-/// Sums of nothing.
+/// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn zeros<const Q: usize, const N: usize>() -> [[float32x4_t; Q]; N] {
     [[vdupq_n_f32(0.0); Q]; N]
 }
 
-/// Whole sums of nothing.
+/// Integer accumulators at zero.
 #[inline]
 #[target_feature(enable = "neon")]
-pub fn whole_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {
+pub fn int_zeros<const Q: usize, const N: usize>() -> [[int32x4_t; Q]; N] {
     [[vdupq_n_s32(0); Q]; N]
 }

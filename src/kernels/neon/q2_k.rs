@@ -1,4 +1,4 @@
-//! `Q2_K`: a line holds the two bits of four times four columns, with a scale and a minimum.
+//! `Q2_K`: one cache line holds the 2-bit quants of 16 columns, with a scale and a minimum.
 
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vnegq_f32, vshrq_n_u8};
 
@@ -6,18 +6,18 @@ use super::blocks::{Weights, scales};
 use super::dot::Dot;
 use super::half_scales::{add_mins, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q2_k::{N_PART_LINES, N_STEP_LINES};
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
@@ -25,11 +25,11 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let parts = lines.as_chunks::<N_PART_LINES>().0;
         let mut step_sums = zeros::<Q, N>();
-        for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([both, lines @ ..], part_inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
             let both = quarters.load(both);
-            let blocks = lines.as_chunks().0.iter().zip(inputs).zip([0, 8]);
-            for ((lines, inputs), place) in blocks {
-                let scales = pair::<0x0f, Q>(both, place);
+            let blocks = lines.as_chunks().0.iter().zip(part_inputs).zip([0, 8]);
+            for ((lines, inputs), shift) in blocks {
+                let scales = pair::<0x0f, Q>(both, shift);
                 let weights = weights(quarters, lines);
                 add_products::<D, 0, Q, N>(&weights, &scales, inputs, &mut step_sums);
             }
@@ -44,33 +44,33 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// What the minima of a step give, before they are multiplied with what they have in common.
+/// The minima of a step, before the factor that they share is applied.
 #[inline]
 #[target_feature(enable = "neon")]
 fn step_mins<const Q: usize, const N: usize>(
     quarters: Quarters<Q>,
-    parts: &[[Line; N_PART_LINES]],
+    parts: &[[CacheLine; N_PART_LINES]],
     inputs: &[[InputBlock; N]; 8],
 ) -> [[float32x4_t; Q]; N] {
     let mut step_mins = zeros();
     for ([both, ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
         let both = quarters.load(both);
-        for (inputs, place) in inputs.iter().zip([4, 12]) {
-            add_mins(&pair::<0x0f, Q>(both, place), inputs, &mut step_mins);
+        for (inputs, shift) in inputs.iter().zip([4, 12]) {
+            add_mins(&pair::<0x0f, Q>(both, shift), inputs, &mut step_mins);
         }
     }
     step_mins
 }
 
-/// The numbers of 32 columns, four in each register.
+/// Unpacks the quants of 32 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "neon")]
-fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; 2]) -> Weights<Q> {
+fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[CacheLine; 2]) -> Weights<Q> {
     let two = vdupq_n_u8(0x03);
     let mut weights = [[[two; Q]; 4]; 2];
     for ([a, b, c, d], line) in weights.iter_mut().zip(lines) {
-        let places = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        for (((a, b), (c, d)), bytes) in places.zip(quarters.load(line)) {
+        let targets = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        for (((a, b), (c, d)), bytes) in targets.zip(quarters.load(line)) {
             *a = vandq_u8(bytes, two);
             *b = vandq_u8(vshrq_n_u8::<2>(bytes), two);
             *c = vandq_u8(vshrq_n_u8::<4>(bytes), two);

@@ -1,4 +1,4 @@
-//! `Q3_K`: three lines hold the three bits of eight times four columns, with a scale for each 16.
+//! `Q3_K`: three cache lines hold the 3-bit quants of 32 columns, with a scale for every 16.
 
 use std::arch::aarch64::{
     float32x4_t, uint8x16_t, vandq_u8, vdupq_n_s32, vdupq_n_u8, vshrq_n_u8, vsubq_s32,
@@ -6,20 +6,20 @@ use std::arch::aarch64::{
 
 use super::blocks::{self, Weights};
 use super::dot::Dot;
-use super::half_scales::{Halves, add_products, add_step, pair};
+use super::half_scales::{HalfFactors, add_products, add_step, pair};
 use super::memory::{Quarters, zeros};
 use super::q6_k;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q3_k::{N_BLOCK_LINES, N_STEP_LINES, OFFSET, SCALE_OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
@@ -33,9 +33,9 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
         let parts = lines.iter().zip(inputs.as_chunks::<2>().0);
         for (words, (lines, inputs)) in q6_k::weights(quarters, scale_lines).into_iter().zip(parts)
         {
-            for ((lines, inputs), place) in lines.iter().zip(inputs).zip([0, 8]) {
+            for ((lines, inputs), shift) in lines.iter().zip(inputs).zip([0, 8]) {
                 let weights = weights(quarters, lines);
-                let scales = scales(words, place);
+                let scales = scales(words, shift);
                 add_products::<D, { OFFSET as i32 }, Q, N>(
                     &weights,
                     &scales,
@@ -50,21 +50,24 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The scales of both halves of the block whose bits begin at this place.
+/// The scales of both halves of the block whose bits begin at `place`.
 #[inline]
 #[target_feature(enable = "neon")]
-fn scales<const Q: usize>(words: [uint8x16_t; Q], place: i32) -> Halves<Q> {
-    let mut scales = pair::<0x3f, Q>(words, place);
+fn scales<const Q: usize>(words: [uint8x16_t; Q], shift: i32) -> HalfFactors<Q> {
+    let mut scales = pair::<0x3f, Q>(words, shift);
     for scale in scales.as_flattened_mut() {
         *scale = vsubq_s32(*scale, vdupq_n_s32(i32::from(SCALE_OFFSET)));
     }
     scales
 }
 
-/// The numbers of 32 columns, four in each register: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns, four columns per register, from pairs stored as 6-bit numbers.
 #[inline]
 #[target_feature(enable = "neon")]
-fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; N_BLOCK_LINES]) -> Weights<Q> {
+fn weights<const Q: usize>(
+    quarters: Quarters<Q>,
+    lines: &[CacheLine; N_BLOCK_LINES],
+) -> Weights<Q> {
     let three = vdupq_n_u8(0x07);
     let mut weights = [[[three; Q]; 4]; 2];
     let pairs = weights.as_flattened_mut().as_chunks_mut().0;

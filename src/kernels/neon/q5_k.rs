@@ -1,31 +1,31 @@
-//! `Q5_K`: as `Q4_K`, with a fifth bit from lines of their own.
+//! `Q5_K`: like `Q4_K`, with the fifth bits from cache lines of their own.
 
 use std::arch::aarch64::float32x4_t;
 
-use super::blocks::{add_fifth_bits, widen_halves};
+use super::blocks::{add_fifth_bits, unpack_nibbles};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
 use super::sub_scales::add_step;
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q5_k::{N_BLOCK_LINES, N_STEP_LINES};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks().0;
-    for (step, inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks().0;
+    for (step, inputs) in steps.iter().zip(all_inputs) {
         add_step::<D, N_BLOCK_LINES, Q, N>(step, quarters, inputs, &mut sums, |lines| {
-            let [highest, lower @ ..] = lines;
-            let mut weights = widen_halves(quarters, lower);
-            add_fifth_bits(&mut weights, quarters, highest);
+            let [fifth_bits, lower @ ..] = lines;
+            let mut weights = unpack_nibbles(quarters, lower);
+            add_fifth_bits(&mut weights, quarters, fifth_bits);
             weights
         });
     }

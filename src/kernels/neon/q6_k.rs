@@ -1,4 +1,4 @@
-//! `Q6_K`: three lines hold the six bits of four times four columns, with a scale for each 16.
+//! `Q6_K`: three cache lines hold the 6-bit quants of 16 columns, which share a scale.
 
 use std::arch::aarch64::{float32x4_t, vandq_u8, vdupq_n_u8, vshrq_n_u8, vsriq_n_u8};
 
@@ -6,17 +6,17 @@ use super::blocks::scales;
 use super::dot::{Columns, Dot};
 use super::half_scales::{add_products, add_step};
 use super::memory::{Quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
@@ -24,7 +24,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     for ([factors, lines @ ..], inputs) in steps.iter().zip(all_inputs) {
         let mut step_sums = zeros::<Q, N>();
         let parts = lines.as_chunks::<N_PART_LINES>().0;
-        for ([scales, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], part_inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
             let all_scales = [
                 [
                     quarters.load_signed::<0>(scales),
@@ -36,7 +36,7 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
                 ],
             ];
             let lines = lines.as_chunks::<N_SCALED_LINES>().0.as_chunks::<2>().0;
-            for (([low, high], scales), inputs) in lines.iter().zip(&all_scales).zip(inputs) {
+            for (([low, high], scales), inputs) in lines.iter().zip(&all_scales).zip(part_inputs) {
                 let weights = [weights(quarters, low), weights(quarters, high)];
                 add_products::<D, OFFSET, Q, N>(&weights, scales, inputs, &mut step_sums);
             }
@@ -47,19 +47,19 @@ pub fn sums<D: Dot, const Q: usize, const N: usize>(
     sums
 }
 
-/// The numbers of 16 columns, four in each register.
+/// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn weights<const Q: usize>(
     quarters: Quarters<Q>,
-    [first, second, third]: &[Line; N_SCALED_LINES],
+    [first, second, third]: &[CacheLine; N_SCALED_LINES],
 ) -> Columns<Q> {
     let six = vdupq_n_u8(0x3f);
     let [mut a, mut b, mut c] = [first, second, third].map(|line| quarters.load(line));
     let mut fourth = c;
-    let places = a.iter_mut().zip(&mut b).zip(c.iter_mut().zip(&mut fourth));
-    for ((a, b), (c, fourth)) in places {
-        // Each instruction keeps what the one before put above its own bits.
+    let targets = a.iter_mut().zip(&mut b).zip(c.iter_mut().zip(&mut fourth));
+    for ((a, b), (c, fourth)) in targets {
+        // Each shift-and-insert keeps the bits above its own.
         *fourth = vsriq_n_u8::<6>(vsriq_n_u8::<4>(vshrq_n_u8::<2>(*c), *b), *a);
         *a = vandq_u8(*a, six);
         *b = vandq_u8(*b, six);

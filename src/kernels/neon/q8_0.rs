@@ -1,43 +1,47 @@
-//! `Q8_0`: the bytes of its tiles have 128 added, which their highest bit takes back.
+//! `Q8_0`: the bytes of a tile are offset by 128; flipping their highest bit removes the offset.
 
 use std::arch::aarch64::{float32x4_t, vdupq_n_u8, veorq_u8};
 
 use super::blocks::{Weights, add_block, scales};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q8_0::{N_BLOCK_LINES, N_STEP_LINES, OFFSET};
-use crate::kernels::inputs::Group;
-use crate::kernels::line::Line;
+use crate::kernels::inputs::RowGroup;
 
-/// The products of some quarters of a tile with each row of a group.
+/// Multiplies some quarters of a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn sums<D: Dot, const Q: usize, const N: usize>(
-    tile: &[Line],
+    tile: &[CacheLine],
     quarters: Quarters<Q>,
-    group: &Group<'_>,
+    group: &RowGroup<'_>,
 ) -> [[float32x4_t; Q]; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
-    let inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
-    for ([first, lines @ ..], inputs) in steps.iter().zip(inputs) {
+    let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<2>().0;
+    for ([first, lines @ ..], step_inputs) in steps.iter().zip(all_inputs) {
         let blocks = lines.as_chunks::<N_BLOCK_LINES>().0;
-        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(inputs) {
+        for ((lines, scales), inputs) in blocks.iter().zip(scales(quarters, first)).zip(step_inputs)
+        {
             add_block::<D, 0, Q, N>(&weights(quarters, lines), scales, inputs, &mut sums);
         }
     }
     sums
 }
 
-/// The numbers of one block with their signs.
+/// The signed quants of one block.
 #[inline]
 #[target_feature(enable = "neon")]
-fn weights<const Q: usize>(quarters: Quarters<Q>, lines: &[Line; N_BLOCK_LINES]) -> Weights<Q> {
-    let highest = vdupq_n_u8(OFFSET as u8);
-    let mut weights = [[[highest; Q]; 4]; 2];
+fn weights<const Q: usize>(
+    quarters: Quarters<Q>,
+    lines: &[CacheLine; N_BLOCK_LINES],
+) -> Weights<Q> {
+    let sign_bit = vdupq_n_u8(OFFSET as u8);
+    let mut weights = [[[sign_bit; Q]; 4]; 2];
     for (weights, line) in weights.as_flattened_mut().iter_mut().zip(lines) {
         for (weights, bytes) in weights.iter_mut().zip(quarters.load(line)) {
-            *weights = veorq_u8(bytes, highest);
+            *weights = veorq_u8(bytes, sign_bit);
         }
     }
     weights

@@ -1,4 +1,4 @@
-//! What `Q4_K` and `Q5_K` share: the heads of their blocks, which have a scale and a minimum for each 32
+//! Shared by `Q4_K` and `Q5_K`: their block headers, with a scale and a minimum for every 32
 //! columns.
 
 use std::arch::aarch64::{
@@ -10,44 +10,45 @@ use std::arch::aarch64::{
 use super::blocks::{self, Weights, add_block, add_mins};
 use super::dot::Dot;
 use super::memory::{Quarters, zeros};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::sub_scales::N_LINES;
 use crate::kernels::input_block::InputBlock;
-use crate::kernels::line::Line;
 
-/// The scales or the minima of four blocks: whole numbers in the bytes of each lane, the next one in the
+/// The scales or the minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
-struct Whole<const Q: usize>([uint32x4_t; Q]);
+struct PackedScales<const Q: usize>([uint32x4_t; Q]);
 
-impl<const Q: usize> Whole<Q> {
-    /// Those of the next block.
+impl<const Q: usize> PackedScales<Q> {
+    /// Pops those of the next block.
     #[inline]
     #[target_feature(enable = "neon")]
     fn next(&mut self) -> [float32x4_t; Q] {
-        let mut found = [vdupq_n_f32(0.0); Q];
-        for (found, words) in found.iter_mut().zip(&mut self.0) {
-            *found = vcvtq_f32_u32(vandq_u32(*words, vdupq_n_u32(0xff)));
+        let mut values = [vdupq_n_f32(0.0); Q];
+        for (value, words) in values.iter_mut().zip(&mut self.0) {
+            *value = vcvtq_f32_u32(vandq_u32(*words, vdupq_n_u32(0xff)));
             *words = vshrq_n_u32::<8>(*words);
         }
-        found
+        values
     }
 }
 
-/// Adds the products of a step to the sums of each row. Behind the head stand eight blocks of `L` lines, which
-/// `widen` makes bytes. What all its columns have in common is multiplied only when it ends.
+/// Adds the dot products of a step to the accumulators of each row. The header is followed by eight
+/// blocks of `L` cache lines, which `widen` unpacks to bytes. The factors that all its columns
+/// share are applied once, at its end.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
-    step: &[Line],
+    step: &[CacheLine],
     quarters: Quarters<Q>,
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [[float32x4_t; Q]; N],
-    widen: impl Fn(&[Line; L]) -> Weights<Q>,
+    widen: impl Fn(&[CacheLine; L]) -> Weights<Q>,
 ) {
-    let Some((head, lines)) = step.split_first_chunk() else {
+    let Some((header, lines)) = step.split_first_chunk() else {
         return;
     };
-    let [_, scales, _, rest] = head;
+    let [_, scales, _, rest] = header;
     let halves = unpack(quarters.load(scales), quarters.load(rest)).into_iter();
     let lines = lines.as_chunks().0.as_chunks::<4>().0;
     let mut scaled = zeros::<Q, N>();
@@ -56,27 +57,29 @@ pub fn add_step<D: Dot, const L: usize, const Q: usize, const N: usize>(
             add_block::<D, 0, Q, N>(&widen(lines), scales.next(), inputs, &mut scaled);
         }
     }
-    end_step((quarters, head), &scaled, inputs, sums);
+    end_step(quarters, header, &scaled, inputs, sums);
 }
 
-/// Adds to the sums of all what the products of a step and its minima give.
+/// Applies the shared factors to the dot products and the minima of a step, and adds the result to
+/// the accumulators.
 #[inline]
 #[target_feature(enable = "neon")]
 fn end_step<const Q: usize, const N: usize>(
-    (quarters, head): (Quarters<Q>, &[Line; N_LINES]),
+    quarters: Quarters<Q>,
+    header: &[CacheLine; N_LINES],
     scaled: &[[float32x4_t; Q]; N],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [[float32x4_t; Q]; N],
 ) {
-    let [factors, _, mins, rest] = head;
+    let [factors, _, mins, rest] = header;
     let mut rest = quarters.load(rest);
-    for rest in &mut rest {
-        *rest = vshrq_n_u8::<4>(*rest);
+    for words in &mut rest {
+        *words = vshrq_n_u8::<4>(*words);
     }
     let mut step_mins = zeros::<Q, N>();
     let halves = unpack(quarters.load(mins), rest).into_iter();
-    for (mut mins, inputs) in halves.zip(inputs.as_chunks::<4>().0) {
-        for inputs in inputs {
+    for (mut mins, half_inputs) in halves.zip(inputs.as_chunks::<4>().0) {
+        for inputs in half_inputs {
             add_mins(mins.next(), inputs, &mut step_mins);
         }
     }
@@ -91,18 +94,18 @@ fn end_step<const Q: usize, const N: usize>(
     }
 }
 
-/// Six bits for each byte: of the first four blocks as they are, of the others the lower four bits from
-/// `rest` and the upper two from those of the first.
+/// Unpacks six bits per byte: directly for the first four blocks; for the others, the lower four
+/// bits from `rest` and the upper two from `first`.
 #[inline]
 #[target_feature(enable = "neon")]
-fn unpack<const Q: usize>(first: [uint8x16_t; Q], rest: [uint8x16_t; Q]) -> [Whole<Q>; 2] {
+fn unpack<const Q: usize>(first: [uint8x16_t; Q], rest: [uint8x16_t; Q]) -> [PackedScales<Q>; 2] {
     let (mut low, mut high) = ([vdupq_n_u32(0); Q], [vdupq_n_u32(0); Q]);
-    let places = low.iter_mut().zip(&mut high);
-    for ((low, high), (first, rest)) in places.zip(first.into_iter().zip(rest)) {
+    let targets = low.iter_mut().zip(&mut high);
+    for ((low, high), (first, rest)) in targets.zip(first.into_iter().zip(rest)) {
         *low = vreinterpretq_u32_u8(vandq_u8(first, vdupq_n_u8(0x3f)));
         let lower = vandq_u8(rest, vdupq_n_u8(0x0f));
         let upper = vandq_u8(vshrq_n_u8::<2>(first), vdupq_n_u8(0x30));
         *high = vreinterpretq_u32_u8(vorrq_u8(lower, upper));
     }
-    [Whole(low), Whole(high)]
+    [PackedScales(low), PackedScales(high)]
 }

@@ -1,19 +1,20 @@
-//! Sums of values in 8 bits, each times the two digits of a probability: half of the 16 dimensions at a time.
+//! Weighted sums of 8-bit values with the two digits of each probability, half of the 16 dimensions
+//! at a time.
 
 use std::arch::aarch64::{int32x4_t, vaddq_s32, vdupq_n_s32, vreinterpretq_s8_s32, vshlq_n_s32};
 
-use super::dot::dot;
-use super::memory::{Quarters, whole_zeros};
-use crate::kernels::attention::{ByteValues, N_DIGIT_BITS, Whole};
+use super::dot::sdot;
+use super::memory::{Quarters, int_zeros};
+use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS};
 
-/// How many quarters of 16 dimensions go through the blocks together: of six queries the sums of both digits then
-/// take 24 of the 32 registers.
+/// Quarters of 16 dimensions that are processed together. With six queries, the accumulators of
+/// both digits then take 24 of the 32 registers.
 const N_QUARTERS: usize = 2;
 
-/// Adds the values of all blocks to the sums of each query.
+/// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
-pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
+pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     for start in 0..values.n_registers {
         for quarters in Quarters::all() {
             add_quarters(values, start, quarters, sums);
@@ -21,39 +22,39 @@ pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [Whole]) {
     }
 }
 
-/// Adds some dimensions of each block; the sums of both digits stay in registers.
+/// Adds some dimensions of each block; the accumulators of both digits stay in registers.
 #[inline]
 #[target_feature(enable = "neon,dotprod")]
 fn add_quarters<const N: usize>(
     values: &ByteValues<'_, N>,
     start: usize,
     quarters: Quarters<N_QUARTERS>,
-    sums: &mut [Whole],
+    sums: &mut [IntLanes],
 ) {
-    let mut upper = whole_zeros::<N_QUARTERS, N>();
-    let mut lower = whole_zeros::<N_QUARTERS, N>();
+    let mut upper = int_zeros::<N_QUARTERS, N>();
+    let mut lower = int_zeros::<N_QUARTERS, N>();
     for ([cell], probs) in values.blocks::<1>(start) {
-        for (quad, line) in cell.iter().enumerate() {
+        for (word_index, line) in cell.iter().enumerate() {
             let loaded = quarters.load(line);
             for ((upper, lower), probs) in upper.iter_mut().zip(&mut lower).zip(probs) {
-                let words = probs.words(quad);
+                let words = probs.words(word_index);
                 for (sums, word) in [upper, lower].into_iter().zip(words) {
                     let digits = vreinterpretq_s8_s32(vdupq_n_s32(word));
                     for (sum, values) in sums.iter_mut().zip(loaded) {
-                        *sum = dot::<0>(*sum, values, digits);
+                        *sum = sdot::<0>(*sum, values, digits);
                     }
                 }
             }
         }
     }
-    for ((upper, lower), place) in upper.into_iter().zip(lower).zip(values.places) {
-        if let Some(sums) = sums.get_mut(place + start) {
-            quarters.add_whole(sums, both_digits(upper, lower));
+    for ((upper, lower), offset) in upper.into_iter().zip(lower).zip(values.offsets) {
+        if let Some(sums) = sums.get_mut(offset + start) {
+            quarters.add_ints(sums, both_digits(upper, lower));
         }
     }
 }
 
-/// The sums of whole probabilities from those of their digits.
+/// Combines the sums of both digits.
 #[inline]
 #[target_feature(enable = "neon")]
 fn both_digits<const Q: usize>(mut upper: [int32x4_t; Q], lower: [int32x4_t; Q]) -> [int32x4_t; Q] {

@@ -1,36 +1,39 @@
-//! `Q4_0`, `Q5_0` and `Q8_0`: blocks of 32 columns with one scale for each row.
+//! `Q4_0`, `Q5_0` and `Q8_0`: blocks of 32 columns with one scale per row.
 
 use pulp::Simd;
 
-use super::bytes::{Whole, add_fifth_bits, add_large, add_small, floats, widen_halves};
+use super::bytes::{IntLanes, add_fifth_bits, add_large, add_small, floats, unpack_nibbles};
 use super::floats::{F16, Widen};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product};
+use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::{q4_0, q4_k, q5_0, q8_0};
-use crate::kernels::line::Line;
 
-/// Both halves of the bytes become bytes.
+/// Unpacks both nibbles of each byte.
 pub struct Q4_0;
 
-/// Both halves of the bytes become bytes, and each gets its highest bit.
+/// Unpacks both nibbles of each byte and adds the fifth bits.
 pub struct Q5_0;
 
-/// The lines are bytes as they are.
+/// Uses the bytes of the cache lines directly.
 pub struct Q8_0;
 
 impl Kernel for Q4_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q4_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q4_k::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for ((lines, scales), inputs) in blocks.zip(inputs) {
-                let weights = widen_halves(lines);
-                let mut whole = without_offset(q4_0::OFFSET, inputs);
-                add_small::<4, N>(&weights, 0, inputs, &mut whole);
-                add_scaled::<S, N>(&whole, &scales, inputs, &mut sums);
+            for ((lines, scales), inputs) in blocks.zip(step_inputs) {
+                let weights = unpack_nibbles(lines);
+                let mut dots = without_offset(q4_0::OFFSET, inputs);
+                add_small::<4, N>(&weights, 0, inputs, &mut dots);
+                add_scaled::<S, N>(&dots, &scales, inputs, &mut sums);
             }
         }
         sums
@@ -39,18 +42,21 @@ impl Kernel for Q4_0 {
 
 impl Kernel for Q5_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q5_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q5_0::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for (([highest, lower @ ..], scales), inputs) in blocks.zip(inputs) {
-                let mut weights = widen_halves(lower);
-                add_fifth_bits(&mut weights, highest);
-                let mut whole = without_offset(q5_0::OFFSET, inputs);
-                add_small::<2, N>(&weights, 0, inputs, &mut whole);
-                add_scaled::<S, N>(&whole, &scales, inputs, &mut sums);
+            for (([fifth_bits, lower @ ..], scales), inputs) in blocks.zip(step_inputs) {
+                let mut weights = unpack_nibbles(lower);
+                add_fifth_bits(&mut weights, fifth_bits);
+                let mut dots = without_offset(q5_0::OFFSET, inputs);
+                add_small::<2, N>(&weights, 0, inputs, &mut dots);
+                add_scaled::<S, N>(&dots, &scales, inputs, &mut sums);
             }
         }
         sums
@@ -59,47 +65,50 @@ impl Kernel for Q5_0 {
 
 impl Kernel for Q8_0 {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q8_0::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([scales, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<2>().0) {
+        for ([scales, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<2>().0) {
             let blocks = lines.as_chunks::<{ q8_0::N_BLOCK_LINES }>().0;
             let blocks = blocks.iter().zip(load_scales(scales));
-            for ((lines, scales), inputs) in blocks.zip(inputs) {
-                let mut whole = without_offset(q8_0::OFFSET, inputs);
-                add_large(lines, inputs, &mut whole);
-                add_scaled::<S, N>(&whole, &scales, inputs, &mut sums);
+            for ((lines, scales), inputs) in blocks.zip(step_inputs) {
+                let mut dots = without_offset(q8_0::OFFSET, inputs);
+                add_large(lines, inputs, &mut dots);
+                add_scaled::<S, N>(&dots, &scales, inputs, &mut sums);
             }
         }
         sums
     }
 }
 
-/// The scales of two blocks from a line of 16-bit floats, `[block][lane]`.
+/// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline(always)]
-pub fn load_scales(line: &Line) -> [Lanes; 2] {
+pub fn load_scales(line: &CacheLine) -> [Lanes; 2] {
     F16::columns(std::array::from_ref(line))
 }
 
-/// Where sums of products begin whose weights have an offset added.
+/// The initial accumulators for weights with an offset.
 #[inline(always)]
-fn without_offset<const N: usize>(offset: i16, inputs: &[WideBlock; N]) -> [Whole; N] {
+fn without_offset<const N: usize>(offset: i16, inputs: &[WideBlock; N]) -> [IntLanes; N] {
     inputs.each_ref().map(|input| {
         let [low, high] = input.half_sums;
         [-i32::from(offset) * (low + high); N_LANES]
     })
 }
 
-/// Adds sums of whole products, times the scales of the weights and of the inputs.
+/// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline(always)]
 pub fn add_scaled<S: Simd, const N: usize>(
-    whole: &[Whole; N],
+    dots: &[IntLanes; N],
     scales: &Lanes,
     inputs: &[WideBlock; N],
     sums: &mut [Lanes; N],
 ) {
-    for ((sum, whole), input) in sums.iter_mut().zip(whole).zip(inputs) {
+    for ((sum, dots), input) in sums.iter_mut().zip(dots).zip(inputs) {
         let scales = scales.map(|scale| scale * input.scale);
-        add_product::<S>(&floats(whole), &scales, sum);
+        add_product::<S>(&floats(dots), &scales, sum);
     }
 }

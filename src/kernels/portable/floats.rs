@@ -1,6 +1,6 @@
-//! `F32`, `F16` and `BF16`: inputs and sums in 32 bits, one sum for each row from its first column to its
-//! last. Where the rows of inputs are few, several tiles are multiplied together, so that no sum waits for
-//! the one before it.
+//! `F32`, `F16` and `BF16`: single-precision inputs and accumulators, one accumulator per row from
+//! the first column to the last. With few rows of inputs, several tiles are multiplied together, so
+//! that no sum has to wait for the one before it.
 
 use std::marker::PhantomData;
 
@@ -8,40 +8,40 @@ use pulp::{Simd, WithSimd};
 
 use super::multiply_add;
 use crate::kernels::N_LANES;
-use crate::kernels::inputs::{Group, N_STEP_COLUMNS};
-use crate::kernels::line::Line;
-use crate::kernels::product::Part;
+use crate::kernels::cache_line::CacheLine;
+use crate::kernels::inputs::{N_STEP_COLUMNS, RowGroup};
+use crate::kernels::product::ProductTask;
 
 /// The most tiles that are multiplied together.
-const N_MOST_TILES: usize = 4;
+const MAX_TILES: usize = 4;
 
 /// One number for each row of a tile.
 type Column = [f32; N_LANES];
 
-/// How numbers of one format become numbers of 32 bits. A step of a tile has `L` lines.
+/// Converts weights of one format to single precision. A step of a tile has `L` cache lines.
 pub trait Widen<const L: usize> {
-    /// Whether one tile is multiplied at a time even so: of much widening for several the compiler makes no
-    /// wide loops.
-    const ALONE: bool;
+    /// Whether to multiply only one tile at a time. The compiler does not vectorize costly
+    /// conversions for several tiles.
+    const ONE_TILE_ONLY: bool;
 
-    /// The columns of a step.
-    fn columns(lines: &[Line; L]) -> [Column; N_STEP_COLUMNS];
+    /// Converts the columns of one step.
+    fn columns(lines: &[CacheLine; L]) -> [Column; N_STEP_COLUMNS];
 }
 
-/// 32 bits as they are.
+/// Single precision.
 pub struct F32;
 
-/// 16 bits, 11 of them significant.
+/// Half precision (binary16).
 pub struct F16;
 
-/// The upper 16 bits of 32.
+/// bfloat16.
 pub struct BF16;
 
 impl Widen<2> for F32 {
-    const ALONE: bool = false;
+    const ONE_TILE_ONLY: bool = false;
 
     #[inline(always)]
-    fn columns(lines: &[Line; 2]) -> [Column; N_STEP_COLUMNS] {
+    fn columns(lines: &[CacheLine; 2]) -> [Column; N_STEP_COLUMNS] {
         let mut columns = [[0.0; N_LANES]; N_STEP_COLUMNS];
         for (column, line) in columns.iter_mut().zip(lines) {
             for (value, bytes) in column.iter_mut().zip(line.0.as_chunks().0) {
@@ -53,25 +53,25 @@ impl Widen<2> for F32 {
 }
 
 impl Widen<1> for F16 {
-    const ALONE: bool = true;
+    const ONE_TILE_ONLY: bool = true;
 
     #[inline(always)]
-    fn columns([line]: &[Line; 1]) -> [Column; N_STEP_COLUMNS] {
+    fn columns([line]: &[CacheLine; 1]) -> [Column; N_STEP_COLUMNS] {
         narrow_columns(line, widen_f16)
     }
 }
 
 impl Widen<1> for BF16 {
-    const ALONE: bool = false;
+    const ONE_TILE_ONLY: bool = false;
 
     #[inline(always)]
-    fn columns([line]: &[Line; 1]) -> [Column; N_STEP_COLUMNS] {
+    fn columns([line]: &[CacheLine; 1]) -> [Column; N_STEP_COLUMNS] {
         narrow_columns(line, |bits| f32::from_bits(bits << 16))
     }
 }
 
 #[inline(always)]
-fn narrow_columns(line: &Line, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_COLUMNS] {
+fn narrow_columns(line: &CacheLine, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_COLUMNS] {
     let mut columns = [[0.0; N_LANES]; N_STEP_COLUMNS];
     let halves = line.0.as_chunks::<{ 2 * N_LANES }>().0;
     for (column, bytes) in columns.iter_mut().zip(halves) {
@@ -86,8 +86,8 @@ fn narrow_columns(line: &Line, widen: impl Fn(u32) -> f32) -> [Column; N_STEP_CO
     columns
 }
 
-/// A number of 16 bits in 32, exact, without a branch: its exponent counts from 127 where it counted from
-/// 15, which the product makes good, but the highest stays the highest, for what is infinite or no number.
+/// Converts binary16 to single precision, exactly and without a branch. The multiplication changes
+/// the exponent bias from 15 to 127; the highest exponent (infinity and NaN) is kept separately.
 #[inline(always)]
 fn widen_f16(bits: u32) -> f32 {
     const REBIASED: f32 = f32::from_bits((127 + 127 - 15) << 23);
@@ -99,17 +99,17 @@ fn widen_f16(bits: u32) -> f32 {
     f32::from_bits(widened.to_bits() | highest | sign)
 }
 
-/// The products of a part with inputs as they are.
+/// Multiplies a task by float inputs.
 pub struct FloatProduct<'a, W, const L: usize> {
-    part: Part<'a>,
+    task: ProductTask<'a>,
     widen: PhantomData<W>,
 }
 
 impl<'a, W: Widen<L>, const L: usize> FloatProduct<'a, W, L> {
-    /// Those of a part whose weights `W` widens.
-    pub const fn new(part: Part<'a>) -> Self {
+    /// Creates the product; `W` converts the weights.
+    pub const fn new(task: ProductTask<'a>) -> Self {
         Self {
-            part,
+            task,
             widen: PhantomData,
         }
     }
@@ -120,24 +120,25 @@ impl<W: Widen<L>, const L: usize> WithSimd for FloatProduct<'_, W, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let mut part = self.part;
-        let tiles: Vec<&[[Line; L]]> = part.tiles.iter().map(|tile| tile.as_chunks().0).collect();
-        for panel in part.inputs.panels() {
-            for (index, tiles) in tiles.chunks(N_MOST_TILES).enumerate() {
-                let first = index * N_MOST_TILES;
+        let mut task = self.task;
+        let tiles: Vec<&[[CacheLine; L]]> =
+            task.tiles.iter().map(|tile| tile.as_chunks().0).collect();
+        for panel in task.inputs.panels() {
+            for (index, tiles) in tiles.chunks(MAX_TILES).enumerate() {
+                let first = index * MAX_TILES;
                 for group in panel.groups() {
-                    let part = &mut part;
+                    let task = &mut task;
                     match group.rows.len() {
-                        1 if W::ALONE => {
-                            multiply_tiles::<S, W, L, 1, 1>(part, first, tiles, &group);
+                        1 if W::ONE_TILE_ONLY => {
+                            multiply_tiles::<S, W, L, 1, 1>(task, first, tiles, &group);
                         }
-                        2 if W::ALONE => {
-                            multiply_tiles::<S, W, L, 1, 2>(part, first, tiles, &group);
+                        2 if W::ONE_TILE_ONLY => {
+                            multiply_tiles::<S, W, L, 1, 2>(task, first, tiles, &group);
                         }
-                        1 => multiply_tiles::<S, W, L, 4, 1>(part, first, tiles, &group),
-                        2 => multiply_tiles::<S, W, L, 2, 2>(part, first, tiles, &group),
-                        3 => multiply_tiles::<S, W, L, 1, 3>(part, first, tiles, &group),
-                        _ => multiply_tiles::<S, W, L, 1, 4>(part, first, tiles, &group),
+                        1 => multiply_tiles::<S, W, L, 4, 1>(task, first, tiles, &group),
+                        2 => multiply_tiles::<S, W, L, 2, 2>(task, first, tiles, &group),
+                        3 => multiply_tiles::<S, W, L, 1, 3>(task, first, tiles, &group),
+                        _ => multiply_tiles::<S, W, L, 1, 4>(task, first, tiles, &group),
                     }
                 }
             }
@@ -145,13 +146,14 @@ impl<W: Widen<L>, const L: usize> WithSimd for FloatProduct<'_, W, L> {
     }
 }
 
-/// Multiplies neighbouring tiles, the first of which has this number, `T` at a time with a group of `N` rows.
+/// Multiplies adjacent tiles, the first of which is number `first`, by a group of `N` rows, `T`
+/// tiles at a time.
 #[inline(always)]
 fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
-    part: &mut Part<'_>,
+    task: &mut ProductTask<'_>,
     first: usize,
-    tiles: &[&[[Line; L]]],
-    group: &Group<'_>,
+    tiles: &[&[[CacheLine; L]]],
+    group: &RowGroup<'_>,
 ) {
     let row = group.rows.start;
     let inputs = group.floats.as_chunks::<N>().0.as_chunks().0;
@@ -159,24 +161,24 @@ fn multiply_tiles<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N:
     for (index, tiles) in together.iter().enumerate() {
         let all_sums = sums::<S, W, L, T, N>(*tiles, inputs);
         for (tile, sums) in all_sums.into_iter().enumerate() {
-            part.write(first + index * T + tile, row, &sums);
+            task.write(first + index * T + tile, row, &sums);
         }
     }
     for (index, tile) in rest.iter().enumerate() {
         let [sums] = sums::<S, W, L, 1, N>([*tile], inputs);
-        part.write(first + together.len() * T + index, row, &sums);
+        task.write(first + together.len() * T + index, row, &sums);
     }
 }
 
 /// The sums of `T` tiles, `[tile][row]`, with `N` rows of inputs, `[step][column][row]`.
 #[inline(always)]
 fn sums<S: Simd, W: Widen<L>, const L: usize, const T: usize, const N: usize>(
-    tiles: [&[[Line; L]]; T],
-    inputs: &[[[f32; N]; N_STEP_COLUMNS]],
+    tiles: [&[[CacheLine; L]]; T],
+    input_steps: &[[[f32; N]; N_STEP_COLUMNS]],
 ) -> [[Column; N]; T] {
     let mut sums = [[[0.0; N_LANES]; N]; T];
     let mut tiles = tiles.map(<[_]>::iter);
-    for inputs in inputs {
+    for inputs in input_steps {
         for (sums, tile) in sums.iter_mut().zip(&mut tiles) {
             let Some(lines) = tile.next() else {
                 continue;
@@ -200,7 +202,7 @@ mod tests {
     use super::widen_f16;
 
     #[test]
-    fn every_number_of_16_bits_is_widened_exactly() {
+    fn every_half_precision_number_is_widened_exactly() {
         for bits in 0..=u16::MAX {
             let (found, expected) = (widen_f16(u32::from(bits)), f16::from_bits(bits).to_f32());
             let same = found.to_bits() == expected.to_bits();

@@ -1,43 +1,49 @@
-//! `Q2_K` and `Q3_K`: a whole scale for each 16 columns.
+//! `Q2_K` and `Q3_K`: an integer scale for every 16 columns.
 
 use pulp::Simd;
 
 use super::blocks::load_scales;
-use super::bytes::{Bytes, Weights, Whole, add_small, floats, load};
+use super::bytes::{Bytes, IntLanes, Weights, add_small, floats, load};
 use super::wide_block::WideBlock;
 use super::{Kernel, Lanes, N_LANES, add_product, q6_k};
 use crate::kernels::N_BLOCK;
-use crate::kernels::formats::q2_k::{self, TWO};
+use crate::kernels::cache_line::CacheLine;
+use crate::kernels::formats::q2_k::{self, TWO_BITS};
 use crate::kernels::formats::q3_k::{self, OFFSET, SCALE_OFFSET};
-use crate::kernels::line::Line;
 
-/// A line becomes four times four columns, with a scale and a minimum.
+/// Unpacks 16 columns from one cache line, with a scale and a minimum.
 pub struct Q2K;
 
-/// Three lines become eight times four columns, with a scale for either half.
+/// Unpacks 32 columns from three cache lines, with a scale for each half.
 pub struct Q3K;
 
 impl Kernel for Q2K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q2_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, lines @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for ([factors, lines @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0)
+        {
             let [factors, min_factors] = load_scales(factors);
             let minus_factors = min_factors.map(|factor| -factor);
             let mut step_sums = [[0.0; N_LANES]; N];
             let mut step_mins = [[0.0; N_LANES]; N];
             let parts = lines.as_chunks::<{ q2_k::N_PART_LINES }>().0;
-            for ([both, lines @ ..], inputs) in parts.iter().zip(inputs.as_chunks::<2>().0) {
+            for ([both, lines @ ..], part_inputs) in
+                parts.iter().zip(step_inputs.as_chunks::<2>().0)
+            {
                 let both = load(both);
-                let blocks = lines.as_chunks().0.iter().zip(inputs).enumerate();
+                let blocks = lines.as_chunks().0.iter().zip(part_inputs).enumerate();
                 for (block, (lines, inputs)) in blocks {
                     let scales = pair::<0x0f>(&both, 8 * block);
-                    let whole = scaled_products(&two_bits(lines), &scales, inputs);
-                    add_rows::<S, N>(&whole, inputs, &mut step_sums);
-                    let mut whole = [[0; N_LANES]; N];
-                    add_inputs(&pair::<0x0f>(&both, 8 * block + 4), inputs, &mut whole);
-                    add_rows::<S, N>(&whole, inputs, &mut step_mins);
+                    let dots = scaled_products(&two_bits(lines), &scales, inputs);
+                    add_rows::<S, N>(&dots, inputs, &mut step_sums);
+                    let mut dots = [[0; N_LANES]; N];
+                    add_inputs(&pair::<0x0f>(&both, 8 * block + 4), inputs, &mut dots);
+                    add_rows::<S, N>(&dots, inputs, &mut step_mins);
                 }
             }
             for ((sum, step_sum), step_min) in sums.iter_mut().zip(&step_sums).zip(&step_mins) {
@@ -51,10 +57,13 @@ impl Kernel for Q2K {
 
 impl Kernel for Q3K {
     #[inline(always)]
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N] {
+    fn sums<S: Simd, const N: usize>(
+        tile: &[CacheLine],
+        all_inputs: &[[WideBlock; N]],
+    ) -> [Lanes; N] {
         let steps = tile.as_chunks::<{ q3_k::N_STEP_LINES }>().0;
         let mut sums = [[0.0; N_LANES]; N];
-        for ([factors, rest @ ..], inputs) in steps.iter().zip(inputs.as_chunks::<8>().0) {
+        for ([factors, rest @ ..], step_inputs) in steps.iter().zip(all_inputs.as_chunks::<8>().0) {
             let Some((scale_lines, lines)) = rest.split_first_chunk() else {
                 continue;
             };
@@ -62,15 +71,15 @@ impl Kernel for Q3K {
             let mut step_sums = [[0.0; N_LANES]; N];
             let lines = lines.as_chunks::<{ q3_k::N_BLOCK_LINES }>().0;
             let parts = lines.as_chunks::<2>().0.iter();
-            let parts = parts.zip(inputs.as_chunks::<2>().0);
+            let parts = parts.zip(step_inputs.as_chunks::<2>().0);
             for (bytes, (lines, inputs)) in q6_k::weights(scale_lines).iter().zip(parts) {
                 for (block, (lines, inputs)) in lines.iter().zip(inputs).enumerate() {
                     let scales = pair::<0x3f>(bytes, 8 * block);
                     let scales = scales.map(|scales| scales.map(|s| s - i32::from(SCALE_OFFSET)));
                     let offsets = scales.map(|scales| scales.map(|s| s * -i32::from(OFFSET)));
-                    let mut whole = scaled_products(&three_bits(lines), &scales, inputs);
-                    add_inputs(&offsets, inputs, &mut whole);
-                    add_rows::<S, N>(&whole, inputs, &mut step_sums);
+                    let mut dots = scaled_products(&three_bits(lines), &scales, inputs);
+                    add_inputs(&offsets, inputs, &mut dots);
+                    add_rows::<S, N>(&dots, inputs, &mut step_sums);
                 }
             }
             for (sum, step_sum) in sums.iter_mut().zip(&step_sums) {
@@ -81,19 +90,21 @@ impl Kernel for Q3K {
     }
 }
 
-/// What both halves of a block are multiplied by: bits at this place and 16 further up.
+/// Extracts the factors of both halves of a block: the bits from `place` on, and 16 bits further
+/// up.
 #[inline(always)]
-fn pair<const MASK: u32>(bytes: &Bytes, place: usize) -> [Whole; 2] {
-    [place, place + 16].map(|place| bytes.map(|bytes| (bytes >> place & MASK).cast_signed()))
+fn pair<const MASK: u32>(bytes: &Bytes, shift: usize) -> [IntLanes; 2] {
+    [shift, shift + 16].map(|shift| bytes.map(|bytes| (bytes >> shift & MASK).cast_signed()))
 }
 
-/// The products of one block with weights below 16, times the scales of both halves: exact.
+/// The dot products of one block, whose weights are below 16, multiplied by the scales of both
+/// halves: exact.
 #[inline(always)]
 fn scaled_products<const N: usize>(
     weights: &Weights,
-    scales: &[Whole; 2],
+    scales: &[IntLanes; 2],
     inputs: &[WideBlock; N],
-) -> [Whole; N] {
+) -> [IntLanes; N] {
     let mut scaled = [[0; N_LANES]; N];
     let halves = weights.as_chunks::<{ N_BLOCK / 8 }>().0.iter().zip(scales);
     for (half, (weights, scales)) in halves.enumerate() {
@@ -108,9 +119,13 @@ fn scaled_products<const N: usize>(
     scaled
 }
 
-/// Adds the sums of the inputs of both halves, times a whole number each: exact.
+/// Adds the input sums of both halves, each multiplied by an integer: exact.
 #[inline(always)]
-fn add_inputs<const N: usize>(scales: &[Whole; 2], inputs: &[WideBlock; N], sums: &mut [Whole; N]) {
+fn add_inputs<const N: usize>(
+    scales: &[IntLanes; 2],
+    inputs: &[WideBlock; N],
+    sums: &mut [IntLanes; N],
+) {
     for (sums, input) in sums.iter_mut().zip(inputs) {
         for (scales, half_sum) in scales.iter().zip(input.half_sums) {
             for (sum, scale) in sums.iter_mut().zip(scales) {
@@ -120,34 +135,34 @@ fn add_inputs<const N: usize>(scales: &[Whole; 2], inputs: &[WideBlock; N], sums
     }
 }
 
-/// Adds whole sums, times the scales of the inputs.
+/// Adds integer sums, multiplied by the scales of the inputs.
 #[inline(always)]
 fn add_rows<S: Simd, const N: usize>(
-    whole: &[Whole; N],
+    dots: &[IntLanes; N],
     inputs: &[WideBlock; N],
     sums: &mut [Lanes; N],
 ) {
-    for ((sum, whole), input) in sums.iter_mut().zip(whole).zip(inputs) {
-        add_product::<S>(&floats(whole), &[input.scale; N_LANES], sum);
+    for ((sum, dots), input) in sums.iter_mut().zip(dots).zip(inputs) {
+        add_product::<S>(&floats(dots), &[input.scale; N_LANES], sum);
     }
 }
 
-/// The numbers of 32 columns, 16 in a line.
+/// Unpacks the quants of 32 columns, 16 per cache line.
 #[inline(always)]
-fn two_bits(lines: &[Line; 2]) -> Weights {
+fn two_bits(lines: &[CacheLine; 2]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
     for (weights, line) in weights.as_chunks_mut::<4>().0.iter_mut().zip(lines) {
         let bytes = load(line);
         for (index, weights) in weights.iter_mut().enumerate() {
-            *weights = bytes.map(|bytes| bytes >> (2 * index) & TWO);
+            *weights = bytes.map(|bytes| bytes >> (2 * index) & TWO_BITS);
         }
     }
     weights
 }
 
-/// The numbers of 32 columns: pairs of them are numbers of six bits.
+/// Unpacks the quants of 32 columns from pairs stored as 6-bit numbers.
 #[inline(always)]
-fn three_bits(lines: &[Line; q3_k::N_BLOCK_LINES]) -> Weights {
+fn three_bits(lines: &[CacheLine; q3_k::N_BLOCK_LINES]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
     let pairs = q6_k::weights(lines);
     for ([first, second], pairs) in weights.as_chunks_mut().0.iter_mut().zip(pairs) {

@@ -1,9 +1,8 @@
-//! Products in loops that the compiler makes wide for the instructions that it knows: for processors whose
-//! own have no kernels here.
+//! Products in loops that the compiler vectorizes, for CPUs without hand-written micro-kernels.
 
 #![expect(
     clippy::inline_always,
-    reason = "a loop is compiled for the instructions of its caller only where it is part of it"
+    reason = "a loop is compiled for the instructions of its caller only if it is inlined there"
 )]
 
 mod blocks;
@@ -30,58 +29,57 @@ use self::q6_k::Q6K;
 use self::sub_scales::{Q4K, Q5K};
 pub use self::values::add as add_values;
 use self::wide_block::WideBlock;
-use super::inputs::Group;
-use super::line::Line;
-use super::product::Part;
+use super::cache_line::CacheLine;
+use super::inputs::RowGroup;
+use super::product::ProductTask;
 use super::{Format, N_LANES};
 
-/// The most rows of inputs that are multiplied together: their sums and some weights fit into 16 registers
-/// of 128 bits.
-pub const N_MOST_ROWS: usize = 4;
+/// The most rows in a group: their accumulators and some weights fit into 16 registers of 128 bits.
+pub const MAX_GROUP_ROWS: usize = 4;
 
 /// One number for each row of a tile.
 type Lanes = [f32; N_LANES];
 
-/// How weights of one format are multiplied with inputs that were rounded.
+/// The micro-kernel of one quantized format.
 trait Kernel {
-    /// The products of a tile with N rows of inputs, `[block][row]`.
-    fn sums<S: Simd, const N: usize>(tile: &[Line], inputs: &[[WideBlock; N]]) -> [Lanes; N];
+    /// Multiplies a tile by N rows of inputs, `[block][row]`.
+    fn sums<S: Simd, const N: usize>(tile: &[CacheLine], inputs: &[[WideBlock; N]]) -> [Lanes; N];
 }
 
-/// Multiplies some tiles with all inputs.
-pub fn multiply(part: Part<'_>) {
-    multiply_with(Arch::new(), part);
+/// Multiplies the tiles of a task by all of its inputs.
+pub fn multiply(task: ProductTask<'_>) {
+    multiply_with(Arch::new(), task);
 }
 
-/// Multiplies some tiles with all inputs, with these instructions.
-fn multiply_with(arch: Arch, part: Part<'_>) {
-    match part.tiles.format {
-        Format::F32 => arch.dispatch(FloatProduct::<F32, _>::new(part)),
-        Format::F16 => arch.dispatch(FloatProduct::<F16, _>::new(part)),
-        Format::BF16 => arch.dispatch(FloatProduct::<BF16, _>::new(part)),
-        Format::Q2K => arch.dispatch(Product::<Q2K>::new(part)),
-        Format::Q3K => arch.dispatch(Product::<Q3K>::new(part)),
-        Format::Q4_0 => arch.dispatch(Product::<Q4_0>::new(part)),
-        Format::Q4_1 => arch.dispatch(Product::<Q4_1>::new(part)),
-        Format::Q4K => arch.dispatch(Product::<Q4K>::new(part)),
-        Format::Q5_0 => arch.dispatch(Product::<Q5_0>::new(part)),
-        Format::Q5_1 => arch.dispatch(Product::<Q5_1>::new(part)),
-        Format::Q5K => arch.dispatch(Product::<Q5K>::new(part)),
-        Format::Q6K => arch.dispatch(Product::<Q6K>::new(part)),
-        Format::Q8_0 => arch.dispatch(Product::<Q8_0>::new(part)),
+/// Multiplies the tiles of a task by all of its inputs, with these instructions.
+fn multiply_with(arch: Arch, task: ProductTask<'_>) {
+    match task.tiles.format {
+        Format::F32 => arch.dispatch(FloatProduct::<F32, _>::new(task)),
+        Format::F16 => arch.dispatch(FloatProduct::<F16, _>::new(task)),
+        Format::BF16 => arch.dispatch(FloatProduct::<BF16, _>::new(task)),
+        Format::Q2K => arch.dispatch(Product::<Q2K>::new(task)),
+        Format::Q3K => arch.dispatch(Product::<Q3K>::new(task)),
+        Format::Q4_0 => arch.dispatch(Product::<Q4_0>::new(task)),
+        Format::Q4_1 => arch.dispatch(Product::<Q4_1>::new(task)),
+        Format::Q4K => arch.dispatch(Product::<Q4K>::new(task)),
+        Format::Q5_0 => arch.dispatch(Product::<Q5_0>::new(task)),
+        Format::Q5_1 => arch.dispatch(Product::<Q5_1>::new(task)),
+        Format::Q5K => arch.dispatch(Product::<Q5K>::new(task)),
+        Format::Q6K => arch.dispatch(Product::<Q6K>::new(task)),
+        Format::Q8_0 => arch.dispatch(Product::<Q8_0>::new(task)),
     }
 }
 
-/// The products of a part.
+/// Multiplies a task with the micro-kernel `K`.
 struct Product<'a, K> {
-    part: Part<'a>,
+    task: ProductTask<'a>,
     kernel: PhantomData<K>,
 }
 
 impl<'a, K> Product<'a, K> {
-    const fn new(part: Part<'a>) -> Self {
+    const fn new(task: ProductTask<'a>) -> Self {
         Self {
-            part,
+            task,
             kernel: PhantomData,
         }
     }
@@ -92,8 +90,8 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let mut part = self.part;
-        let (tiles, inputs) = (part.tiles, part.inputs);
+        let mut task = self.task;
+        let (tiles, inputs) = (task.tiles, task.inputs);
         let mut wide = Vec::new();
         for panel in inputs.panels() {
             wide.clear();
@@ -108,11 +106,11 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
                     let n_rows = n_kernel_rows(&group);
                     let n_blocks = group.blocks.len() / group.rows.len() * n_rows;
                     let blocks = rest.split_off(..n_blocks).unwrap_or_default();
-                    let place = (index, group.rows);
+                    let task = &mut task;
                     match n_rows {
-                        2 => multiply_group::<K, S, 2>(&mut part, place, tile, blocks),
-                        3 => multiply_group::<K, S, 3>(&mut part, place, tile, blocks),
-                        _ => multiply_group::<K, S, 4>(&mut part, place, tile, blocks),
+                        2 => multiply_group::<K, S, 2>(task, index, group.rows, tile, blocks),
+                        3 => multiply_group::<K, S, 3>(task, index, group.rows, tile, blocks),
+                        _ => multiply_group::<K, S, 4>(task, index, group.rows, tile, blocks),
                     }
                 }
             }
@@ -120,26 +118,27 @@ impl<K: Kernel> WithSimd for Product<'_, K> {
     }
 }
 
-/// How many rows a kernel is told that a group has. One row goes through twice: the compiler makes no wide
-/// loops of a kernel for one alone, so that this is quicker.
-fn n_kernel_rows(group: &Group<'_>) -> usize {
+/// The number of rows that the micro-kernel processes for a group. A single row is processed twice,
+/// which is faster because the compiler does not vectorize the micro-kernel for one row.
+fn n_kernel_rows(group: &RowGroup<'_>) -> usize {
     group.rows.len().max(2)
 }
 
-/// Multiplies one tile, which has this number, with N rows of inputs, of which these are kept.
+/// Multiplies tile number `tile_index` by N rows of inputs and keeps the sums of `rows`.
 #[inline(always)]
 fn multiply_group<K: Kernel, S: Simd, const N: usize>(
-    part: &mut Part<'_>,
-    (index, rows): (usize, Range<usize>),
-    tile: &[Line],
+    task: &mut ProductTask<'_>,
+    tile_index: usize,
+    rows: Range<usize>,
+    tile: &[CacheLine],
     blocks: &[WideBlock],
 ) {
     let sums = K::sums::<S, N>(tile, blocks.as_chunks::<N>().0);
     let kept = sums.get(..rows.len()).unwrap_or_default();
-    part.write(index, rows.start, kept);
+    task.write(tile_index, rows.start, kept);
 }
 
-/// `sum + a × b` for each row.
+/// Adds a × b to the accumulator of each row.
 #[inline(always)]
 fn add_product<S: Simd>(a: &Lanes, b: &Lanes, sum: &mut Lanes) {
     for ((sum, a), b) in sum.iter_mut().zip(a).zip(b) {
@@ -147,7 +146,7 @@ fn add_product<S: Simd>(a: &Lanes, b: &Lanes, sum: &mut Lanes) {
     }
 }
 
-/// a × b + c: in one step where the processor has that, because the step's emulation is slow.
+/// Returns a × b + c, fused if the CPU has the instruction; emulating it is slow.
 #[inline(always)]
 fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
     if S::IS_SCALAR {
@@ -179,31 +178,31 @@ mod tests {
     ];
 
     #[test]
-    fn the_fewest_instructions_give_what_the_scalar_twin_gives() {
+    fn loops_without_vector_instructions_agree_with_the_scalar_reference() {
         let (n_rows, width) = (37, 512);
-        let team = ThreadPool::new(1).unwrap();
+        let threads = ThreadPool::new(1).unwrap();
         for format in FORMATS {
             let layout = format.layout();
             let n_bytes = n_rows * width / layout.n_file_values * layout.n_file_bytes;
-            // No byte is so large that a float of it would be.
+            // Bytes so small that they form no huge floats.
             let bytes: Vec<u8> = (0..n_bytes).map(|i| (i * 37 % 65) as u8).collect();
             let matrix = Matrix::pack(format, &bytes, width).unwrap();
             for n_inputs in [1, 2, 3, 4, 7] {
                 let values = (0..n_inputs * width).map(|i| (i as f32 * 0.71).sin());
                 let values: Vec<f32> = values.collect();
                 let mut inputs = Inputs::new(InstructionSet::Portable);
-                inputs.set(&team, &values, width, Forms::of([format]));
-                let product = |multiply: &dyn Fn(Part<'_>)| {
+                inputs.set(&threads, &values, width, Forms::of([format]));
+                let product = |multiply: &dyn Fn(ProductTask<'_>)| {
                     let mut outputs = vec![0.0; n_inputs * n_rows];
-                    multiply(Part {
+                    multiply(ProductTask {
                         tiles: matrix.tiles(),
                         inputs: &inputs,
                         outputs: outputs.chunks_mut(n_rows).collect(),
                     });
                     outputs
                 };
-                let found = product(&|part| multiply_with(Arch::Scalar, part));
-                let expected = product(&|part| scalar::multiply(part));
+                let found = product(&|task| multiply_with(Arch::Scalar, task));
+                let expected = product(&|task| scalar::multiply(task));
                 let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
                 for (found, expected) in found.iter().zip(&expected) {
                     let error = (found - expected).abs();

@@ -1,46 +1,46 @@
-//! Sums of values in 8 bits, each times a probability, in loops that the compiler makes wide.
+//! Weighted sums of 8-bit values, in loops that the compiler vectorizes.
 
 use pulp::{Arch, NullaryFnOnce};
 
 use super::bytes::load;
 use crate::kernels::N_LANES;
-use crate::kernels::attention::{ByteValues, Whole};
-use crate::kernels::line::Line;
+use crate::kernels::attention::{ByteValues, IntLanes};
+use crate::kernels::cache_line::CacheLine;
 
-/// Adds the values of all blocks to the sums of each query.
-pub fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [Whole]) {
-    arch.dispatch(Adding { values, sums });
+/// Adds the weighted values of all blocks to the accumulators of each query.
+pub fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+    arch.dispatch(AddValues { values, sums });
 }
 
-struct Adding<'a, const N: usize> {
+struct AddValues<'a, const N: usize> {
     values: &'a ByteValues<'a, N>,
-    sums: &'a mut [Whole],
+    sums: &'a mut [IntLanes],
 }
 
-impl<const N: usize> NullaryFnOnce for Adding<'_, N> {
+impl<const N: usize> NullaryFnOnce for AddValues<'_, N> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
         for start in 0..self.values.n_registers {
-            let mut found = [[0_i32; N_LANES]; N];
+            let mut products = [[0_i32; N_LANES]; N];
             for ([cell], probs) in self.values.blocks::<1>(start) {
-                for (quad, line) in cell.iter().enumerate() {
+                for (word_index, line) in cell.iter().enumerate() {
                     let bytes = widen(line);
-                    for (found, probs) in found.iter_mut().zip(probs) {
-                        let probs = probs.quad(quad);
+                    for (products, probs) in products.iter_mut().zip(probs) {
+                        let probs = probs.values(word_index);
                         for (values, prob) in bytes.iter().zip(probs) {
-                            for (sum, value) in found.iter_mut().zip(values) {
+                            for (sum, value) in products.iter_mut().zip(values) {
                                 *sum += value * prob;
                             }
                         }
                     }
                 }
             }
-            for (found, place) in found.iter().zip(self.values.places) {
-                if let Some(sum) = self.sums.get_mut(place + start) {
-                    for (sum, found) in sum.0.iter_mut().zip(found) {
-                        *sum += found;
+            for (products, offset) in products.iter().zip(self.values.offsets) {
+                if let Some(sum) = self.sums.get_mut(offset + start) {
+                    for (sum, product) in sum.0.iter_mut().zip(products) {
+                        *sum += product;
                     }
                 }
             }
@@ -48,9 +48,9 @@ impl<const N: usize> NullaryFnOnce for Adding<'_, N> {
     }
 }
 
-/// The numbers of a line: `[position % 4][dim]`.
+/// Widens the bytes of a cache line: `[position % 4][dim]`.
 #[inline(always)]
-fn widen(line: &Line) -> [[i32; N_LANES]; 4] {
+fn widen(line: &CacheLine) -> [[i32; N_LANES]; 4] {
     let words = load(line);
     let mut values = [[0; N_LANES]; 4];
     for (values, n_above) in values.iter_mut().zip([24, 16, 8, 0]) {

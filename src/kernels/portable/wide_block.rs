@@ -1,4 +1,4 @@
-//! Inputs rounded to 8 bits, two in a number.
+//! Quantized inputs, two in each 32-bit number.
 
 use crate::kernels::N_BLOCK;
 use crate::kernels::input_block::InputBlock;
@@ -6,19 +6,19 @@ use crate::kernels::input_block::InputBlock;
 /// 32 inputs of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct WideBlock {
-    /// For four columns at a time the first and the third input, then the second and the fourth:
+    /// For every four columns, the first and the third input, then the second and the fourth:
     /// `(first << 16) + third`.
     pub pairs: [[i32; 2]; N_BLOCK / 4],
     /// The sums of the first and the second 16 inputs.
     pub half_sums: [i32; 2],
-    /// What a whole number stands for.
+    /// The value of one quantization step.
     pub scale: f32,
-    /// The sum of the inputs times the scale.
+    /// The sum of the inputs, multiplied by the scale.
     pub scaled_sum: f32,
 }
 
 impl WideBlock {
-    /// The same inputs.
+    /// Widens a block of quantized inputs.
     #[inline(always)]
     pub fn new(block: &InputBlock) -> Self {
         let sums = block.half_sums;

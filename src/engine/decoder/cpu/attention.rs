@@ -6,8 +6,7 @@ use super::rows::each_row;
 use super::run::{CpuRun, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
 use crate::engine::decoder::cache::Cache;
-use crate::kernels::InstructionSet;
-use crate::kernels::attention::{CacheType, Heads, Row, Span, mix};
+use crate::kernels::attention::{CacheType, Heads, Row, Span, attend};
 
 /// Attention on the processor.
 #[derive(Debug)]
@@ -15,12 +14,11 @@ pub struct CpuAttention {
     shape: HeadShape,
     heads: Heads,
     cache_type: CacheType,
-    instructions: InstructionSet,
 }
 
 impl CpuAttention {
-    /// For heads of this shape, with these instructions.
-    pub fn new(shape: HeadShape, cache_type: CacheType, instructions: InstructionSet) -> Self {
+    /// Creates attention for heads of this shape.
+    pub fn new(shape: HeadShape, cache_type: CacheType) -> Self {
         Self {
             shape,
             heads: Heads {
@@ -31,7 +29,6 @@ impl CpuAttention {
                 score_cap: shape.score_cap,
             },
             cache_type,
-            instructions,
         }
     }
 
@@ -63,13 +60,7 @@ impl CpuAttention {
             visible: layer.first_visible(place.position)..place.position + 1,
         });
         let rows: Vec<Row<'_>> = rows.collect();
-        mix(
-            (batch.team, self.instructions),
-            self.heads,
-            &rows,
-            qkv,
-            mixed,
-        );
+        attend(batch.context, self.heads, &rows, qkv, mixed);
     }
 
     const fn row_width(&self) -> usize {
@@ -82,7 +73,8 @@ impl CpuAttention {
             return;
         }
         let rows = qkv.chunks_exact_mut(self.row_width()).enumerate();
-        each_row(batch.team, rows, |(index, qkv)| {
+        let arch = batch.context.instructions.arch();
+        each_row(&batch.context.threads, rows, |(index, qkv)| {
             let angles = turns.and_then(|turns| {
                 let n_planes = turns.n_dims / 2;
                 let planes = index * n_planes..(index + 1) * n_planes;
@@ -92,7 +84,7 @@ impl CpuAttention {
                     sin: turns.sin.get(planes)?,
                 })
             });
-            self.instructions.arch().dispatch(Turned {
+            arch.dispatch(Turned {
                 shape: self.shape,
                 norms: layer.norms.as_ref(),
                 angles,

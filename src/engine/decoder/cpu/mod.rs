@@ -23,7 +23,7 @@ use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
 use crate::engine::weights::Checkpoint;
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{Inputs, InstructionSet, ThreadPool, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, ThreadPool, soft_cap};
 
 /// The processor's cores.
 pub struct CpuBackend {
@@ -37,8 +37,7 @@ struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
     attention: CpuAttention,
-    team: ThreadPool,
-    arch: pulp::Arch,
+    context: CpuContext,
 }
 
 /// Weights as tiles and slices.
@@ -63,8 +62,7 @@ struct Buffers {
 
 /// The rows of one forward pass.
 struct Batch<'a> {
-    /// Who computes.
-    team: &'a ThreadPool,
+    context: &'a CpuContext,
     places: &'a [Place],
     /// How far they turn, for each of the model's rotations.
     turns: Vec<Turns>,
@@ -79,15 +77,16 @@ impl CpuBackend {
     ) -> Result<Self, EngineError> {
         let instructions = InstructionSet::chosen()
             .map_err(|reason| EngineError::InstructionsMissing { reason })?;
-        let arch = instructions.arch();
-        let team = ThreadPool::new(compute.n_threads.get())
+        let threads = ThreadPool::new(compute.n_threads.get())
             .map_err(|source| EngineError::ThreadsMissing { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
-            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache, instructions),
-            team,
-            arch,
+            attention: CpuAttention::new(HeadShape::new(blueprint), compute.cache),
+            context: CpuContext {
+                threads,
+                instructions,
+            },
         };
         Ok(Self {
             model,
@@ -141,7 +140,7 @@ impl Model {
         caches: &mut [Cache<CpuRun>],
         (buffers, times): (&mut Buffers, &mut ForwardTimes),
     ) {
-        let team = &self.team;
+        let threads = &self.context.threads;
         let Buffers {
             hidden,
             normed,
@@ -154,23 +153,25 @@ impl Model {
         } = buffers;
         let values = self.normed(layer.attention_norms.before.as_ref(), hidden, normed);
         let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.qkv.forward(team, values, inputs, qkv);
+        layer.qkv.forward(threads, values, inputs, qkv);
         lap(&mut clock, spent);
         mixed.clear();
         mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
         self.attention
             .forward(&layer.attention, qkv, (batch, caches), mixed);
         lap(&mut clock, &mut times.attention_secs);
-        layer.attention_output.forward(team, mixed, inputs, found);
+        layer
+            .attention_output
+            .forward(threads, mixed, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.attention_norms.after.as_ref(), found, normed, hidden);
         let values = self.normed(layer.ffn_norms.before.as_ref(), hidden, normed);
         clock = Instant::now();
-        layer.ffn_in.forward(team, values, inputs, inner);
+        layer.ffn_in.forward(threads, values, inputs, inner);
         lap(&mut clock, &mut times.product_secs);
         self.activate(inner, activated);
         clock = Instant::now();
-        layer.ffn_down.forward(team, activated, inputs, found);
+        layer.ffn_down.forward(threads, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
     }
@@ -190,8 +191,9 @@ impl Model {
         let rows = values
             .chunks_exact(width)
             .zip(normed.chunks_exact_mut(width));
-        each_row(&self.team, rows, |(input, output)| {
-            self.arch.dispatch(Normed {
+        let arch = self.context.instructions.arch();
+        each_row(&self.context.threads, rows, |(input, output)| {
+            arch.dispatch(Normed {
                 norm,
                 input,
                 output,
@@ -214,8 +216,9 @@ impl Model {
         let rows = hidden
             .chunks_exact_mut(width)
             .zip(found.chunks_exact(width));
-        each_row(&self.team, rows, |(hidden, found)| {
-            self.arch.dispatch(Joined {
+        let arch = self.context.instructions.arch();
+        each_row(&self.context.threads, rows, |(hidden, found)| {
+            arch.dispatch(Joined {
                 hidden,
                 found,
                 scale,
@@ -234,8 +237,9 @@ impl Model {
         let rows = inner
             .chunks_exact(n_inner)
             .zip(activated.chunks_exact_mut(width));
-        each_row(&self.team, rows, |(input, output)| {
-            self.arch.dispatch(Activated {
+        let arch = self.context.instructions.arch();
+        each_row(&self.context.threads, rows, |(input, output)| {
+            arch.dispatch(Activated {
                 feed_forward,
                 input,
                 output,
@@ -258,10 +262,10 @@ impl Model {
         }
         let norm = Some(&self.weights.final_norm);
         let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (team, inputs) = (&self.team, &mut buffers.inputs);
+        let (threads, inputs) = (&self.context.threads, &mut buffers.inputs);
         self.weights
             .head()
-            .forward(team, normed, inputs, &mut logits);
+            .forward(threads, normed, inputs, &mut logits);
         if let Some(scale) = self.blueprint.scales.logit {
             for logit in &mut logits {
                 *logit *= scale;
@@ -296,7 +300,7 @@ impl Backend for CpuBackend {
         model.embed(rows, places, buffers);
         let rotations = model.weights.facts.rotations.iter();
         let batch = Batch {
-            team: &model.team,
+            context: &model.context,
             places,
             turns: rotations
                 .map(|rotation| Turns::new(rotation, places))

@@ -1,12 +1,12 @@
-//! Keeps values within bounds, smoothly.
+//! The soft cap of scores and logits.
 
 use super::exp::exp;
 
-/// x becomes cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
+/// Replaces x by cap × tanh(x / cap). Bello et al. 2016, "Neural Combinatorial Optimization with
 /// Reinforcement Learning".
 #[expect(
     clippy::inline_always,
-    reason = "only what is inlined in a loop is compiled for the processor that the loop is compiled for"
+    reason = "a loop is compiled for the instructions of its caller only if it is inlined there"
 )]
 #[inline(always)]
 pub fn soft_cap(cap: f32, values: &mut [f32]) {
@@ -21,7 +21,7 @@ mod tests {
     use super::soft_cap;
 
     #[test]
-    fn it_is_the_hyperbolic_tangent() {
+    fn the_soft_cap_is_a_scaled_hyperbolic_tangent() {
         for value in [-1000.0_f32, -60.0, -3.0, -1e-3, 0.0, 0.5, 30.0, 200.0, 1e6] {
             let mut values = [value];
             soft_cap(50.0, &mut values);
