@@ -575,7 +575,7 @@ fn a_broken_model_is_one_sentence_and_nothing_else() {
     assert_eq!(stdout(&output), "");
     let expected = format!(
         "error: The model's weights could not be understood: \
-         general.alignment is not a power of two such as 32\n{}\n",
+         general.alignment must be a power of two, such as 32\n{}\n",
         path.display()
     );
     assert_eq!(stderr(&output), expected);

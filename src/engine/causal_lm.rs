@@ -1,29 +1,27 @@
-//! What every backend offers: sequences with a KV cache, and a forward pass over a flat batch of rows.
+//! The interface of every backend: sequences with a KV cache, and a forward pass over a flat batch.
 
 use super::EngineError;
 use crate::decoding::TokenId;
 
-/// A sequence that a model has read, with its KV cache. Valid until it is closed.
+/// A sequence in a model's KV cache. Valid until the sequence is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SequenceId(pub u64);
 
-/// One token to be read by one forward pass.
+/// One input token of a forward pass.
 ///
-/// Rows of one sequence stand in the order of their positions and follow on what it has read.
-/// Rows of different sequences may stand in any order.
+/// Rows of one sequence must come in the order of their positions and continue its cache.
+/// Rows of different sequences may be interleaved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Whose token it is.
     pub sequence: SequenceId,
-    /// The token.
     pub token: TokenId,
-    /// Whether the scores of the token after this one are wanted. The output head is a third of the
-    /// work of a small model, so only these rows pay for it.
+    /// Whether to compute the logits that follow this token. The output head is a third of the work
+    /// of a small model, so only these rows pay for it.
     pub logits_wanted: bool,
 }
 
-/// The scores that a forward pass gave: one row of `n_vocab` logits for each input row that wanted
-/// them, in the order of the input.
+/// The output of a forward pass: one row of `n_vocab` logits for each input row that wanted them,
+/// in input order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logits {
     values: Vec<f32>,
@@ -31,90 +29,105 @@ pub struct Logits {
 }
 
 impl Logits {
-    /// Rows of `n_vocab` scores, one after another.
+    /// Wraps rows of `n_vocab` logits, stored one after another.
     pub const fn new(values: Vec<f32>, n_vocab: usize) -> Self {
         Self { values, n_vocab }
     }
 
-    /// The rows of several, in their order.
+    /// Concatenates the rows of several passes.
     pub fn joined(parts: Vec<Self>, n_vocab: usize) -> Self {
         let values = parts.into_iter().flat_map(|part| part.values);
         Self::new(values.collect(), n_vocab)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows, not of values.
     pub fn n_rows(&self) -> usize {
         self.values.len() / self.n_vocab.max(1)
     }
 
-    /// The row with this number.
+    /// Returns one row of logits, or `None` if `index` is out of range.
     pub fn row(&self, index: usize) -> Option<&[f32]> {
         let start = index.checked_mul(self.n_vocab)?;
         self.values.get(start..start + self.n_vocab)
     }
 }
 
-/// Where the time of forward passes went, in seconds.
+/// Where the time of all forward passes went, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ForwardTimes {
-    /// Products with the layers' matrices.
+    /// Matrix products in the layers.
     pub product_secs: f64,
-    /// Attention, with what is done to queries and keys before.
+    /// Attention, including the norms and rotations of queries and keys.
     pub attention_secs: f64,
-    /// The product with the output head.
+    /// The output head.
     pub head_secs: f64,
-    /// All of the passes.
     pub total_secs: f64,
 }
 
-/// A causal language model: the weights, and the KV caches of the sequences that it has read.
+/// A causal language model: the weights, and the KV caches of its open sequences.
 pub trait CausalLm: Send {
-    /// The size of the vocabulary, which is the length of a row of logits.
+    /// Returns the size of the vocabulary, which is the length of a row of logits.
     fn n_vocab(&self) -> usize;
 
-    /// How many tokens a sequence can hold.
+    /// Returns the context length: the most tokens that a sequence can hold.
     fn n_context(&self) -> usize;
 
-    /// A new sequence that has read nothing.
+    /// Opens an empty sequence.
     fn open(&mut self) -> SequenceId;
 
-    /// A second sequence at the same place. What was read is shared; from here the two go apart, and
-    /// neither can change what the other has read.
+    /// Opens an empty sequence that is about to grow to `n_expected` tokens.
+    ///
+    /// A model that rotates long texts differently from short ones (`LongRoPE`) then starts with
+    /// the right rotation and never has to read the sequence again.
+    fn open_for(&mut self, _n_expected: usize) -> SequenceId {
+        self.open()
+    }
+
+    /// Forks a sequence. Both share the cache up to here, and neither can change what the other has
+    /// read.
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError>;
 
-    /// Forgets all but the first `n` tokens of a sequence.
+    /// Drops all but the first `n` tokens of a sequence.
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError>;
 
-    /// Frees a sequence; one that is not open is passed over.
+    /// Truncates a sequence that is about to grow to `n_expected` tokens. Returns how many tokens
+    /// it still holds: `n`, or 0 if the model must read a text of that length differently.
+    fn truncate_for(
+        &mut self,
+        sequence: SequenceId,
+        n: usize,
+        _n_expected: usize,
+    ) -> Result<usize, EngineError> {
+        self.truncate(sequence, n)?;
+        Ok(n)
+    }
+
+    /// Frees a sequence. Does nothing if it is not open.
     fn close(&mut self, sequence: SequenceId);
 
-    /// How many tokens a sequence has read.
+    /// Returns how many tokens a sequence has read, or 0 if it is not open.
     fn n_read(&self, sequence: SequenceId) -> usize;
 
-    /// For how many tokens a sequence takes memory: more than it has read where it was cut and shares
-    /// with others what was cut off.
+    /// Returns for how many tokens a sequence occupies memory. This exceeds [`Self::n_read`] after
+    /// a truncation, if other sequences share the tokens that were cut off.
     fn n_held(&self, sequence: SequenceId) -> usize {
         self.n_read(sequence)
     }
 
-    /// Tells that a sequence is to hold `n` tokens, before they are read; gives whether what it has read
-    /// stays. Where a model reads long texts otherwise than short ones, it may not, and is forgotten.
-    fn expect(&mut self, _sequence: SequenceId, _n: usize) -> bool {
-        true
-    }
-
-    /// Reads at most one chunk of what must be read again before these rows can be; gives whether
-    /// nothing is left of it. Who does not ask waits for all of it in [`Self::forward`].
+    /// Re-reads at most one chunk of the tokens that must be read again before `rows` can be.
+    /// Returns whether none are left.
+    ///
+    /// Without this call, [`Self::forward`] re-reads all of them before it returns.
     fn get_ready(&mut self, _rows: &[Row]) -> Result<bool, EngineError> {
         Ok(true)
     }
 
-    /// Reads the rows, and gives the scores that they ask for.
+    /// Runs one forward pass and returns the logits that the rows ask for.
     ///
-    /// On an error no row counts as read.
+    /// On an error, every sequence is left as it was.
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError>;
 
-    /// Where the time of all forward passes went, as far as it is measured.
+    /// Returns where the time of all forward passes went. Zero for backends that don't measure it.
     fn times(&self) -> ForwardTimes {
         ForwardTimes::default()
     }

@@ -1,4 +1,5 @@
-//! How a model computes: on which device, and with how many threads where that is the processor.
+//! The settings with which a model runs: the device, its precision, the cache type, and the
+//! threads.
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
@@ -11,50 +12,49 @@ use super::{Device, DeviceChoice, Precision};
 use crate::generation::Implementation;
 use crate::kernels::attention::CacheType;
 
-/// What the user may ask for.
+/// The compute settings that the user chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComputeChoice {
-    /// Where.
     pub device: DeviceChoice,
-    /// In which numbers on a graphics processor.
+    /// The precision on a GPU.
     pub precision: Precision,
-    /// As what keys and values are kept on the processor.
+    /// The type of the KV cache on the CPU.
     pub cache: CacheType,
-    /// With how many threads on the processor; the usual number where none is given.
+    /// The number of threads on the CPU. `None` means the default.
     pub n_threads: Option<NonZeroUsize>,
 }
 
-/// How a model computes.
+/// The settings with which a model runs, as far as this machine supports the user's choice.
 #[derive(Debug, Clone)]
 pub struct Compute {
-    /// Where.
     pub device: Device,
-    /// As what keys and values are kept on the processor.
+    /// The type of the KV cache on the CPU.
     pub cache: CacheType,
-    /// With how many threads on the processor.
+    /// The number of threads on the CPU.
     pub n_threads: NonZeroUsize,
 }
 
-/// How many threads can compute on the processor.
+/// How many threads can compute on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuThreads {
-    /// So many do where none were asked for: one for each core, since two on one core share its
-    /// arithmetic.
+    /// The default: one for each physical core, since two threads on a core share its arithmetic
+    /// units.
     pub n_usual: NonZeroUsize,
-    /// So many may run at once in this process.
+    /// The most threads that can run in parallel in this process.
     pub n_max: NonZeroUsize,
 }
 
 impl Compute {
-    /// As it was asked for, as far as this machine can.
+    /// Applies the user's choice, as far as this machine supports it.
     ///
-    /// Our own kernels take the number of threads with each model that is loaded. candle's tensors take
-    /// the first one, since rayon's pool keeps its size: there another number counts from the next start.
+    /// Our own kernels take a new number of threads with each model that is loaded. candle's
+    /// tensors keep the first one, because rayon's global pool can't be resized: a new number takes
+    /// effect when the program restarts.
     pub fn choose(choice: ComputeChoice) -> Self {
         let n_threads = CpuThreads::of_machine().granted(choice.n_threads);
         let pool = ThreadPoolBuilder::new().num_threads(n_threads.get());
-        // Once the pool is there, it stays as it is.
+        // This fails if the pool already exists, which is fine.
         pool.build_global().ok();
         Self {
             device: Device::choose(choice.device, choice.precision),
@@ -63,7 +63,7 @@ impl Compute {
         }
     }
 
-    /// How people call it: "CPU", "CPU with an f16 cache", "CUDA 0 in bf16".
+    /// Returns the display name, such as "CPU", "CPU with an f16 cache" or "CUDA 0 in bf16".
     pub fn name(&self) -> String {
         let device = self.device.name();
         if self.device.candle().is_cpu() && self.cache != CacheType::default() {
@@ -73,7 +73,7 @@ impl Compute {
         }
     }
 
-    /// With how many threads a model computes on the processor; nothing elsewhere.
+    /// Returns the number of CPU threads that an implementation uses, or `None` on a GPU.
     pub fn threads_of(&self, implementation: Implementation) -> Option<NonZeroUsize> {
         if !self.device.candle().is_cpu() {
             None
@@ -84,7 +84,7 @@ impl Compute {
         }
     }
 
-    /// On the processor, with the usual number of threads.
+    /// Returns the default settings on the CPU.
     pub fn on_cpu() -> Self {
         Self::choose(ComputeChoice {
             device: DeviceChoice::Cpu,
@@ -94,7 +94,7 @@ impl Compute {
 }
 
 impl CpuThreads {
-    /// Those of this machine, as far as this process may use them.
+    /// Counts the cores of this machine that this process may use.
     pub fn of_machine() -> Self {
         let n_max = available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let n_cores = System::physical_core_count().and_then(NonZeroUsize::new);
@@ -104,7 +104,7 @@ impl CpuThreads {
         }
     }
 
-    /// How many compute where so many are asked for.
+    /// Returns how many threads to use: the wanted number up to the maximum, or the default.
     pub fn granted(self, n_wanted: Option<NonZeroUsize>) -> NonZeroUsize {
         n_wanted.unwrap_or(self.n_usual).min(self.n_max)
     }
@@ -117,7 +117,7 @@ mod tests {
     use super::{Compute, CpuThreads};
 
     #[test]
-    fn no_more_threads_compute_than_may_run_at_once() {
+    fn threads_are_limited_to_what_can_run_in_parallel() {
         let threads = |n| NonZeroUsize::new(n).unwrap();
         let cpu = CpuThreads {
             n_usual: threads(4),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_number_of_threads_is_one_that_this_process_may_use() {
+    fn the_default_number_of_threads_is_within_the_limit() {
         let cpu = CpuThreads::of_machine();
         assert!(cpu.n_usual <= cpu.n_max);
         assert_eq!(Compute::on_cpu().n_threads, cpu.n_usual);

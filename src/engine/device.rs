@@ -1,35 +1,37 @@
-//! Where a model computes: the choice of device behind one type.
+//! The device that a model runs on: the CPU, or a GPU if the build supports one.
 
 use candle_core::{DType, Device as CandleDevice};
 use serde::{Deserialize, Serialize};
 
-/// Where a model computes.
+/// The device that a model runs on.
 #[derive(Debug, Clone)]
 pub struct Device {
     inner: CandleDevice,
+    /// Set only if this is the CPU in place of a GPU.
     fallback_reason: Option<String>,
+    /// Always `F32` on the CPU.
     precision: Precision,
 }
 
-/// In which numbers a graphics processor computes what is not quantised, and keeps keys and values. The
-/// processor computes in `f32` from weights as they are stored.
+/// The precision of unquantized weights, activations, and the KV cache on a GPU. The CPU always
+/// computes in `f32`, and converts the stored weights as it reads them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// 32 bits, as on the processor.
+    /// 32 bits, as on the CPU.
     #[default]
     F32,
-    /// 16 bits with the range of 32: what most models were trained in.
+    /// 16 bits with the range of 32-bit floats. Most models were trained in this precision.
     Bf16,
-    /// 16 bits, finer than `bf16`; the largest number is 65504, which some models go beyond.
+    /// 16 bits, more precise than `bf16`. The largest number is 65504, which some models exceed.
     F16,
 }
 
 impl Precision {
-    /// All of them.
+    /// All precisions, in menu order.
     pub const ALL: [Self; 3] = [Self::F32, Self::Bf16, Self::F16];
 
-    /// How people call it: "bf16".
+    /// Returns the display name, such as "bf16".
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -38,12 +40,12 @@ impl Precision {
         }
     }
 
-    /// What there is to know of it, in a few words.
+    /// Returns a short note on the trade-off, to show beside the name.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::F32 => "as on the processor",
+            Self::F32 => "as on the CPU",
             Self::Bf16 => "half the memory",
-            Self::F16 => "finer, smaller range",
+            Self::F16 => "more precise, smaller range",
         }
     }
 
@@ -56,45 +58,44 @@ impl Precision {
     }
 }
 
-/// What the user may ask for.
+/// The device that the user chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceChoice {
-    /// The first graphics processor that this build knows and that answers, else the processor.
+    /// The first GPU that this build supports, or the CPU if none is found.
     #[default]
     Best,
-    /// The processor.
     Cpu,
-    /// The NVIDIA graphics processor of this number.
+    /// The NVIDIA GPU with this index.
     Cuda(usize),
-    /// The Apple graphics processor of this number.
+    /// The Apple GPU with this index.
     Metal(usize),
 }
 
-/// No machine has more graphics processors of one kind.
+/// The most GPUs of one kind to look for.
 const N_MAX_DEVICES: usize = 16;
 
 impl DeviceChoice {
-    /// The devices that this build knows and that answer now, the processor first.
+    /// Returns the devices that this build can use on this machine, the CPU first.
     pub fn available() -> Vec<Self> {
-        let answers = |choice: &Self| choice.open().is_ok();
-        let cuda = (0..N_MAX_DEVICES).map(Self::Cuda).take_while(answers);
-        let metal = (0..N_MAX_DEVICES).map(Self::Metal).take_while(answers);
+        let opens = |choice: &Self| choice.open().is_ok();
+        let cuda = (0..N_MAX_DEVICES).map(Self::Cuda).take_while(opens);
+        let metal = (0..N_MAX_DEVICES).map(Self::Metal).take_while(opens);
         std::iter::once(Self::Cpu)
             .chain(cuda)
             .chain(metal)
             .collect()
     }
 
-    /// Whether this build knows graphics processors.
+    /// Returns whether this build supports GPUs.
     pub const fn build_knows_accelerators() -> bool {
         cfg!(any(feature = "cuda", feature = "metal"))
     }
 
-    /// How people call it: "CPU", "CUDA 0".
+    /// Returns the display name, such as "CPU" or "CUDA 0".
     pub fn name(self) -> String {
         match self {
-            Self::Best => "The best there is".to_owned(),
+            Self::Best => "Best available".to_owned(),
             Self::Cpu => "CPU".to_owned(),
             Self::Cuda(number) => format!("CUDA {number}"),
             Self::Metal(number) => format!("Metal {number}"),
@@ -112,7 +113,7 @@ impl DeviceChoice {
 }
 
 impl Device {
-    /// The processor; always there.
+    /// Returns the CPU, which is always available.
     pub const fn cpu() -> Self {
         Self {
             inner: CandleDevice::Cpu,
@@ -121,8 +122,8 @@ impl Device {
         }
     }
 
-    /// The device that was asked for, or the processor with the reason why it is not another. A
-    /// precision matters to graphics processors only.
+    /// Opens the chosen device. Falls back to the CPU, with a reason, if that fails. The precision
+    /// only applies to GPUs.
     pub fn choose(choice: DeviceChoice, precision: Precision) -> Self {
         match choice.open() {
             Ok(inner) if inner.is_cpu() => Self::cpu(),
@@ -138,13 +139,13 @@ impl Device {
         }
     }
 
-    /// Why this is the processor although a graphics processor was wanted; `None` where it is what
-    /// was asked for, or where this build knows no other.
+    /// Returns why this is the CPU although a GPU was wanted. `None` if it is the chosen device, or
+    /// if this build does not support GPUs.
     pub fn fallback_reason(&self) -> Option<&str> {
         self.fallback_reason.as_deref()
     }
 
-    /// How people call it: "CPU", "CUDA 0", "CUDA 0 in bf16".
+    /// Returns the display name, such as "CPU", "CUDA 0" or "CUDA 0 in bf16".
     pub fn name(&self) -> String {
         let name = match self.inner.location() {
             candle_core::DeviceLocation::Cpu => "CPU".to_owned(),
@@ -157,7 +158,7 @@ impl Device {
         }
     }
 
-    /// The same, computing in full precision.
+    /// Returns the same device with 32-bit precision.
     #[must_use]
     pub(super) fn in_full_precision(&self) -> Self {
         Self {
@@ -166,7 +167,7 @@ impl Device {
         }
     }
 
-    /// In which numbers it computes.
+    /// Returns the precision of computations on this device.
     pub const fn precision(&self) -> Precision {
         self.precision
     }
@@ -176,7 +177,7 @@ impl Device {
     }
 }
 
-/// The graphics processor that this build was made for; `None` where it was made for none.
+/// Opens the GPU that this build supports. Returns `None` if it supports none.
 fn best_accelerator() -> Option<candle_core::Result<CandleDevice>> {
     if cfg!(feature = "cuda") {
         Some(CandleDevice::new_cuda(0))
@@ -192,7 +193,7 @@ mod tests {
     use super::{Device, DeviceChoice, Precision};
 
     #[test]
-    fn the_processor_is_there_when_asked_for() {
+    fn the_cpu_is_always_available() {
         let device = Device::choose(DeviceChoice::Cpu, Precision::Bf16);
         assert_eq!(device.name(), "CPU");
         assert_eq!(device.precision(), Precision::F32);
@@ -200,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_answer_is_replaced_by_the_processor_with_the_reason() {
+    fn a_missing_gpu_falls_back_to_the_cpu_with_a_reason() {
         let device = Device::choose(DeviceChoice::Cuda(99), Precision::F16);
         assert_eq!(device.name(), "CPU");
         assert!(device.fallback_reason().is_some());
     }
 
     #[test]
-    fn the_processor_comes_first_among_those_that_answer() {
+    fn the_cpu_comes_first_in_the_list_of_devices() {
         assert_eq!(DeviceChoice::available().first(), Some(&DeviceChoice::Cpu));
     }
 }

@@ -1,16 +1,16 @@
-//! What a model takes before it is loaded, and what the machine has.
+//! Estimates how much memory a model will take, and how much the machine has.
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::blueprint::{Blueprint, TensorRole};
-use super::weights::{Catalog, Place};
+use super::weights::{Catalog, TensorEntry};
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::kernels::attention::CacheType;
 
-/// What is known of a model from its blueprint and from which tensors it has.
+/// Describes a model from its blueprint and its list of tensors.
 pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
-    // Some files keep the shared table twice.
-    let n_twice = if blueprint.tied_head == Some(true) {
+    // Some files store a tied table twice.
+    let n_duplicated = if blueprint.tied_head == Some(true) {
         catalog.n_values(&blueprint.naming.name(TensorRole::Head, 0))
     } else {
         0
@@ -19,7 +19,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         name,
         architecture: blueprint.architecture.clone(),
         implementation: Implementation::Quartet,
-        n_params: catalog.n_all_values().saturating_sub(n_twice),
+        n_params: catalog.n_all_values().saturating_sub(n_duplicated),
         quantization: catalog.quantization(),
         n_context: blueprint.n_context,
         n_file_bytes: catalog.n_file_bytes(),
@@ -30,23 +30,24 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
     }
 }
 
-/// The memory of a model that keeps its keys and values like this; those that run through
-/// candle-transformers keep theirs as they were computed.
+/// Returns the memory that a model needs with the given cache type. Models that run through
+/// candle-transformers ignore the cache type.
 pub fn memory_with_cache(outline: &ModelOutline, cache: CacheType) -> MemoryNeed {
     let mut memory = outline.memory;
     if let Some(head_dim) = outline.head_dim {
-        let n_heads = memory.n_cache_bytes_per_token / usual_cache_bytes(head_dim);
+        let n_heads = memory.n_cache_bytes_per_token / default_cache_bytes(head_dim);
         memory.n_cache_bytes_per_token = n_heads * cache.n_bytes(head_dim) as u64;
     }
     memory
 }
 
-/// What a position takes in one head, as keys and values are usually kept.
-fn usual_cache_bytes(head_dim: usize) -> u64 {
+/// Returns the bytes that one head takes for a position, with the default cache type.
+fn default_cache_bytes(head_dim: usize) -> u64 {
     CacheType::default().n_bytes(head_dim).max(1) as u64
 }
 
-/// How many bytes of weights a forward pass reads: all, but of tables only a row for each token.
+/// Returns how many bytes of weights a decode step reads: all of them except for embedding tables,
+/// of which it reads only a row for each token.
 fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     let naming = blueprint.naming;
     let short = |name: &str| {
@@ -55,37 +56,38 @@ fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     };
     let name = |role| naming.name(role, 0);
     let head_is_stored = catalog.shape(&name(TensorRole::Head)).is_some();
-    let passed_over = [
+    let lookup_tables = [
         head_is_stored.then(|| short(&name(TensorRole::Embedding))),
         Some(short(&name(TensorRole::PositionEmbedding))),
     ];
-    let is_table = |place: &&Place| passed_over.contains(&Some(short(&place.name)));
-    let read = catalog.weights().filter(|place| !is_table(place));
-    read.map(|place| place.n_bytes).sum()
+    let is_table = |entry: &&TensorEntry| lookup_tables.contains(&Some(short(&entry.name)));
+    let read = catalog.weights().filter(|entry| !is_table(entry));
+    read.map(|entry| entry.n_bytes).sum()
 }
 
-/// What a model takes on the processor.
+/// Estimates how much memory a model takes on the CPU.
 pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
-    let n_weight_bytes = catalog.weights().map(|place| place.n_bytes).sum();
+    let n_weight_bytes = catalog.weights().map(|entry| entry.n_bytes).sum();
     let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {
         n_weight_bytes,
         n_cache_bytes_per_token: n_heads
             .into_iter()
-            .fold(usual_cache_bytes(blueprint.head_dim), |product, n| {
+            .fold(default_cache_bytes(blueprint.head_dim), |product, n| {
                 product.saturating_mul(n as u64)
             }),
         n_state_bytes: 0,
     }
 }
 
-/// How many bytes of memory this program could still take, as the system estimates it; in a container,
-/// what its limit leaves.
+/// Returns how many bytes of memory this program can still allocate, as estimated by the system. In
+/// a container, this takes its limit into account.
 pub fn free_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory);
     let free = system.available_memory();
-    // What a container's files hold in the cache counts as used there, but would be given back.
+    // Subtract the resident memory, not the used memory: that includes the file cache, which the
+    // system would release.
     system.cgroup_limits().map_or(free, |limits| {
         limits.total_memory.saturating_sub(limits.rss).min(free)
     })
@@ -96,7 +98,7 @@ mod tests {
     use super::free_memory;
 
     #[test]
-    fn some_memory_is_free_while_this_runs() {
+    fn some_memory_is_free() {
         assert!(free_memory() > 1 << 20);
     }
 }

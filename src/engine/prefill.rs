@@ -37,7 +37,7 @@ impl Prefill {
                 let (sequence, n_reused) = kept.cut_to(&tokens, lm);
                 (sequence, n_reused, None)
             }
-            None => (opened_for(tokens.len(), lm), 0, None),
+            None => (lm.open_for(tokens.len()), 0, None),
         };
         Self {
             sequence,
@@ -57,15 +57,15 @@ impl Prefill {
         let n_reused = n_shared.min(tokens.len().saturating_sub(1));
         let most = 2 * tokens.len() + MOST_LEFT_OVER;
         let n_new = tokens.len() - n_reused;
-        if lm.truncate(self.sequence, n_reused).is_ok() && lm.n_held(self.sequence) + n_new <= most
+        if let Ok(n_kept) = lm.truncate_for(self.sequence, n_reused, tokens.len())
+            && lm.n_held(self.sequence) + n_new <= most
         {
-            let stays = lm.expect(self.sequence, tokens.len());
-            return (self.sequence, if stays { n_reused } else { 0 });
+            return (self.sequence, n_kept);
         }
         // A backend that can't go back, or that holds on to too much of earlier prompts, reads the
         // prompt from its beginning.
         lm.close(self.sequence);
-        (opened_for(tokens.len(), lm), 0)
+        (lm.open_for(tokens.len()), 0)
     }
 
     /// Reads the next chunk.
@@ -116,13 +116,6 @@ impl Prefill {
     pub const fn cost(&self) -> (usize, f64) {
         (self.n_read - self.n_reused, self.secs)
     }
-}
-
-/// A sequence that is to hold so many tokens.
-fn opened_for(n_tokens: usize, lm: &mut dyn CausalLm) -> SequenceId {
-    let sequence = lm.open();
-    lm.expect(sequence, n_tokens);
-    sequence
 }
 
 #[cfg(test)]

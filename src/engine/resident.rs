@@ -1,15 +1,14 @@
-//! How much memory this program holds.
+//! How much physical memory this program occupies.
 
-/// The memory of this program.
+/// The resident memory of this program, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
-    /// Bytes in memory now.
     pub n_now: u64,
-    /// The most that there ever were, where the system knows.
+    /// The peak since the program started. `None` if the system does not report it.
     pub n_peak: Option<u64>,
 }
 
-/// How much memory this program holds now; nothing where the system does not tell.
+/// Returns the resident memory of this program, or `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn resident_memory() -> Option<Resident> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -19,7 +18,7 @@ pub fn resident_memory() -> Option<Resident> {
     })
 }
 
-/// How much memory this program holds now; nothing where the system does not tell.
+/// Returns the resident memory of this program, or `None` if the system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub fn resident_memory() -> Option<Resident> {
     use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
@@ -34,7 +33,7 @@ pub fn resident_memory() -> Option<Resident> {
     })
 }
 
-/// The number after a name, which the kernel tells in units of 1024 bytes.
+/// Returns a field of `/proc/self/status` in bytes. The kernel reports it in KiB.
 #[cfg(target_os = "linux")]
 fn n_bytes(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -51,7 +50,7 @@ mod tests {
     use super::resident_memory;
 
     #[test]
-    fn what_is_written_to_is_held() {
+    fn memory_that_was_written_is_resident() {
         let before = resident_memory().unwrap();
         let written = vec![7_u8; 64 << 20];
         let after = resident_memory().unwrap();

@@ -1,36 +1,37 @@
-//! The sequences of a model that are open, and whether rows can be read into them.
+//! The open sequences of a model, and the check that rows can be added to them.
 
 use std::collections::BTreeMap;
 
 use super::{EngineError, Row, SequenceId};
 
-/// The sequences that are open, each with what its model keeps of it.
+/// The open sequences of a model. `S` is what the model stores for each.
 #[derive(Debug)]
 pub struct Sequences<S> {
     open: BTreeMap<SequenceId, S>,
+    /// How many were ever opened. Ids are never reused.
     n_opened: u64,
 }
 
-/// Where rows stand.
+/// The sequence and position of each row in a forward pass.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Whose rows these are, and how much each has read before, in the order in which rows name them.
+    /// The sequences in the order in which the rows first name them, each with its length before
+    /// the pass.
     pub sequences: Vec<(SequenceId, usize)>,
-    /// For each row which of those is its own, and its place in it.
+    /// For each row, the index of its sequence in `sequences`, and its position.
     pub places: Vec<(usize, usize)>,
 }
 
-/// What a model can read.
+/// The limits within which a model accepts rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Reach {
-    /// The size of its vocabulary.
+pub struct Limits {
     pub n_vocab: usize,
-    /// How many tokens a sequence can hold.
+    /// The most tokens that a sequence can hold.
     pub n_context: usize,
 }
 
 impl<S> Sequences<S> {
-    /// None.
+    /// Starts without any sequences.
     pub const fn new() -> Self {
         Self {
             open: BTreeMap::new(),
@@ -38,12 +39,12 @@ impl<S> Sequences<S> {
         }
     }
 
-    /// How many are open.
+    /// Returns the number of open sequences.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Opens one.
+    /// Opens a sequence and returns its new id.
     pub fn add(&mut self, sequence: S) -> SequenceId {
         self.n_opened += 1;
         let id = SequenceId(self.n_opened);
@@ -51,36 +52,37 @@ impl<S> Sequences<S> {
         id
     }
 
-    /// One that is open.
+    /// Returns an open sequence.
     pub fn get(&self, id: SequenceId) -> Result<&S, EngineError> {
         self.open.get(&id).ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    /// One that is open, to read into.
+    /// Returns an open sequence for changing it.
     pub fn get_mut(&mut self, id: SequenceId) -> Result<&mut S, EngineError> {
         self.open
             .get_mut(&id)
             .ok_or(EngineError::SequenceUnknown(id.0))
     }
 
-    /// Takes one out, if it is open.
+    /// Removes a sequence. Returns `None` if it is not open.
     pub fn remove(&mut self, id: SequenceId) -> Option<S> {
         self.open.remove(&id)
     }
 
-    /// Puts those back that were taken out.
+    /// Puts back sequences that were removed.
     pub fn restore(&mut self, sequences: impl IntoIterator<Item = (SequenceId, S)>) {
         self.open.extend(sequences);
     }
 
-    /// Where the rows stand, or why they can't be read; `n_read` says how much a sequence has read.
+    /// Assigns a sequence and a position to each row. Fails if a token is unknown, a sequence is
+    /// not open, or its context is full. `n_read` returns the length of a sequence.
     pub fn plan(
         &self,
         rows: &[Row],
-        reach: Reach,
+        limits: Limits,
         n_read: impl Fn(&S) -> usize,
     ) -> Result<Plan, EngineError> {
-        let Reach { n_vocab, n_context } = reach;
+        let Limits { n_vocab, n_context } = limits;
         let mut plan = Plan::default();
         let mut n_after: Vec<usize> = Vec::new();
         for row in rows {

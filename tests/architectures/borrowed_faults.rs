@@ -83,7 +83,7 @@ fn what_candle_transformers_would_compute_wrongly_is_refused() {
             "granitemoehybrid",
             "layer_types",
             json!(["attention", "mamba"]),
-            "needs a layer of the type \"mamba\" in this family",
+            "needs layers of type \"mamba\" in this family",
         ),
         (
             "helium",
@@ -125,7 +125,7 @@ fn what_candle_transformers_would_compute_wrongly_is_refused() {
             "mixtral",
             "num_experts_per_tok",
             json!(5),
-            "5 of 4 experts can't be chosen",
+            "a router can't choose 5 of 4 experts",
         ),
         (
             "recurrent_gemma",
@@ -153,7 +153,7 @@ fn a_part_that_is_missing_or_not_known_or_of_another_shape_is_named() {
             "stablelm",
             "model.layers.0.self_attn.k_proj.bias",
             Some(zeros(&[8])),
-            "model.layers.0.self_attn.k_proj.bias has the shape [8], not [16]",
+            "model.layers.0.self_attn.k_proj.bias has shape [8] instead of [16]",
         ),
         (
             "olmo",
@@ -237,17 +237,17 @@ fn metadata_that_candle_transformers_would_pass_over_are_refused() {
         (
             "general.architecture",
             GgufValue::String("lfm2".to_owned()),
-            "this model needs a reader of lfm2 in GGUF (its safetensors are read)",
+            "this model needs support for lfm2 in GGUF (its safetensors work)",
         ),
         (
             "phi2.rope.scaling.factor",
             GgufValue::F32(4.0),
-            "this model needs the rotary factor 4 for this family",
+            "this model needs the rotary scaling factor 4 for this family",
         ),
         (
             "phi2.rope.scale_linear",
             GgufValue::F32(2.0),
-            "this model needs the rotary factor 2 for this family",
+            "this model needs the rotary scaling factor 2 for this family",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -42,7 +42,7 @@ fn a_part_that_is_missing_is_named() {
     ] {
         let message = message(fixture, tensor, None);
         assert!(
-            message.contains(&format!("there is no tensor {tensor}")),
+            message.contains(&format!("tensor {tensor} is missing")),
             "{message}"
         );
     }
@@ -55,25 +55,25 @@ fn a_part_of_another_shape_is_named() {
             "olmo2",
             "model.layers.0.self_attn.q_norm.weight",
             vec![8],
-            "has the shape [8], not [32]",
+            "has shape [8] instead of [32]",
         ),
         (
             "phi3",
             "model.layers.0.self_attn.qkv_proj.weight",
             vec![48, 32],
-            "has the shape [48, 32], not [64, 32]",
+            "has shape [48, 32] instead of [64, 32]",
         ),
         (
             "gpt2",
             "h.0.attn.c_attn.weight",
             vec![96, 32],
-            "has the shape [96, 32], not [32, 96]",
+            "has shape [96, 32] instead of [32, 96]",
         ),
         (
             "gpt2",
             "wpe.weight",
             vec![63, 32],
-            "has the shape [63, 32], not [64, 32]",
+            "has shape [63, 32] instead of [64, 32]",
         ),
     ] {
         let message = message(fixture, tensor, Some(zeros(&shape)));
@@ -118,19 +118,19 @@ fn factors_of_a_rotation_that_can_not_be_are_named() {
             "llama-llama3",
             "rope_freqs.weight",
             Some(zeros(&[8])),
-            "a factor of rope_freqs.weight is not positive",
+            "rope_freqs.weight contains a factor that is not positive",
         ),
         (
             "llama-llama3",
             "rope_freqs.weight",
             Some(zeros(&[7])),
-            "rope_freqs.weight has the shape [7], not [8]",
+            "rope_freqs.weight has shape [7] instead of [8]",
         ),
         (
             "phi3-longrope",
             "rope_factors_short.weight",
             None,
-            "there is no tensor rope_factors_short.weight",
+            "tensor rope_factors_short.weight is missing",
         ),
     ] {
         let message = gguf_message(fixture, tensor, replacement);

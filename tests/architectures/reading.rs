@@ -100,10 +100,10 @@ impl Reading {
             Self::Announced(n_tokens) => {
                 let (first, _) = tokens.split_at(n_tokens);
                 let before = read(lm, sequence, first).1;
-                let stays = lm.expect(sequence, tokens.len());
+                let n_kept = lm.truncate_for(sequence, n_tokens, tokens.len()).unwrap();
                 let n_read = lm.n_read(sequence);
-                assert_eq!(n_read, if stays { n_tokens } else { 0 });
-                let mut found = if stays { before } else { Vec::new() };
+                assert_eq!(n_read, n_kept);
+                let mut found = if n_kept == 0 { Vec::new() } else { before };
                 for chunk in tokens[n_read..].chunks(n_tokens) {
                     found.extend(read(lm, sequence, chunk).1);
                 }

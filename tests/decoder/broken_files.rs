@@ -88,12 +88,12 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "general.alignment",
             Value::U32(0),
-            "general.alignment is not a power of two",
+            "general.alignment must be a power of two",
         ),
         (
             "llama.block_count",
             Value::U32(3),
-            "there is no tensor blk.2.attn_norm.weight",
+            "tensor blk.2.attn_norm.weight is missing",
         ),
         (
             "llama.block_count",
@@ -103,7 +103,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "llama.feed_forward_length",
             Value::U32(64),
-            "blk.0.ffn_gate.weight has the shape [96, 64], not [64, 64]",
+            "blk.0.ffn_gate.weight has shape [96, 64] instead of [64, 64]",
         ),
         (
             "llama.feed_forward_length",
@@ -113,7 +113,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "llama.attention.head_count",
             text("four"),
-            "head_count is not one whole number",
+            "head_count is not a whole number",
         ),
         (
             "llama.rope.scaling.type",
@@ -124,7 +124,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "llama.rope.dimension_count",
             Value::U32(9),
-            "9 of a head's 16 dimensions can't turn",
+            "rotary embedding can't cover 9 of a head's 16 dimensions",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -153,12 +153,12 @@ fn each_fault_of_a_folder_is_named() {
         (
             "config.json",
             changed("num_hidden_layers", json!(9)),
-            "there is no tensor model.layers.2",
+            "tensor model.layers.2",
         ),
         (
             "config.json",
             changed("vocab_size", json!(60)),
-            "has the shape [50, 64], not [60, 64]",
+            "has shape [50, 64] instead of [60, 64]",
         ),
         (
             "config.json",

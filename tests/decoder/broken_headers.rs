@@ -35,9 +35,9 @@ fn refusal_of(bytes: &[u8]) -> String {
 #[test]
 fn what_is_no_gguf_file_is_called_by_its_name() {
     for (bytes, expected) in [
-        (&b""[..], "ends within its header"),
-        (b"GG", "ends within its header"),
-        (b"GGUF\x03\0\0\0\x01", "ends within its header"),
+        (&b""[..], "ends inside its header"),
+        (b"GG", "ends inside its header"),
+        (b"GGUF\x03\0\0\0\x01", "ends inside its header"),
         (b"FUGG\x03\0\0\0", "it is not a GGUF file"),
         (
             b"version https://git-lfs.github.com/spec/v1\n",
@@ -45,14 +45,14 @@ fn what_is_no_gguf_file_is_called_by_its_name() {
         ),
         (b"<!DOCTYPE html>", "a web page"),
         (b"PK\x03\x04....", "a PyTorch file"),
-        (b"ggjt\x03\0\0\0", "the format that came before GGUF"),
+        (b"ggjt\x03\0\0\0", "its format is older than GGUF"),
         (b"GGUF\0\0\0\0", "version 0 of the GGUF format"),
         (b"GGUF\x01\0\0\0", "version 1 of the GGUF format"),
         (
             b"GGUF\x63\0\0\0",
-            "version 99 of the GGUF format; Quartet reads 2 and 3",
+            "version 99 of the GGUF format; Quartet reads versions 2 and 3",
         ),
-        (b"GGUF\0\0\0\x03", "the other byte order"),
+        (b"GGUF\0\0\0\x03", "it is big-endian"),
     ] {
         let message = refusal_of(bytes);
         assert!(message.contains(expected), "{message}");
@@ -63,19 +63,19 @@ fn what_is_no_gguf_file_is_called_by_its_name() {
 fn counts_that_no_file_could_hold_are_not_believed() {
     let huge = 1 << 60;
     for (raw, expected) in [
-        (RawGguf::new(0, 1 << 40), "promises 1099511627776 entries"),
+        (RawGguf::new(0, 1 << 40), "claims 1099511627776 entries"),
         (
             RawGguf::new(1 << 63, 0),
-            "promises 9223372036854775808 tensors",
+            "claims 9223372036854775808 tensors",
         ),
-        (RawGguf::new(u64::MAX, u64::MAX), "promises"),
+        (RawGguf::new(u64::MAX, u64::MAX), "claims"),
         (
             RawGguf::new(0, 1).u64(huge).data(99),
-            "a key of its header ends beyond",
+            "a header key extends beyond",
         ),
         (
             RawGguf::new(0, 1).u64(u64::MAX).data(99),
-            "a key of its header ends beyond",
+            "a header key extends beyond",
         ),
         (
             RawGguf::new(0, 1).key(b"k", TEXT).u64(huge).data(99),
@@ -87,7 +87,7 @@ fn counts_that_no_file_could_hold_are_not_believed() {
                 .u32(U8)
                 .u64(huge)
                 .data(99),
-            "promises 1152921504606846976 values of k",
+            "claims 1152921504606846976 values of k",
         ),
         (
             RawGguf::new(0, 1)
@@ -95,7 +95,7 @@ fn counts_that_no_file_could_hold_are_not_believed() {
                 .u32(TEXT)
                 .u64(40)
                 .data(99),
-            "promises 40 values of k",
+            "claims 40 values of k",
         ),
         (
             RawGguf::new(0, 1)
@@ -107,7 +107,7 @@ fn counts_that_no_file_could_hold_are_not_believed() {
         ),
         (
             RawGguf::new(1, 0).u64(huge).data(99),
-            "the name of a tensor ends beyond",
+            "a tensor name extends beyond",
         ),
     ] {
         let message = refusal_of(&raw.0);
@@ -120,27 +120,24 @@ fn what_contradicts_the_format_is_named() {
     let aligned = |value| RawGguf::new(0, 1).key(b"general.alignment", U32).u32(value);
     let list_of = |value_type| RawGguf::new(0, 1).key(b"k", LIST).u32(value_type).u64(1);
     for (raw, expected) in [
-        (aligned(0), "general.alignment is not a power of two"),
-        (aligned(3), "general.alignment is not a power of two"),
+        (aligned(0), "general.alignment must be a power of two"),
+        (aligned(3), "general.alignment must be a power of two"),
         (
             RawGguf::new(0, 1)
                 .key(b"general.alignment", TEXT)
                 .text(b"32"),
-            "general.alignment is not a power of two",
+            "general.alignment must be a power of two",
         ),
-        (list_of(LIST), "k is a list of lists"),
-        (list_of(13), "k is a list of the unknown type 13"),
-        (
-            RawGguf::new(0, 1).key(b"k", 13),
-            "k is of the unknown type 13",
-        ),
+        (list_of(LIST), "k is an array of arrays"),
+        (list_of(13), "k is an array of unknown type 13"),
+        (RawGguf::new(0, 1).key(b"k", 13), "k has unknown type 13"),
         (
             RawGguf::new(0, 1).key(b"k", BOOL).bytes(&[7]),
-            "k is 7, neither true nor false",
+            "k is 7, which is neither true nor false",
         ),
         (
             RawGguf::new(0, 1).text(b"\xFF\xFE"),
-            "a key of its header is not UTF-8",
+            "a header key is not valid UTF-8",
         ),
         (
             RawGguf::new(0, 1).key(b"k", TEXT).text(b"\xC3"),
@@ -148,7 +145,7 @@ fn what_contradicts_the_format_is_named() {
         ),
         (
             RawGguf::new(1, 0).text(b"\xC3\x28"),
-            "the name of a tensor is not UTF-8",
+            "a tensor name is not valid UTF-8",
         ),
         (
             RawGguf::new(0, 2)
@@ -156,7 +153,7 @@ fn what_contradicts_the_format_is_named() {
                 .u32(1)
                 .key(b"k", U32)
                 .u32(1),
-            "its header has k twice",
+            "its header contains k twice",
         ),
     ] {
         let message = refusal_of(&raw.data(64).0);
@@ -173,30 +170,30 @@ fn tensors_that_can_not_be_there_are_named() {
         raw.tensor(name, &[32], 0, offset)
     };
     for (raw, expected) in [
-        (one(&[2; 5], 0, 0), "w has 5 dimensions, 4 are the most"),
-        (one(&[], 8, 0), "w can't have the shape [] as Q8_0"),
-        (one(&[32, 0], 0, 0), "w can't have the shape [0, 32] as F32"),
         (
-            one(&[48, 2], 8, 0),
-            "w can't have the shape [2, 48] as Q8_0",
+            one(&[2; 5], 0, 0),
+            "w has 5 dimensions, but at most 4 are possible",
         ),
+        (one(&[], 8, 0), "w can't have shape [] in Q8_0"),
+        (one(&[32, 0], 0, 0), "w can't have shape [0, 32] in F32"),
+        (one(&[48, 2], 8, 0), "w can't have shape [2, 48] in Q8_0"),
+        (one(&[128, 2], 12, 0), "w can't have shape [2, 128] in Q4_K"),
+        (one(&[1 << 40, 1 << 40], 0, 0), "w can't have shape"),
+        (one(&[1 << 62, 1], 0, 0), "w can't have shape"),
+        (one(&[u64::MAX], 8, 0), "w can't have shape"),
         (
-            one(&[128, 2], 12, 0),
-            "w can't have the shape [2, 128] as Q4_K",
+            one(&[32], 0, 4),
+            "w starts at 4, which is not a multiple of 32",
         ),
-        (one(&[1 << 40, 1 << 40], 0, 0), "w can't have the shape"),
-        (one(&[1 << 62, 1], 0, 0), "w can't have the shape"),
-        (one(&[u64::MAX], 8, 0), "w can't have the shape"),
-        (one(&[32], 0, 4), "w begins at 4, not at a multiple of 32"),
         (
             one(&[1 << 40], 0, 0),
             "stops in the middle: 1.1 kB of 4.4 TB",
         ),
         (one(&[32], 0, 1 << 20), "stops in the middle"),
-        (one(&[32], 0, !31), "w lies beyond the end of any file"),
-        (two(b"v", 128), "there are two tensors v"),
-        (two(b"w", 96), "v and w overlap"),
-        (two(b"w", 0), "v and w overlap"),
+        (one(&[32], 0, !31), "the offset of tensor w is out of range"),
+        (two(b"v", 128), "it contains tensor v twice"),
+        (two(b"w", 96), "tensors v and w overlap"),
+        (two(b"w", 0), "tensors v and w overlap"),
         (
             one(&[256], 23, 0),
             "w is stored as IQ4_XS, which Quartet does not read; take the model's Q4_K_M or Q8_0 file",
@@ -204,7 +201,7 @@ fn tensors_that_can_not_be_there_are_named() {
         (one(&[256], 39, 0), "w is stored as MXFP4"),
         (one(&[256], 34, 0), "w is stored as TQ1_0"),
         (one(&[256], 999, 0), "w is stored as type 999"),
-        (one(&[256], 0, 0), "it names no architecture"),
+        (one(&[256], 0, 0), "it does not specify an architecture"),
     ] {
         let message = refusal_of(&raw.data(1024).0);
         assert!(message.contains(expected), "{message}");
@@ -252,7 +249,7 @@ fn each_lie_of_a_safetensors_header_is_named() {
         (tensor(r#"{"dtype":"F32","shape":[2]}"#), "w: missing field `data_offsets`"),
         (
             tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[0,4]}"#),
-            "w has 4 bytes, which are not those of the shape [2] as F32",
+            "w has 4 bytes, which does not match shape [2] in F32",
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}"#),
@@ -260,7 +257,7 @@ fn each_lie_of_a_safetensors_header_is_named() {
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#),
-            "w ends before it begins",
+            "tensor w ends before it starts",
         ),
         (
             tensor(r#"{"dtype":"F16","shape":[4294967296,4294967296],"data_offsets":[0,8]}"#),
@@ -268,11 +265,11 @@ fn each_lie_of_a_safetensors_header_is_named() {
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]}"#),
-            "8 dimensions at most",
+            "at most 8 dimensions",
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[2],"data_offsets":[18446744073709551600,18446744073709551608]}"#),
-            "w lies beyond the end of any file",
+            "the offset of tensor w is out of range",
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]}"#),
@@ -280,11 +277,11 @@ fn each_lie_of_a_safetensors_header_is_named() {
         ),
         (
             r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),
-            "there are two tensors w",
+            "it contains tensor w twice",
         ),
         (
             r#"{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),
-            "v and w overlap",
+            "tensors v and w overlap",
         ),
     ] {
         let mut weights = (header.len() as u64).to_le_bytes().to_vec();
@@ -298,7 +295,7 @@ fn each_lie_of_a_safetensors_header_is_named() {
         let mut weights = length.to_le_bytes().to_vec();
         weights.extend([b'{'; 16]);
         let message = refusal(folder_with(&weights).path());
-        assert!(message.contains("16 is the most it can have"), "{message}");
+        assert!(message.contains("at most 16 are possible"), "{message}");
     }
 }
 
@@ -340,7 +337,7 @@ fn weights_that_are_not_numbers_are_refused() {
         std::fs::write(&path, &bytes).unwrap();
         let message = open(&path).err().unwrap().to_string();
         assert!(
-            message.contains("ffn_down.weight holds values that are not numbers"),
+            message.contains("ffn_down.weight contains values that are not finite"),
             "{message}"
         );
     }

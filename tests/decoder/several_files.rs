@@ -106,7 +106,7 @@ fn what_is_wrong_with_the_parts_is_named() {
 
     let renamed = folder.path().join("model.gguf");
     std::fs::copy(&second, &renamed).unwrap();
-    let expected = "it is part 2 of 3 of a model, and so its name must end in -00002-of-00003.gguf";
+    let expected = "it is part 2 of 3 of a model, so its name must end in -00002-of-00003.gguf";
     assert!(
         message(&renamed).contains(expected),
         "{}",
@@ -118,7 +118,7 @@ fn what_is_wrong_with_the_parts_is_named() {
     assert!(message(&first).contains(expected), "{}", message(&first));
 
     std::fs::copy(&second, &third).unwrap();
-    let expected = "it says that it is not part 3 of 3";
+    let expected = "it is not part 3 of 3, although its name says so";
     assert!(message(&first).contains(expected), "{}", message(&first));
 
     let metadata = [
@@ -230,7 +230,7 @@ fn what_is_wrong_with_the_shards_is_named() {
     for (weight_map, expected) in [
         (
             json!({norm: "../secret.safetensors"}),
-            "it looks for model.norm.weight outside its folder",
+            "it places tensor model.norm.weight outside its folder",
         ),
         (
             json!({norm: "/etc/passwd"}),
@@ -243,11 +243,11 @@ fn what_is_wrong_with_the_shards_is_named() {
         ),
         (
             json!({norm: shard(0)}),
-            "there is no tensor model.norm.weight, which the index looks for",
+            "tensor model.norm.weight is missing, although the index lists it here",
         ),
         (
             json!({norm: shard(1)}),
-            "there is no tensor model.embed_tokens.weight",
+            "tensor model.embed_tokens.weight is missing",
         ),
         (
             json!({norm: 7}),
@@ -257,7 +257,7 @@ fn what_is_wrong_with_the_shards_is_named() {
             json!("text"),
             "The index of the weights could not be understood",
         ),
-        (json!({}), "there is no tensor"),
+        (json!({}), "is missing"),
     ] {
         write_index(folder.path(), &weight_map);
         let message = message(folder.path());
@@ -283,6 +283,6 @@ fn weights_of_a_type_that_is_not_read_are_named() {
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
     let message = message(folder.path());
     let expected = "model.layers.0.mlp.up_proj.weight is stored as F64, which Quartet does not read; \
-                    take the model's BF16 or F16 weights, or a GGUF file of it";
+                    take the model's BF16 or F16 weights, or a GGUF version of it";
     assert!(message.contains(expected), "{message}");
 }

@@ -250,15 +250,15 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
     let cases = [
         (
             byte_level().with("model", text("t5")),
-            "it is of the kind \"t5\", and Quartet knows \"gpt2\" and \"llama\"",
+            "its kind \"t5\" is not supported, only \"gpt2\" and \"llama\" are",
         ),
         (
             byte_level().with("pre", text("new")),
-            "it splits text in an unknown way, \"new\"",
+            "its pre-tokenizer \"new\" is not supported",
         ),
         (
             byte_level().with("pre", Value::U32(4)),
-            "it splits text in an unknown way, \"missing\"",
+            "its pre-tokenizer \"missing\" is not supported",
         ),
         (
             byte_level().with("tokens", Value::U32(4)),
@@ -267,7 +267,7 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
         (byte_level().with("tokens", texts(&[])), "it has no tokens"),
         (
             byte_level().with("tokens", Value::Array(vec![Value::U32(4)])),
-            "entry 0 of tokenizer.ggml.tokens is not a text",
+            "entry 0 of tokenizer.ggml.tokens is not a string",
         ),
         (
             byte_level()
@@ -285,7 +285,7 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
         ),
         (
             byte_level().with("merges", texts(&["T h", "Th x"])),
-            "its merge 0, \"T h\", needs the token \"Th\", which is not there",
+            "its merge 0, \"T h\", needs the token \"Th\", which does not exist",
         ),
         (
             byte_level().with("merges", texts(&["Ġt he", "Ġ"])),
@@ -305,7 +305,7 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
         ),
         (
             byte_level().with("add_eos_token", Value::Bool(true)),
-            "it puts a token at an end of each text, but tokenizer.ggml.eos_token_id is missing",
+            "it adds the eos token to each text, but tokenizer.ggml.eos_token_id is missing",
         ),
     ];
     for (metadata, reason) in cases {

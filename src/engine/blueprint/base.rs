@@ -1,4 +1,4 @@
-//! What all families have in common: a Llama, from which each says how it differs.
+//! The common base of all families: a Llama, which each family then modifies.
 
 use super::block::{
     Activation, Biases, Caps, FeedForward, LayerPlan, Matrices, Norm, NormKind, NormPlaces, Scales,
@@ -23,22 +23,21 @@ const TIED: Key = Key::config("tie_word_embeddings");
 const WINDOW: Key = Key::new("sliding_window", "attention.sliding_window");
 const LAYER_TYPES: Key = Key::config("layer_types");
 
-/// What transformers assumes of a file that says nothing else.
+/// What transformers assumes for a family if the file does not say otherwise.
 #[derive(Clone, Copy)]
 pub struct Defaults {
-    /// Whether the output head is the embedding table.
+    /// Whether the embedding table is also the output head.
     pub tied_head: bool,
-    /// The width between the halves of the feed-forward network, in widths of the residual stream,
-    /// where that goes without saying.
+    /// The inner width of the feed-forward network as a multiple of the hidden size. `None` if the
+    /// file must specify the width.
     pub ffn_ratio: Option<usize>,
     /// The base of rotary embedding.
     pub theta: f32,
-    /// The activation, where a `config.json` names none.
     pub activation: Activation,
 }
 
 impl Defaults {
-    /// Those of Llama.
+    /// The defaults of Llama.
     pub const LLAMA: Self = Self {
         tied_head: false,
         ffn_ratio: None,
@@ -48,7 +47,7 @@ impl Defaults {
 }
 
 impl Blueprint {
-    /// A Llama of the sizes that the facts give.
+    /// Reads a Llama with the sizes in the file.
     pub(super) fn base(facts: &Facts<'_>, defaults: Defaults) -> Result<Self, EngineError> {
         if facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
             return Err(facts.unsupported("a mixture of experts".to_owned()));
@@ -64,7 +63,9 @@ impl Blueprint {
             None => hidden_size / n_heads.max(1),
         };
         if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
-            return Err(facts.unsupported("values of another width than keys".to_owned()));
+            return Err(
+                facts.unsupported("values whose width differs from that of keys".to_owned())
+            );
         }
         let n_context = facts.required_size(N_CONTEXT)?;
         let setting = RopeSetting {
@@ -101,7 +102,7 @@ impl Blueprint {
             norm_places: NormPlaces::Before,
             head_norm: None,
             biases: biases(facts)?,
-            matrices: Matrices::Apart,
+            matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),
             scales: Scales {
                 embedding: None,
@@ -111,7 +112,7 @@ impl Blueprint {
             },
             caps: Caps::default(),
             n_vocab: facts.size(Key::config("vocab_size"))?,
-            tied_head: if facts.are_gguf() {
+            tied_head: if facts.is_gguf() {
                 None
             } else {
                 Some(facts.flag(TIED)?.unwrap_or(defaults.tied_head))
@@ -120,9 +121,10 @@ impl Blueprint {
         })
     }
 
-    /// As llama.cpp's converter reorders the rows of queries and keys in some families.
+    /// Switches to interleaved rotary embedding for GGUF files of families for which llama.cpp's
+    /// converter reorders the rows of queries and keys.
     pub(super) fn interleaved_in_gguf(mut self, facts: &Facts<'_>) -> Self {
-        if facts.are_gguf() {
+        if facts.is_gguf() {
             for rope in &mut self.ropes {
                 rope.form = RopeForm::Interleaved;
             }
@@ -130,7 +132,8 @@ impl Blueprint {
         self
     }
 
-    /// Layers see so many tokens only: those of which the list says so, or beyond its end the rule.
+    /// Sets the sliding window of the layers that have one: according to the list, or to the rule
+    /// for layers beyond its end.
     pub(super) fn windowed(
         mut self,
         window: Option<usize>,
@@ -147,17 +150,18 @@ impl Blueprint {
 }
 
 impl Naming {
-    /// This naming, or that of GGUF if the facts come from there.
+    /// Returns this naming, or that of GGUF if the facts come from a GGUF file.
     pub(super) const fn or_gguf(self, facts: &Facts<'_>) -> Self {
-        if facts.are_gguf() { Self::Gguf } else { self }
+        if facts.is_gguf() { Self::Gguf } else { self }
     }
 }
 
 impl RopeScaling {
-    /// How many tokens a model reads thanks to it, where the file may only name the first context.
+    /// Returns the context length that the scaling extends to, since some files only specify the
+    /// original one. 0 if unknown.
     #[expect(
         clippy::cast_sign_loss,
-        reason = "a negative factor gives 0 here and is refused later"
+        reason = "a negative factor becomes 0 here and is rejected later"
     )]
     fn n_context(&self) -> usize {
         match self {
@@ -168,13 +172,13 @@ impl RopeScaling {
 }
 
 impl Facts<'_> {
-    /// How many tokens a layer sees that does not see all. A GGUF file may write 0 for all.
+    /// Returns the width of the sliding window. A GGUF file may write 0 for no window.
     pub(super) fn window(&self) -> Result<Option<usize>, EngineError> {
         let window = self.size(WINDOW)?;
-        Ok(window.filter(|window| *window > 0 || !self.are_gguf()))
+        Ok(window.filter(|window| *window > 0 || !self.is_gguf()))
     }
 
-    /// Which layers see a window only, where a `config.json` lists them.
+    /// Returns which layers have a sliding window, or `None` if the file does not list them.
     pub(super) fn windowed_layers(&self) -> Result<Option<Vec<bool>>, EngineError> {
         let Some(types) = self.texts(LAYER_TYPES)? else {
             return Ok(None);
@@ -182,12 +186,12 @@ impl Facts<'_> {
         let windowed = types.iter().map(|kind| match kind.as_str() {
             "full_attention" => Ok(false),
             "sliding_attention" => Ok(true),
-            other => Err(self.unsupported(format!("a layer of the type {other:?}"))),
+            other => Err(self.unsupported(format!("layers of type {other:?}"))),
         });
         windowed.collect::<Result<_, _>>().map(Some)
     }
 
-    /// The activation that a `config.json` names.
+    /// Returns the activation that a `config.json` specifies, or the default.
     pub(super) fn activation(&self, default: Activation) -> Result<Activation, EngineError> {
         for name in ["hidden_activation", "hidden_act"] {
             let key = Key::config(name);
@@ -199,7 +203,7 @@ impl Facts<'_> {
                 "gelu" => Ok(Activation::Gelu),
                 "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Ok(Activation::GeluTanh),
                 other => Err(self.unsupported(format!(
-                    "the activation {other:?} ({}; known are silu, gelu and gelu_pytorch_tanh)",
+                    "the activation {other:?} ({}; supported are silu, gelu and gelu_pytorch_tanh)",
                     self.name(key)
                 ))),
             };
@@ -222,9 +226,10 @@ fn ffn_size(
     }
 }
 
-/// A `config.json` says which projections add a vector; a GGUF file just holds it.
+/// Returns which projections have a bias. A `config.json` says so; in GGUF, the tensors are there
+/// or not.
 fn biases(facts: &Facts<'_>) -> Result<Biases, EngineError> {
-    if facts.are_gguf() {
+    if facts.is_gguf() {
         let has = |role| facts.has_tensor(&Naming::Gguf.bias_name(role, 0));
         return Ok(Biases {
             qkv: has(TensorRole::Query) || has(TensorRole::QueryKeyValue),

@@ -1,17 +1,16 @@
-//! What a decoder layer is made of.
+//! The building blocks of a decoder layer.
 
-/// How vectors are brought to one length.
+/// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Norm {
-    /// By which rule.
     pub kind: NormKind,
-    /// What is added to the mean square before its root is taken.
+    /// Added to the mean square or the variance before taking the root.
     pub eps: f32,
-    /// What is added to the weights as the file stores them: 1 where it stores w for 1 + w.
+    /// Added to the stored weights: 1 if the file stores w for the weight 1 + w, otherwise 0.
     pub offset: f32,
 }
 
-/// By which rule vectors are brought to one length.
+/// The formula of a norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormKind {
     /// x / root mean square × w. Zhang, Sennrich 2019, "Root Mean Square Layer Normalization".
@@ -20,61 +19,59 @@ pub enum NormKind {
     Layer,
 }
 
-/// Where a layer's norms stand, around attention and around the feed-forward network alike.
+/// Where a layer applies norms, around attention and the feed-forward network alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormPlaces {
-    /// On what goes in.
+    /// To the sublayer's input (pre-norm).
     Before,
-    /// On what comes out, before it joins the residual stream.
+    /// To the sublayer's output, before it is added to the residual stream.
     After,
-    /// On both.
     Both,
 }
 
 impl NormPlaces {
-    /// Whether what goes in is normed.
+    /// Returns whether the sublayer's input is normed.
     pub const fn before(self) -> bool {
         matches!(self, Self::Before | Self::Both)
     }
 
-    /// Whether what comes out is normed.
+    /// Returns whether the sublayer's output is normed.
     pub const fn after(self) -> bool {
         matches!(self, Self::After | Self::Both)
     }
 }
 
-/// A norm on queries and keys, before they turn to their positions.
+/// A norm of queries and keys, applied before rotary embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadNorm {
-    /// Each head by itself, all with the same weights.
+    /// Each head is normed separately, all with the same weights.
     EachHead,
-    /// All heads of a token together.
+    /// All heads of a token are normed together.
     AllHeads,
 }
 
-/// Which projections add a vector.
+/// Which projections have a bias.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Biases {
-    /// Queries, keys and values.
+    /// The query, key and value projections.
     pub qkv: bool,
-    /// What the heads found.
     pub attention_output: bool,
-    /// Those of the feed-forward network.
+    /// All projections of the feed-forward network.
     pub ffn: bool,
 }
 
-/// How the file stores the matrices of one input.
+/// How the file stores matrices that share an input: queries, keys and values, or gate and up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matrices {
-    /// Queries, keys and values apart, and the gate apart from what it lets through.
-    Apart,
-    /// One below the other in one tensor.
+    /// One tensor for each matrix.
+    Separate,
+    /// Stacked in one tensor: `[outputs, inputs]`.
     Fused,
-    /// In one tensor, and with one row for each input: `[inputs, outputs]`.
+    /// In one transposed tensor: `[inputs, outputs]`.
     FusedTransposed,
 }
 
-/// What the feed-forward network does between its two products.
+/// The nonlinearity between the two products of the feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedForward {
     /// activation(gate) × up. Shazeer 2020, "GLU Variants Improve Transformer".
@@ -83,45 +80,45 @@ pub enum FeedForward {
     Plain(Activation),
 }
 
-/// A smooth step.
+/// The activation function of the feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
     /// x × sigmoid(x).
     Silu,
-    /// x × Φ(x), with Φ the normal distribution. Hendrycks, Gimpel 2016, "Gaussian Error Linear
-    /// Units (GELUs)".
+    /// x × Φ(x), where Φ is the standard normal distribution function. Hendrycks, Gimpel 2016,
+    /// "Gaussian Error Linear Units (GELUs)".
     Gelu,
-    /// The same with Φ(x) ≈ (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+    /// GELU with the approximation Φ(x) ≈ (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
     GeluTanh,
 }
 
-/// What one layer does differently from others.
+/// What differs from layer to layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerPlan {
-    /// How many tokens it sees, its own included; all where there is none.
+    /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
     pub window: Option<usize>,
-    /// Which of the model's rotations turns its queries and keys, if any does.
+    /// Index of the rotary embedding for queries and keys, if any.
     pub rope: Option<usize>,
 }
 
-/// Numbers that something is multiplied with.
+/// Constant factors in the forward pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scales {
-    /// The rows of the embedding table.
+    /// Factor of the token embeddings.
     pub embedding: Option<f32>,
-    /// The products of queries and keys.
+    /// Factor of the query-key products.
     pub score: f32,
-    /// What joins the residual stream.
+    /// Factor of each sublayer's output before it is added to the residual stream.
     pub residual: Option<f32>,
-    /// The logits.
+    /// Factor of the logits.
     pub logit: Option<f32>,
 }
 
-/// Bounds c that something is kept within, smoothly: x becomes c × tanh(x / c).
+/// Soft caps: with a cap c, x becomes c × tanh(x / c).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Caps {
-    /// The scaled products of queries and keys.
+    /// Cap of the scaled query-key products.
     pub score: Option<f32>,
-    /// The logits.
+    /// Cap of the logits.
     pub logit: Option<f32>,
 }

@@ -1,30 +1,30 @@
-//! Refuses numbers with which no model can be built.
+//! Rejects configurations that no model could have.
 
 use super::{Blueprint, Rope, RopeScaling};
 use crate::engine::EngineError;
 
-/// Beyond this a size is a broken file, and products of two sizes would no longer be safe.
+/// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
 pub const MAX_SIZE: usize = 1 << 28;
 
-/// Beyond this a number of layers is a broken file.
+/// More layers than this mean a broken file.
 pub const MAX_LAYERS: usize = 1 << 12;
 
 impl Blueprint {
-    /// Itself, if a model can be built with it.
+    /// Returns the blueprint, or an error that says which value is impossible.
     pub(super) fn checked(self, what: &'static str, path: &str) -> Result<Self, EngineError> {
-        let fault = self
-            .fault_of_sizes()
-            .or_else(|| self.fault_of_heads())
-            .or_else(|| self.fault_of_windows())
-            .or_else(|| self.fault_of_numbers())
-            .or_else(|| self.ropes.iter().find_map(|rope| rope.fault(self.head_dim)));
-        match fault {
+        let error = self
+            .size_error()
+            .or_else(|| self.head_error())
+            .or_else(|| self.window_error())
+            .or_else(|| self.number_error())
+            .or_else(|| self.ropes.iter().find_map(|rope| rope.error(self.head_dim)));
+        match error {
             None => Ok(self),
             Some(reason) => Err(EngineError::malformed(what, reason, path)),
         }
     }
 
-    fn fault_of_sizes(&self) -> Option<String> {
+    fn size_error(&self) -> Option<String> {
         let sizes = [
             ("the hidden size", self.hidden_size),
             ("the number of layers", self.n_layers()),
@@ -40,20 +40,20 @@ impl Blueprint {
         Some(format!("{name} is {size}"))
     }
 
-    fn fault_of_heads(&self) -> Option<String> {
+    fn head_error(&self) -> Option<String> {
         let (n_heads, n_kv_heads) = (self.n_heads, self.n_kv_heads);
         (!n_heads.is_multiple_of(n_kv_heads))
             .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
     }
 
-    fn fault_of_windows(&self) -> Option<String> {
+    fn window_error(&self) -> Option<String> {
         let mut windows = self.layers.iter().filter_map(|layer| layer.window);
         windows
             .any(|window| window == 0)
             .then(|| "the sliding window is 0".to_owned())
     }
 
-    fn fault_of_numbers(&self) -> Option<String> {
+    fn number_error(&self) -> Option<String> {
         if !(self.norm.eps.is_finite() && self.norm.eps >= 0.0) {
             return Some(format!("the norm's epsilon is {}", self.norm.eps));
         }
@@ -77,7 +77,7 @@ impl Blueprint {
 }
 
 impl Rope {
-    fn fault(&self, head_dim: usize) -> Option<String> {
+    fn error(&self, head_dim: usize) -> Option<String> {
         if !(self.theta.is_finite() && self.theta > 0.0) {
             return Some(format!("the rotary base is {}", self.theta));
         }
@@ -87,7 +87,7 @@ impl Rope {
         if self.n_dims == 0 || self.n_dims > head_dim || !self.n_dims.is_multiple_of(2) {
             let n_dims = self.n_dims;
             return Some(format!(
-                "{n_dims} of a head's {head_dim} dimensions can't turn"
+                "rotary embedding can't cover {n_dims} of a head's {head_dim} dimensions"
             ));
         }
         let (factor, amplitude) = match &self.scaling {

@@ -1,4 +1,4 @@
-//! The tokens that end a text, as the configurations name them.
+//! Reads the end-of-text tokens from the configuration files.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use super::facts::{Facts, Key};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 
-/// One end token or several: both are written.
+/// The file may list one token or several.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum EndTokens {
@@ -14,13 +14,13 @@ enum EndTokens {
     Many(Vec<u32>),
 }
 
-/// The keys of a `generation_config.json` that matter here.
+/// The relevant key of a `generation_config.json`.
 #[derive(Deserialize)]
 struct GenerationConfig {
     eos_token_id: Option<EndTokens>,
 }
 
-/// The end tokens that a `generation_config.json` names.
+/// Returns the end-of-text tokens in a `generation_config.json`.
 pub fn end_tokens_of_generation_config(
     json: &[u8],
     path: &str,
@@ -39,7 +39,8 @@ pub fn end_tokens_of_generation_config(
     }
 }
 
-/// The end tokens that a `config.json` names. Those in GGUF metadata are the tokenizer's matter.
+/// Returns the end-of-text tokens in a `config.json`. Those in GGUF metadata are read with the
+/// tokenizer.
 pub fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {

@@ -1,52 +1,56 @@
-//! What a model's file says of it, asked for in one way for both formats.
+//! Typed access to the configuration of a model, with one interface for `config.json` and GGUF
+//! metadata.
 
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
 use serde_json::{Map, Value};
 
 use crate::engine::EngineError;
 
-/// A fact's name in each format.
+/// The name of a value in each format.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// In a `config.json`; empty where that does not have it.
+    /// The key in a `config.json`. Empty if that does not have the value.
     config: &'static str,
-    /// In GGUF metadata, without the architecture in front; empty where that does not have it.
+    /// The key in GGUF metadata without the architecture prefix. Empty if that does not have the
+    /// value.
     gguf: &'static str,
 }
 
 impl Key {
-    /// A fact that both formats can hold.
+    /// Names a value that both formats can have.
     pub const fn new(config: &'static str, gguf: &'static str) -> Self {
         Self { config, gguf }
     }
 
-    /// A fact that only a `config.json` holds.
+    /// Names a value that only a `config.json` can have.
     pub const fn config(name: &'static str) -> Self {
         Self::new(name, "")
     }
 
-    /// A fact that only GGUF metadata hold.
+    /// Names a value that only GGUF metadata can have.
     pub const fn gguf(name: &'static str) -> Self {
         Self::new("", name)
     }
 }
 
-/// What a file says of a model.
+/// What a file says about a model.
+///
+/// Getters return `None` if a value is missing, and an error if it has the wrong type.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     source: Source<'a>,
-    /// The file, for messages.
+    /// The path of the file, for messages.
     path: &'a str,
 }
 
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Config {
-        /// `None` for an object that is not there.
+        /// `None` for a nested object that is missing.
         values: Option<&'a Map<String, Value>>,
-        /// The names of the objects around it, for messages: `rope_scaling.`.
+        /// The path of a nested object, for messages, such as `rope_scaling.`.
         parent: &'static str,
-        /// What this family calls a key: `hidden_size` is `n_embd` in GPT-2.
+        /// Keys that have another name in this family: `hidden_size` is `n_embd` in GPT-2.
         aliases: &'static [(&'static str, &'static str)],
     },
     Gguf {
@@ -56,8 +60,8 @@ enum Source<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Those of a `config.json`, in which some keys have other names.
-    pub const fn of_config(
+    /// Reads a `config.json`, in which some keys may have other names.
+    pub const fn from_config(
         values: &'a Map<String, Value>,
         aliases: &'static [(&'static str, &'static str)],
         path: &'a str,
@@ -70,8 +74,8 @@ impl<'a> Facts<'a> {
         Self { source, path }
     }
 
-    /// Those of GGUF metadata, whose keys begin with the architecture.
-    pub const fn of_gguf(content: &'a Content, architecture: &'a str, path: &'a str) -> Self {
+    /// Reads GGUF metadata, in which the keys are prefixed with the architecture.
+    pub const fn from_gguf(content: &'a Content, architecture: &'a str, path: &'a str) -> Self {
         let source = Source::Gguf {
             content,
             architecture,
@@ -79,12 +83,12 @@ impl<'a> Facts<'a> {
         Self { source, path }
     }
 
-    /// Whether they come from GGUF metadata.
-    pub const fn are_gguf(&self) -> bool {
+    /// Returns whether the values come from GGUF metadata.
+    pub const fn is_gguf(&self) -> bool {
         matches!(self.source, Source::Gguf { .. })
     }
 
-    /// Whether the file has a tensor of this name; only GGUF metadata can tell.
+    /// Returns whether the file has a tensor of this name. Always false for a `config.json`.
     pub fn has_tensor(&self, name: &str) -> bool {
         match self.source {
             Source::Config { .. } => false,
@@ -92,8 +96,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What stands in an object of a `config.json`, where it is there. GGUF metadata have no
-    /// objects: there it is the same facts again.
+    /// Returns the values in a nested object of a `config.json`. GGUF metadata are flat, so this
+    /// returns the same values again.
     pub fn object(&self, name: &'static str, parent: &'static str) -> Result<Self, EngineError> {
         let Source::Config { values, .. } = self.source else {
             return Ok(*self);
@@ -111,77 +115,75 @@ impl<'a> Facts<'a> {
         Ok(Self { source, ..*self })
     }
 
-    /// Whether they come from an object that is there.
-    pub const fn exist(&self) -> bool {
+    /// Returns whether the nested object exists.
+    pub const fn exists(&self) -> bool {
         !matches!(self.source, Source::Config { values: None, .. })
     }
 
-    /// A whole number.
+    /// Returns a non-negative integer.
     pub fn size(&self, key: Key) -> Result<Option<usize>, EngineError> {
-        self.typed(key, "one whole number", size_of)
+        self.typed(key, "a whole number", size_of)
     }
 
-    /// A whole number without which there is no model.
+    /// Returns a non-negative integer, or an error if it is missing.
     pub fn required_size(&self, key: Key) -> Result<usize, EngineError> {
         self.size(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// A number.
+    /// Returns a number.
     pub fn number(&self, key: Key) -> Result<Option<f32>, EngineError> {
         self.typed(key, "a number", number_of)
     }
 
-    /// A number without which there is no model.
+    /// Returns a number, or an error if it is missing.
     pub fn required_number(&self, key: Key) -> Result<f32, EngineError> {
         self.number(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// True or false.
+    /// Returns a boolean.
     pub fn flag(&self, key: Key) -> Result<Option<bool>, EngineError> {
         self.typed(key, "true or false", Value::as_bool)
     }
 
-    /// A text.
+    /// Returns a string.
     pub fn text(&self, key: Key) -> Result<Option<String>, EngineError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.typed(key, "a text", text)
+        self.typed(key, "a string", text)
     }
 
-    /// Several whole numbers.
+    /// Returns a list of non-negative integers.
     pub fn sizes(&self, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
         self.typed(key, "a list of whole numbers", |value| {
             list_of(value, size_of)
         })
     }
 
-    /// Several numbers.
+    /// Returns a list of numbers.
     pub fn numbers(&self, key: Key) -> Result<Option<Vec<f32>>, EngineError> {
         self.typed(key, "a list of numbers", |value| list_of(value, number_of))
     }
 
-    /// Several texts.
+    /// Returns a list of strings.
     pub fn texts(&self, key: Key) -> Result<Option<Vec<String>>, EngineError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.typed(key, "a list of texts", |value| list_of(value, text))
+        self.typed(key, "a list of strings", |value| list_of(value, text))
     }
 
-    /// Several times true or false, also written as 1 and 0.
+    /// Returns a list of booleans, which may be written as 1 and 0.
     pub fn flags(&self, key: Key) -> Result<Option<Vec<bool>>, EngineError> {
         let flag = |value: &Value| match value {
             Value::Bool(flag) => Some(*flag),
             number => number.as_u64().map(|number| number != 0),
         };
-        self.typed(key, "a list of true and false", |value| {
-            list_of(value, flag)
-        })
+        self.typed(key, "a list of booleans", |value| list_of(value, flag))
     }
 
-    /// Whether the fact is a list, for those that some files write as one number.
+    /// Returns whether the value is a list. Some files write a single number instead.
     pub fn is_list(&self, key: Key) -> bool {
         self.value(key).is_some_and(|value| value.is_array())
     }
 
-    /// Whether a `config.json` has the key, if only to say that there is nothing behind it.
+    /// Returns whether the file has the key, even if its value is null.
     pub fn mentions(&self, key: Key) -> bool {
         match self.source {
             Source::Config { values, .. } => {
@@ -191,17 +193,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A fact that must be there is not.
+    /// Returns the error that a required value is missing.
     pub fn missing(&self, key: Key) -> EngineError {
         self.malformed(format!("{} is missing", self.name(key)))
     }
 
-    /// The file can't be understood.
+    /// Returns the error that the configuration is malformed.
     pub fn malformed(&self, reason: String) -> EngineError {
         EngineError::malformed(self.what(), reason, self.path)
     }
 
-    /// The model needs something that the decoder lacks.
+    /// Returns the error that the model needs a feature that we don't support.
     pub fn unsupported(&self, feature: String) -> EngineError {
         EngineError::FeatureMissing {
             feature,
@@ -209,7 +211,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What the facts are, for messages.
+    /// Returns what to call the configuration in messages.
     const fn what(&self) -> &'static str {
         match self.source {
             Source::Config { .. } => "The model's configuration",
@@ -217,7 +219,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The full name of a fact, as the file writes it.
+    /// Returns the full name of a value as spelled in the file.
     pub fn name(&self, key: Key) -> String {
         match self.source {
             Source::Config {
@@ -273,7 +275,8 @@ fn list_of<T>(value: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T
     value.as_array()?.iter().map(read).collect()
 }
 
-/// JSON knows no infinity and no NaN; those become text, so that no number is read from them.
+/// Converts a GGUF value to JSON. Infinities and NaNs become strings, so that they fail to parse as
+/// numbers.
 fn json_of_gguf(value: &GgufValue) -> Value {
     let number = |value: f64| match serde_json::Number::from_f64(value) {
         Some(number) => Value::Number(number),

@@ -1,7 +1,7 @@
-//! A model's architecture as data: what the decoder needs to know to run it.
+//! A model's architecture as data: everything that the decoder needs to know to run it.
 //!
-//! This module reads `config.json` and GGUF metadata; it knows no weight and no device. What a family
-//! does differently from the others stands in its file under `families`, and nowhere else.
+//! This module reads `config.json` and GGUF metadata. It knows nothing of weights and devices. What
+//! distinguishes a family from the others is in its file under `families`, and nowhere else.
 
 mod base;
 mod block;
@@ -31,77 +31,68 @@ pub use names::{Naming, TensorRole};
 pub use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub use rope_facts::linear_factor_of_gguf;
 
-/// The architecture of a decoder.
+/// The architecture of a decoder-only model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blueprint {
-    /// The family, as the file names it: "llama".
+    /// The family's name in the file, such as "llama".
     pub architecture: String,
-    /// How the file names its tensors.
     pub naming: Naming,
     /// The width of the residual stream.
     pub hidden_size: usize,
-    /// How many query heads a layer has.
+    /// Number of query heads in a layer.
     pub n_heads: usize,
-    /// How many key and value heads a layer has; each serves `n_heads / n_kv_heads` query heads.
+    /// Number of key-value heads in a layer. Each serves `n_heads / n_kv_heads` query heads.
     pub n_kv_heads: usize,
-    /// The width of a head.
     pub head_dim: usize,
-    /// The width between the two halves of the feed-forward network.
+    /// The inner width of the feed-forward network.
     pub ffn_size: usize,
-    /// The layers, in their order.
     pub layers: Vec<LayerPlan>,
-    /// The rotations that layers name.
+    /// The rotary embeddings that layers refer to by index.
     pub ropes: Vec<Rope>,
-    /// Whether a vector for its position is added to each token's.
+    /// Whether the model has a position embedding table.
     pub learned_positions: bool,
-    /// How vectors are brought to one length.
     pub norm: Norm,
-    /// Where that happens in a layer.
     pub norm_places: NormPlaces,
-    /// Whether it happens to queries and keys too.
+    /// The norm of queries and keys, if the model has one.
     pub head_norm: Option<HeadNorm>,
-    /// Which projections add a vector.
     pub biases: Biases,
-    /// How the file stores the matrices of one input.
     pub matrices: Matrices,
-    /// What happens between the two halves of the feed-forward network.
     pub feed_forward: FeedForward,
-    /// Numbers that something is multiplied with.
     pub scales: Scales,
-    /// Bounds that something is kept within.
     pub caps: Caps,
-    /// How many tokens a sequence can hold.
+    /// The context length: the most tokens that a sequence can hold.
     pub n_context: usize,
-    /// Rows of the embedding table; `None` where only the table itself says.
+    /// Number of rows in the embedding table. `None` if only the table itself tells.
     pub n_vocab: Option<usize>,
-    /// Whether the output head is the embedding table; `None` where only the presence of a head says.
+    /// Whether the embedding table is also the output head. `None` if that depends on whether the
+    /// file has a separate head.
     pub tied_head: Option<bool>,
-    /// The tokens that end a text, as far as a `config.json` names them.
+    /// The end-of-text tokens listed in the `config.json`. Empty for a GGUF file.
     pub end_tokens: Vec<TokenId>,
 }
 
 impl Blueprint {
-    /// From the content of a `config.json`. `path` is named where it can't be understood.
+    /// Reads a `config.json`. `path` is named in errors.
     pub fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         families::of_config(json, path)?.checked("The model's configuration", path)
     }
 
-    /// From the metadata of a GGUF file. `path` is named where it can't be understood.
+    /// Reads the metadata of a GGUF file. `path` is named in errors.
     pub fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         families::of_gguf(content, path)?.checked("The model's metadata", path)
     }
 
-    /// How many decoder layers follow one another.
+    /// Returns the number of layers.
     pub const fn n_layers(&self) -> usize {
         self.layers.len()
     }
 
-    /// The values of all query heads of a token.
+    /// Returns the width of all query heads together.
     pub const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
     }
 
-    /// The values of all key heads of a token, and as many of its value heads.
+    /// Returns the width of all key heads together, which is also that of all value heads.
     pub const fn kv_width(&self) -> usize {
         self.n_kv_heads * self.head_dim
     }

@@ -1,71 +1,62 @@
-//! How files name the tensors of a decoder.
+//! The names of a decoder's tensors in each file format.
 
-/// How a file names its tensors.
+/// The naming scheme of a file's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
-    /// `model.layers.0.self_attn.q_proj.weight`, as most families in transformers.
+    /// `model.layers.0.self_attn.q_proj.weight`, as in most families of transformers.
     Transformers,
-    /// Likewise, for families with a norm after attention: there it is that one which is called
-    /// `post_attention_layernorm`, and not the norm before the feed-forward network.
+    /// As in `Transformers`, but `post_attention_layernorm` is the norm after attention, not the
+    /// one before the feed-forward network.
     TransformersWithNormsAfter,
-    /// `transformer.h.0.attn.c_attn.weight`, as GPT-2.
+    /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
 }
 
-/// What a tensor does in the model.
+/// The role of a tensor in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorRole {
-    /// Token ids to vectors.
+    /// The token embedding table.
     Embedding,
-    /// Positions to vectors, where they are learned.
+    /// The table of learned positions.
     PositionEmbedding,
-    /// By how much each plane of a rotation is slowed.
+    /// By how much each plane of a rotary embedding is slowed.
     RopeFactors,
-    /// Likewise, in texts up to the first context.
+    /// The factors for texts up to the original context.
     RopeShortFactors,
-    /// Likewise, in longer texts.
+    /// The factors for longer texts.
     RopeLongFactors,
-    /// The norm before the head.
+    /// The norm before the output head.
     FinalNorm,
-    /// Vectors to logits.
+    /// The output head.
     Head,
     /// The norm before attention.
     AttentionNorm,
-    /// Queries.
     Query,
-    /// Keys.
     Key,
-    /// Values.
     Value,
-    /// Queries, keys and values, one below the other.
+    /// Queries, keys and values, stacked.
     QueryKeyValue,
-    /// The norm on queries.
     QueryNorm,
-    /// The norm on keys.
     KeyNorm,
-    /// What the heads found, back into the residual stream.
     AttentionOutput,
     /// The norm after attention.
     AttentionNormAfter,
     /// The norm before the feed-forward network.
     FfnNorm,
-    /// The gate of the feed-forward network.
     FfnGate,
-    /// What the gate lets through.
     FfnUp,
-    /// The gate and what it lets through, one below the other.
+    /// Gate and up projection, stacked.
     FfnGateUp,
-    /// Back into the residual stream.
     FfnDown,
     /// The norm after the feed-forward network.
     FfnNormAfter,
 }
 
 impl TensorRole {
-    /// Whether there is one for the whole model, and not one for each layer.
-    const fn of_model(self) -> bool {
+    /// Returns whether the model has one such tensor, not one in each layer.
+    const fn is_global(self) -> bool {
         matches!(
             self,
             Self::Embedding
@@ -80,17 +71,17 @@ impl TensorRole {
 }
 
 impl Naming {
-    /// The name of a tensor of the whole model, or of layer `layer`.
+    /// Returns the name of a weight. `layer` is ignored for tensors outside the layers.
     pub fn name(self, role: TensorRole, layer: usize) -> String {
         format!("{}.weight", self.stem(role, layer))
     }
 
-    /// The name of the vector that is added to what a tensor gives.
+    /// Returns the name of the bias that belongs to a weight.
     pub fn bias_name(self, role: TensorRole, layer: usize) -> String {
         format!("{}.bias", self.stem(role, layer))
     }
 
-    /// What some files leave out in front of all names.
+    /// Returns the prefix that some files leave out of all names.
     pub const fn optional_prefix(self) -> &'static str {
         match self {
             Self::Gguf => "",
@@ -106,7 +97,7 @@ impl Naming {
             Self::TransformersWithNormsAfter => transformers_with_norms_after(role),
             Self::Gpt2 => gpt2(role),
         };
-        if role.of_model() {
+        if role.is_global() {
             return name.to_owned();
         }
         match self {

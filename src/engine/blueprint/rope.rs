@@ -1,4 +1,4 @@
-//! Rotary position embedding, and the ways to stretch it over longer texts.
+//! Rotary position embedding, and the ways to scale it to longer contexts.
 
 use std::f32::consts::PI;
 
@@ -11,106 +11,112 @@ use super::TensorRole;
 pub struct Rope {
     /// The base of the wavelengths.
     pub theta: f32,
-    /// How many of a head's dimensions turn; the rest stand still.
+    /// How many dimensions of a head rotate. The remaining ones pass through unchanged.
     pub n_dims: usize,
-    /// Which dimensions of a head turn together.
     pub form: RopeForm,
-    /// How it reaches beyond the texts that the model was first trained on.
     pub scaling: RopeScaling,
 }
 
-/// Which dimensions of a head turn together.
+/// Which two dimensions of a head form a plane that rotates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeForm {
     /// 2i and 2i + 1, as GGUF stores Llama's weights.
     Interleaved,
-    /// i and i + half of those that turn, as transformers stores them.
+    /// i and i + n/2 of the n rotating dimensions, as transformers stores them.
     HalfSplit,
 }
 
-/// How rotary embedding reaches beyond the texts that a model was first trained on.
+/// How rotary embedding is scaled beyond the context that a model was first trained on, which is
+/// called the original context.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RopeScaling {
-    /// Not at all.
     None,
-    /// All planes turn more slowly. Chen et al. 2023, "Extending Context Window of Large Language
+    /// All planes rotate more slowly. Chen et al. 2023, "Extending Context Window of Large Language
     /// Models via Positional Interpolation".
     Linear {
-        /// By how much.
         factor: f32,
     },
-    /// Slow planes turn more slowly still, fast ones stay, with a blend between. Grattafiori et al.
-    /// 2024, "The Llama 3 Herd of Models".
+    /// Slow planes rotate more slowly, fast planes stay unchanged, and those between are blended.
+    /// Grattafiori et al. 2024, "The Llama 3 Herd of Models".
     Llama3 {
-        /// By how much.
+        /// By how much slow planes are slowed.
         factor: f32,
-        /// A plane that turns less often than this in the first context is slow.
+        /// A plane with fewer turns than this in the original context is slow.
         slow_turns: f32,
-        /// A plane that turns more often than this in it is fast.
+        /// A plane with more turns than this in the original context is fast.
         fast_turns: f32,
-        /// The first context, in tokens.
+        /// The original context, in tokens.
         n_original: usize,
     },
-    /// Likewise, with a blend along the dimensions. Peng et al. 2023, "`YaRN`: Efficient Context
-    /// Window Extension of Large Language Models".
+    /// As in Llama 3, but blended linearly over the index of the plane. Peng et al. 2023, "`YaRN`:
+    /// Efficient Context Window Extension of Large Language Models".
     Yarn(Yarn),
-    /// Each plane turns more slowly by a factor of its own.
+    /// Each plane is slowed by its own factor.
     EachPlane(Factors),
-    /// Likewise, by other factors for texts that are longer than the first context. Ding et al.
-    /// 2024, "`LongRoPE`: Extending LLM Context Window Beyond 2 Million Tokens".
+    /// Each plane is slowed by its own factor, with separate factors for texts longer than the
+    /// original context. Ding et al. 2024, "`LongRoPE`: Extending LLM Context Window Beyond 2
+    /// Million Tokens".
     LongRope {
-        /// The factors up to the first context.
+        /// The factors for texts up to the original context.
         short: Factors,
-        /// The factors of a text that is longer.
+        /// The factors for longer texts.
         long: Factors,
-        /// The first context, in tokens.
+        /// The original context, in tokens.
         n_original: usize,
-        /// What queries and keys are multiplied with.
+        /// Scales the rotated queries and keys.
         amplitude: f32,
     },
 }
 
-/// The numbers of `YaRN`.
+/// The parameters of `YaRN`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Yarn {
     /// By how much slow planes are slowed.
     pub factor: f32,
-    /// The first context, in tokens.
+    /// The original context, in tokens.
     pub n_original: usize,
-    /// A plane that turns more often than this in the first context stays as it is.
+    /// A plane with more turns than this in the original context stays unchanged.
     pub beta_fast: f32,
-    /// A plane that turns less often than this in it is slowed in full.
+    /// A plane with fewer turns than this in the original context is slowed by the full factor.
     pub beta_slow: f32,
-    /// Whether the blend begins and ends at whole planes.
+    /// Whether the blend starts and ends at whole planes.
     pub truncate: bool,
-    /// What queries and keys are multiplied with.
+    /// Scales the rotated queries and keys.
     pub amplitude: f32,
 }
 
 /// One factor for each plane.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Factors {
-    /// As the configuration lists them.
+    /// Listed in the configuration.
     Given(Vec<f32>),
-    /// As a tensor of the file holds them.
+    /// Stored as a tensor with this role.
     Stored(TensorRole),
 }
 
-/// A rotation, ready to turn.
+/// A rotation with its scaling applied, ready to compute angles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rotation {
-    /// Which dimensions turn together.
     pub form: RopeForm,
-    /// How far each plane turns from one position to the next, in radians.
+    /// The angle of each plane between two positions, in radians.
     pub steps: Vec<f32>,
-    /// How far it does in a text of more than so many tokens, where that differs.
-    pub far: Option<(usize, Vec<f32>)>,
-    /// What queries and keys are multiplied with.
+    /// The angles for long texts, if they differ.
+    pub long: Option<LongRotation>,
+    /// Scales the rotated queries and keys.
     pub amplitude: f32,
 }
 
+/// The angles of a rotation in long texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LongRotation {
+    /// The length up to which a text counts as short, in tokens.
+    pub n_max_short: usize,
+    /// The angle of each plane between two positions, in radians.
+    pub steps: Vec<f32>,
+}
+
 impl Rope {
-    /// The rotation. `stored` gives the factors that a tensor holds.
+    /// Computes the rotation. `stored` loads the factors that are stored as a tensor.
     pub fn rotation<E>(
         &self,
         mut stored: impl FnMut(TensorRole) -> Result<Vec<f32>, E>,
@@ -120,7 +126,7 @@ impl Rope {
             Factors::Stored(role) => stored(*role),
         };
         let plain = self.plain_steps();
-        let mut far = None;
+        let mut long_rotation = None;
         let (steps, amplitude) = match &self.scaling {
             RopeScaling::None => (plain, 1.0),
             RopeScaling::Linear { factor } => {
@@ -147,14 +153,17 @@ impl Rope {
                 n_original,
                 amplitude,
             } => {
-                far = Some((*n_original, divided(&plain, &factors(long)?)));
+                long_rotation = Some(LongRotation {
+                    n_max_short: *n_original,
+                    steps: divided(&plain, &factors(long)?),
+                });
                 (divided(&plain, &factors(short)?), *amplitude)
             }
         };
         Ok(Rotation {
             form: self.form,
             steps,
-            far,
+            long: long_rotation,
             amplitude,
         })
     }
@@ -167,7 +176,7 @@ impl Rope {
     }
 
     fn yarn_steps(&self, yarn: &Yarn, plain: &[f32]) -> Vec<f32> {
-        // The plane that turns so often in the first context, as a real number.
+        // The fractional index of the plane with this many turns in the original context.
         let plane = |n_turns: f32| {
             let ratio = yarn.n_original as f32 / (n_turns * 2.0 * PI);
             self.n_dims as f32 * ratio.ln() / (2.0 * self.theta.ln())
@@ -189,7 +198,7 @@ impl Rope {
 }
 
 impl Yarn {
-    /// What queries and keys are multiplied with where the file does not say.
+    /// Returns the amplitude to use if the file does not specify one.
     pub fn usual_amplitude(factor: f32, scale: f32) -> f32 {
         if factor <= 1.0 {
             1.0
@@ -200,7 +209,7 @@ impl Yarn {
 }
 
 impl RopeScaling {
-    /// The same for `LongRoPE`.
+    /// Returns the amplitude of `LongRoPE` to use if the file does not specify one.
     pub fn usual_long_amplitude(factor: f32, n_original: usize) -> f32 {
         if factor <= 1.0 {
             1.0

@@ -1,4 +1,5 @@
-//! Reads how rotary embedding is stretched: `rope_parameters`, the older `rope_scaling`, or GGUF.
+//! Reads rotary embedding and its scaling from `rope_parameters`, the older `rope_scaling`, or
+//! GGUF.
 
 use super::facts::{Facts, Key};
 use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};
@@ -27,24 +28,23 @@ const HIGH_FREQ: Key = Key::config("high_freq_factor");
 const SHORT: Key = Key::config("short_factor");
 const LONG: Key = Key::config("long_factor");
 
-/// The kinds of scaling that we have, for messages.
+/// The supported kinds of scaling, for messages.
 const KNOWN_KINDS: &str = "default, linear, llama3, longrope and yarn";
 
-/// What is known before rotary embedding is read.
+/// The values needed to read rotary embedding.
 #[derive(Clone, Copy)]
 pub struct RopeSetting {
-    /// The width of a head.
     pub head_dim: usize,
-    /// The longest text, as the file says it.
+    /// The context length that the file specifies.
     pub n_context: usize,
-    /// The base where the file names none.
+    /// The base to use if the file specifies none.
     pub theta: f32,
 }
 
-/// The rotary embedding that all layers share.
+/// Reads a rotary embedding that all layers share.
 pub fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError> {
     let newer = facts.object("rope_parameters", "rope_parameters.")?;
-    let scaling = if newer.exist() {
+    let scaling = if newer.exists() {
         newer
     } else {
         facts.object("rope_scaling", "rope_scaling.")?
@@ -52,7 +52,7 @@ pub fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError
     read_scaled(facts, &scaling, setting)
 }
 
-/// The rotary embedding whose scaling stands in an object of its own.
+/// Reads a rotary embedding whose scaling is in a nested object.
 pub fn read_scaled(
     facts: &Facts<'_>,
     scaling: &Facts<'_>,
@@ -65,7 +65,7 @@ pub fn read_scaled(
     let share = first(PARTIAL)?.unwrap_or(1.0);
     #[expect(
         clippy::cast_sign_loss,
-        reason = "a negative share gives 0, which is refused later"
+        reason = "a negative share becomes 0, which is rejected later"
     )]
     let n_dims = (setting.head_dim as f32 * share) as usize;
     let mut rope = Rope {
@@ -97,7 +97,7 @@ fn scaling_of(
         None => (OLDER_KIND, scaling.text(OLDER_KIND)?),
     };
     match kind.as_deref() {
-        None | Some("linear") if scaling.are_gguf() => {
+        None | Some("linear") if scaling.is_gguf() => {
             let factor = linear_factor_of_gguf(scaling)?;
             Ok(factor.map_or(RopeScaling::None, |factor| RopeScaling::Linear { factor }))
         }
@@ -110,16 +110,18 @@ fn scaling_of(
         Some("yarn") => yarn(facts, scaling, setting),
         Some(other) => {
             let key = scaling.name(key);
-            let feature = format!("the rotary scaling {other:?} ({key}; known are {KNOWN_KINDS})");
+            let feature =
+                format!("the rotary scaling {other:?} ({key}; supported are {KNOWN_KINDS})");
             Err(facts.unsupported(feature))
         }
     }
 }
 
-/// By how much positions are shrunk where a GGUF file names no kind of scaling, or the linear one.
+/// Returns the factor of linear scaling in a GGUF file, or `None` if it is not scaled. Only for
+/// files whose kind of scaling is linear or missing.
 ///
-/// As llama.cpp reads it: scaling without a kind is linear, the oldest files call the factor otherwise,
-/// and 0 stands for none, as 1 does.
+/// Follows llama.cpp: scaling without a kind is linear, the oldest files use another key for the
+/// factor, and both 0 and 1 mean no scaling.
 pub fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, EngineError> {
     let factor = match facts.number(FACTOR)? {
         Some(factor) => Some(factor),
@@ -128,7 +130,8 @@ pub fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, EngineErr
     Ok(factor.filter(|factor| ![0.0, 1.0].contains(factor)))
 }
 
-/// The first context: some families write it beside the other sizes, most inside.
+/// Returns the original context length. Some families store it at the top level, most in the nested
+/// object.
 fn n_original(
     facts: &Facts<'_>,
     scaling: &Facts<'_>,
@@ -155,7 +158,7 @@ fn llama3(
     );
     if fast_turns <= slow_turns {
         let (low, high) = (scaling.name(LOW_FREQ), scaling.name(HIGH_FREQ));
-        let reason = format!("{high} is {fast_turns}, not more than {low}, {slow_turns}");
+        let reason = format!("{high} ({fast_turns}) must be greater than {low} ({slow_turns})");
         return Err(scaling.malformed(reason));
     }
     Ok(RopeScaling::Llama3 {
@@ -182,8 +185,8 @@ fn yarn(
         _ => Yarn::usual_amplitude(factor, 1.0),
     };
     let amplitude = match scaling.number(AMPLITUDE)? {
-        // llama.cpp multiplies what the file says with the usual amplitude.
-        Some(amplitude) if scaling.are_gguf() => amplitude * usual,
+        // llama.cpp multiplies the file's value by the usual amplitude.
+        Some(amplitude) if scaling.is_gguf() => amplitude * usual,
         Some(amplitude) => amplitude,
         None => usual,
     };
@@ -204,7 +207,7 @@ fn long_rope(
 ) -> Result<RopeScaling, EngineError> {
     let n_original = n_original(facts, scaling, setting)?;
     let factors = |key: Key, role: TensorRole| {
-        if facts.are_gguf() {
+        if facts.is_gguf() {
             return Ok(Factors::Stored(role));
         }
         match scaling.numbers(key)? {
@@ -227,7 +230,7 @@ fn long_rope(
 }
 
 impl Rope {
-    /// Refuses lists of factors that don't fit the head.
+    /// Rejects lists of factors that don't match the width of a head.
     fn check_factors(&self, scaling: &Facts<'_>) -> Result<(), EngineError> {
         let RopeScaling::LongRope { short, long, .. } = &self.scaling else {
             return Ok(());
@@ -239,11 +242,13 @@ impl Rope {
             };
             let name = scaling.name(key);
             if factors.len() != n_planes {
-                let reason = format!("{name} has {} factors, not {n_planes}", factors.len());
+                let reason = format!("{name} has {} factors instead of {n_planes}", factors.len());
                 return Err(scaling.malformed(reason));
             }
             if !factors.iter().all(|factor| *factor > 0.0) {
-                return Err(scaling.malformed(format!("a factor of {name} is not positive")));
+                return Err(
+                    scaling.malformed(format!("{name} contains a factor that is not positive"))
+                );
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What configurations say, in their different forms, and which of them are refused.
+//! Configurations in their various forms, and those that are rejected.
 
 use std::collections::HashMap;
 
@@ -27,8 +27,8 @@ fn blueprint(changes: &Value) -> Blueprint {
     Blueprint::from_config(&config(changes), "config.json").unwrap()
 }
 
-/// The blueprint from the metadata of a GGUF file, whose keys are given without the architecture.
-fn of_gguf(architecture: &str, more: &[(&str, GgufValue)]) -> Result<Blueprint, EngineError> {
+/// Reads GGUF metadata, with keys given without the architecture prefix.
+fn from_gguf(architecture: &str, more: &[(&str, GgufValue)]) -> Result<Blueprint, EngineError> {
     let sizes = [
         ("embedding_length", 64),
         ("feed_forward_length", 96),
@@ -59,7 +59,7 @@ fn message(changes: &Value) -> String {
 }
 
 #[test]
-fn both_forms_of_a_config_give_the_same_blueprint() {
+fn both_forms_of_rope_settings_yield_the_same_blueprint() {
     let older = blueprint(&json!({}));
     let newer = blueprint(&json!({
         "rope_theta": null,
@@ -71,7 +71,7 @@ fn both_forms_of_a_config_give_the_same_blueprint() {
 }
 
 #[test]
-fn one_end_token_or_several_are_read() {
+fn one_or_several_end_tokens_are_read() {
     for (tokens, expected) in [
         (json!([2, 9]), vec![TokenId(2), TokenId(9)]),
         (json!(2), vec![TokenId(2)]),
@@ -83,9 +83,9 @@ fn one_end_token_or_several_are_read() {
 }
 
 #[test]
-fn a_window_is_used_where_the_family_uses_it() {
+fn a_window_applies_only_if_the_family_uses_it() {
     for (changes, expected) in [
-        // A window in a Llama's file is not one that Llama has.
+        // Llama ignores a window in its file.
         (json!({"sliding_window": 8}), [None; 4]),
         (
             json!({"model_type": "mistral", "sliding_window": 8}),
@@ -126,10 +126,10 @@ fn a_window_is_used_where_the_family_uses_it() {
 }
 
 #[test]
-fn layers_turn_as_the_family_says() {
+fn each_family_chooses_which_layers_rotate() {
     let ropes = |changes: &Value| -> Vec<Option<usize>> {
-        let turn = |layer: &LayerPlan| layer.rope;
-        blueprint(changes).layers.iter().map(turn).collect()
+        let rope = |layer: &LayerPlan| layer.rope;
+        blueprint(changes).layers.iter().map(rope).collect()
     };
     let every_fourth = [Some(0), Some(0), Some(0), None];
     assert_eq!(ropes(&json!({"model_type": "smollm3"})), every_fourth);
@@ -140,7 +140,7 @@ fn layers_turn_as_the_family_says() {
 }
 
 #[test]
-fn a_stretched_rotation_reaches_as_far_as_it_says() {
+fn rotary_scaling_extends_the_context() {
     let scaling = json!({"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128});
     let found = blueprint(&json!({"rope_scaling": scaling}));
     assert_eq!(found.n_context, 512);
@@ -151,7 +151,7 @@ fn a_stretched_rotation_reaches_as_far_as_it_says() {
 }
 
 #[test]
-fn a_gguf_file_that_names_a_factor_and_no_kind_is_scaled_linearly() {
+fn a_gguf_file_with_a_factor_but_no_kind_is_scaled_linearly() {
     let kind = |kind: &str| ("rope.scaling.type", GgufValue::String(kind.to_owned()));
     let factor = |factor: f32| ("rope.scaling.factor", GgufValue::F32(factor));
     let older = |factor: f32| ("rope.scale_linear", GgufValue::F32(factor));
@@ -166,27 +166,27 @@ fn a_gguf_file_that_names_a_factor_and_no_kind_is_scaled_linearly() {
         (vec![kind("linear")], RopeScaling::None),
         (vec![kind("none"), factor(4.0)], RopeScaling::None),
     ] {
-        let found = of_gguf("llama", &entries).unwrap();
+        let found = from_gguf("llama", &entries).unwrap();
         assert_eq!(found.ropes[0].scaling, expected, "{entries:?}");
     }
 }
 
 #[test]
-fn olmo_3_is_refused_where_it_has_the_name_of_olmo_2() {
+fn olmo_3_is_rejected_under_the_name_of_olmo_2() {
     let window = |window: u32| [("attention.sliding_window", GgufValue::U32(window))];
-    let message = of_gguf("olmo2", &window(4096)).unwrap_err().to_string();
+    let message = from_gguf("olmo2", &window(4096)).unwrap_err().to_string();
     let expected =
-        "this model needs the windowed layers of OLMo 3, which Quartet does not have yet";
+        "this model needs the sliding-window layers of OLMo 3, which Quartet does not have yet";
     assert!(message.starts_with(expected), "{message}");
-    // 0 stands for no window.
+    // 0 means no window.
     for entries in [&window(0)[..], &[]] {
-        assert_eq!(of_gguf("olmo2", entries).unwrap().layers[0].window, None);
+        assert_eq!(from_gguf("olmo2", entries).unwrap().layers[0].window, None);
     }
 }
 
-/// Each change is refused, in words that hold these.
+/// Checks that each change is rejected with a message that contains the given text.
 #[track_caller]
-fn assert_refused(cases: &[(Value, &str)]) {
+fn assert_rejected(cases: &[(Value, &str)]) {
     for (changes, expected) in cases {
         let message = message(changes);
         assert!(message.contains(expected), "{changes}: {message}");
@@ -194,9 +194,12 @@ fn assert_refused(cases: &[(Value, &str)]) {
 }
 
 #[test]
-fn a_family_that_we_lack_is_named() {
-    assert_refused(&[
-        (json!({"model_type": null}), "it names no architecture"),
+fn an_unsupported_family_is_named() {
+    assert_rejected(&[
+        (
+            json!({"model_type": null}),
+            "it does not specify an architecture",
+        ),
         (
             json!({"model_type": "mamba2", "hidden_size": null}),
             "can't read this kind of model yet: mamba2. It reads Llama, Mistral,",
@@ -209,13 +212,13 @@ fn a_family_that_we_lack_is_named() {
 }
 
 #[test]
-fn a_size_that_can_not_be_is_named() {
-    assert_refused(&[
+fn an_impossible_size_is_named() {
+    assert_rejected(&[
         (json!({"hidden_size": null}), "hidden_size is missing"),
         (json!({"model_type": "gpt2"}), "n_embd is missing"),
         (
             json!({"hidden_size": -1}),
-            "hidden_size is not one whole number",
+            "hidden_size is not a whole number",
         ),
         (
             json!({"hidden_size": 0, "head_dim": 8}),
@@ -239,8 +242,8 @@ fn a_size_that_can_not_be_is_named() {
 }
 
 #[test]
-fn a_part_that_can_not_be_is_named() {
-    assert_refused(&[
+fn an_unsupported_layer_setting_is_named() {
+    assert_rejected(&[
         (
             json!({"model_type": "mistral", "sliding_window": 0}),
             "the sliding window is 0",
@@ -251,7 +254,7 @@ fn a_part_that_can_not_be_is_named() {
         ),
         (
             json!({"model_type": "smollm3", "no_rope_layers": [1]}),
-            "no_rope_layers lists 1 layers, not 4",
+            "no_rope_layers lists 1 layers instead of 4",
         ),
         (
             json!({"model_type": "gemma2", "final_logit_softcapping": 0.0}),
@@ -259,7 +262,7 @@ fn a_part_that_can_not_be_is_named() {
         ),
         (
             json!({"model_type": "gemma3_text", "layer_types": ["chunked_attention"]}),
-            "a layer of the type \"chunked_attention\"",
+            "layers of type \"chunked_attention\"",
         ),
         (
             json!({"model_type": "granite", "logits_scaling": 0.0}),
@@ -269,8 +272,8 @@ fn a_part_that_can_not_be_is_named() {
 }
 
 #[test]
-fn a_rotation_that_can_not_be_is_named() {
-    assert_refused(&[
+fn an_impossible_rotation_is_named() {
+    assert_rejected(&[
         (json!({"rope_theta": 0.0}), "the rotary base is 0"),
         (json!({"rope_theta": "wide"}), "rope_theta is not a number"),
         (
@@ -296,22 +299,22 @@ fn a_rotation_that_can_not_be_is_named() {
         (
             json!({"rope_scaling": {"rope_type": "llama3", "factor": 8.0,
                    "low_freq_factor": 4.0, "high_freq_factor": 4.0}}),
-            "rope_scaling.high_freq_factor is 4, not more than rope_scaling.low_freq_factor, 4",
+            "rope_scaling.high_freq_factor (4) must be greater than rope_scaling.low_freq_factor (4)",
         ),
         (
             json!({"model_type": "phi3", "rope_scaling": {"type": "longrope",
                    "short_factor": [1.0, 2.0], "long_factor": [1.0, 2.0]}}),
-            "rope_scaling.short_factor has 2 factors, not 8",
+            "rope_scaling.short_factor has 2 factors instead of 8",
         ),
         (
             json!({"model_type": "phi3", "partial_rotary_factor": 0.25,
                    "rope_scaling": {"type": "longrope",
                    "short_factor": [1.0, 2.0], "long_factor": [1.0, 0.0]}}),
-            "a factor of rope_scaling.long_factor is not positive",
+            "rope_scaling.long_factor contains a factor that is not positive",
         ),
         (
             json!({"model_type": "phi3", "partial_rotary_factor": 3.0}),
-            "48 of a head's 16 dimensions can't turn",
+            "rotary embedding can't cover 48 of a head's 16 dimensions",
         ),
     ]);
 }

@@ -1,4 +1,4 @@
-//! How candle-transformers builds each family, and how its models are read into.
+//! Builds each family's network with candle-transformers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::families::Parts;
-use super::networks::{Networks, Reading};
+use super::network::{NetworkFactory, PrefillMode};
 use crate::engine::weights::Checkpoint;
 
 impl Parts<'_> {
@@ -39,30 +39,42 @@ fn size_of(config: &Map<String, Value>, name: &str) -> Result<usize> {
     }
 }
 
-pub fn glm4(parts: &Parts<'_>) -> Result<Networks> {
-    let model = glm4_new::ModelForCausalLM::new(&parts.config()?, parts.shelf.builder())?;
+pub fn glm4(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = glm4_new::ModelForCausalLM::new(&parts.config()?, parts.store.builder())?;
     let forward = glm4_new::ModelForCausalLM::forward;
-    Ok(Networks::copied_unread(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::cloned_when_empty(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn glm4_of_gguf(
+pub fn glm4_from_gguf(
     content: Content,
     checkpoint: &mut Checkpoint<'_>,
     device: &Device,
-) -> Result<Networks> {
+) -> Result<NetworkFactory> {
     let mut stream = checkpoint.stream();
     let model = quantized_glm4::ModelWeights::from_gguf(content, &mut stream, device, DType::F32)?;
     let forward = quantized_glm4::ModelWeights::forward;
-    Ok(Networks::copied_unread(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::cloned_when_empty(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn gpt_bigcode(parts: &Parts<'_>) -> Result<Networks> {
-    let (config, shelf) = (parts.config.clone(), parts.shelf.clone());
-    let build = move || GPTBigCode::load(shelf.builder(), bigcode_config(&config)?);
-    // Once now, so that a part that is missing is missed at load.
+pub fn gpt_bigcode(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let (config, store) = (parts.config.clone(), parts.store.clone());
+    let build = move || GPTBigCode::load(store.builder(), bigcode_config(&config)?);
+    // Build it once now, so that a missing tensor fails the load and not the first generation.
     build()?;
     let forward = GPTBigCode::forward;
-    Ok(Networks::built_again(build, Reading::InChunks, forward))
+    Ok(NetworkFactory::rebuilt(
+        build,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
 fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
@@ -80,56 +92,56 @@ fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
     })
 }
 
-pub fn granite(parts: &Parts<'_>) -> Result<Networks> {
+pub fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
     use granitemoehybrid::{GraniteMoeHybrid, GraniteMoeHybridCache, GraniteMoeHybridConfig};
 
     let config: GraniteMoeHybridConfig = parts.config()?;
     let config = config.into_config(false);
-    let model = Arc::new(GraniteMoeHybrid::load(parts.shelf.builder(), &config)?);
+    let model = Arc::new(GraniteMoeHybrid::load(parts.store.builder(), &config)?);
     let cache = GraniteMoeHybridCache::new(true, DType::F32, &config, parts.device)?;
-    Ok(Networks::forking(
+    Ok(NetworkFactory::forkable(
         (model, cache),
-        Reading::InChunks,
+        PrefillMode::Chunked,
         |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
     ))
 }
 
-pub fn helium(parts: &Parts<'_>) -> Result<Networks> {
-    let model = helium::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
+pub fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = helium::Model::new(&parts.config()?, parts.store.builder())?;
+    Ok(NetworkFactory::forkable(
         model,
-        Reading::InChunks,
+        PrefillMode::Chunked,
         helium::Model::forward,
     ))
 }
 
-pub fn lfm2(parts: &Parts<'_>) -> Result<Networks> {
-    // With these candle-transformers would work out a size of its own.
+pub fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    // Given these, candle-transformers would compute a different size.
     let unused = ["block_ffn_dim_multiplier", "block_multiple_of"];
     let config: lfm2::Lfm2Config = parts.config_without(&unused)?;
     let config = lfm2::Config {
         intermediate_size: lfm2_ffn_size(parts.config),
         ..config.into_config(false)
     };
-    let model = Arc::new(lfm2::Model::new(&config, parts.shelf.builder())?);
+    let model = Arc::new(lfm2::Model::new(&config, parts.store.builder())?);
     let cache = lfm2::Cache::new(true, DType::F32, &config, parts.device)?;
-    // Its convolutions forget what was read before, unless they read one token.
-    Ok(Networks::forking(
+    // After the first pass, its convolutions are correct for one token at a time only.
+    Ok(NetworkFactory::forkable(
         (model, cache),
-        Reading::WholeOnly,
+        PrefillMode::SinglePass,
         |(model, cache), tokens, n_read| model.forward(tokens, n_read, cache),
     ))
 }
 
-/// The width between the halves of the feed-forward network: two thirds of the one that is named,
-/// scaled, and rounded up to whole blocks. candle-transformers takes it to be four times the width of
-/// the residual stream instead, which is true of one size only.
+/// The inner width of the feed-forward network: two thirds of the configured width, scaled, and
+/// rounded up to a multiple of the block size. candle-transformers instead assumes four times the
+/// hidden size, which is right for one size of the model only.
 #[expect(
     clippy::cast_sign_loss,
-    reason = "a negative factor gives 0 here, for which there are no weights"
+    reason = "a negative factor becomes 0 here, and no weights have that shape"
 )]
 fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
-    /// Beyond this a size is a broken file, for which there are no weights either.
+    /// A larger size means a broken file, and no weights have that shape either.
     const N_MAX: u64 = 1 << 28;
 
     let number = |name: &str| config.get(name).and_then(Value::as_u64);
@@ -147,50 +159,62 @@ fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
     scaled.min(N_MAX).next_multiple_of(block) as usize
 }
 
-pub fn mixtral(parts: &Parts<'_>) -> Result<Networks> {
-    let model = mixtral::Model::new(&parts.config()?, parts.shelf.builder())?;
+pub fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = mixtral::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = mixtral::Model::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn olmo(parts: &Parts<'_>) -> Result<Networks> {
-    let model = olmo::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
+pub fn olmo(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = olmo::Model::new(&parts.config()?, parts.store.builder())?;
+    Ok(NetworkFactory::forkable(
         model,
-        Reading::InChunks,
+        PrefillMode::Chunked,
         olmo::Model::forward,
     ))
 }
 
-pub fn phi(parts: &Parts<'_>) -> Result<Networks> {
-    let model = phi::Model::new(&parts.config()?, parts.shelf.builder())?;
-    Ok(Networks::forking(
+pub fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = phi::Model::new(&parts.config()?, parts.store.builder())?;
+    Ok(NetworkFactory::forkable(
         model,
-        Reading::WholeOnly,
+        PrefillMode::SinglePass,
         |model, tokens, _| model.forward(tokens),
     ))
 }
 
-pub fn phi_of_gguf(
+pub fn phi_from_gguf(
     content: Content,
     checkpoint: &mut Checkpoint<'_>,
     device: &Device,
-) -> Result<Networks> {
+) -> Result<NetworkFactory> {
     let mut stream = checkpoint.stream();
     let model = quantized_phi::ModelWeights::from_gguf(content, &mut stream, device)?;
     let forward = quantized_phi::ModelWeights::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn qwen2_moe(parts: &Parts<'_>) -> Result<Networks> {
-    let model = qwen2_moe::Model::new(&parts.config()?, parts.shelf.builder())?;
+pub fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = qwen2_moe::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = qwen2_moe::Model::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn qwen3_moe(parts: &Parts<'_>) -> Result<Networks> {
+pub fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     if cfg!(feature = "cuda") {
-        candle_core::bail!("where this is built for CUDA, its mixture runs in half precision only");
+        candle_core::bail!("in a CUDA build, its mixture of experts runs in half precision only");
     }
     let mut config = parts.config.clone();
     if !config.contains_key("head_dim") {
@@ -204,23 +228,35 @@ pub fn qwen3_moe(parts: &Parts<'_>) -> Result<Networks> {
         config: &config,
         ..*parts
     };
-    let model = qwen3_moe::ModelForCausalLM::new(&parts.config()?, parts.shelf.builder())?;
+    let model = qwen3_moe::ModelForCausalLM::new(&parts.config()?, parts.store.builder())?;
     let forward = qwen3_moe::ModelForCausalLM::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn stable_lm(parts: &Parts<'_>) -> Result<Networks> {
+pub fn stable_lm(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config: stable_lm::Config = parts.config()?;
-    let shelf = parts.shelf.clone();
-    let build = move || stable_lm::Model::new(&config, shelf.builder());
-    // Once now, so that a part that is missing is missed at load.
+    let store = parts.store.clone();
+    let build = move || stable_lm::Model::new(&config, store.builder());
+    // Build it once now, so that a missing tensor fails the load and not the first generation.
     build()?;
     let forward = stable_lm::Model::forward;
-    Ok(Networks::built_again(build, Reading::InChunks, forward))
+    Ok(NetworkFactory::rebuilt(
+        build,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }
 
-pub fn starcoder2(parts: &Parts<'_>) -> Result<Networks> {
-    let model = starcoder2::Model::new(&parts.config()?, parts.shelf.builder())?;
+pub fn starcoder2(parts: &Parts<'_>) -> Result<NetworkFactory> {
+    let model = starcoder2::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = starcoder2::Model::forward;
-    Ok(Networks::forking(model, Reading::InChunks, forward))
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::Chunked,
+        forward,
+    ))
 }

@@ -1,13 +1,14 @@
-//! The families that run through candle-transformers: how each is built from what a file says.
+//! The families that run through candle-transformers, and how each is built.
 //!
-//! Others of its models are left out.
-//! - Falcon: its activation is approximated there, and in transformers not.
-//! - Gemma 4: its attention is scaled otherwise there, and parts of its layers are missing.
-//! - MPT: its configuration can be one only.
-//! - `DeepSeek` 2: its rotations are stretched, and the groups of its experts are chosen wrongly.
-//! - RWKV, `ChatGLM`, Based, and the first forms of Yi and Phi: transformers knows none of them.
-//! - GGUF files of candle's own making; of LFM2, because no second sequence can be opened; and of Qwen
-//!   3's mixtures, because only a graphics processor reads them.
+//! These of its models are left out:
+//! - Falcon: candle-transformers approximates the activation, transformers does not.
+//! - Gemma 4: attention is scaled differently, and parts of the layers are missing.
+//! - MPT: only one configuration is possible.
+//! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
+//! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
+//!   them, so there is no reference.
+//! - GGUF files in candle's own layout; GGUF files of LFM2, because a second sequence can't be
+//!   opened; and those of the Qwen 3 mixtures, because they need a GPU.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -15,70 +16,72 @@ use candle_transformers::models::quantized_phi;
 use serde_json::{Map, Value};
 
 use super::builders;
-use super::kept::{self, KeptBy};
-use super::networks::Networks;
+use super::cache_size::{self, CacheSizeFn};
+use super::network::NetworkFactory;
 use super::recurrent_gemma;
-use super::shelf::Shelf;
 use super::state_spaces;
+use super::weight_store::WeightStore;
 use crate::engine::weights::Checkpoint;
 
-/// A family of models.
+/// A model family that candle-transformers runs.
 pub struct Family {
     /// The `model_type` in a `config.json`.
     pub model_type: &'static str,
-    /// The class in its `architectures`.
+    /// The first of the `architectures` in a `config.json`.
     pub class: &'static str,
-    /// What candle-transformers calls a fact, and what the `config.json` calls it.
+    /// Pairs of the key that candle-transformers reads and the key in the `config.json`.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// What its `config.json` must not say otherwise, because candle-transformers does not ask.
+    /// Keys with the only value that candle-transformers supports, as JSON. It ignores these keys,
+    /// so any other value must be rejected.
     pub fixed: &'static [(&'static str, &'static str)],
-    /// What transformers assumes where the `config.json` does not say it.
+    /// Keys with the value that transformers assumes if they are missing, as JSON.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// The most tokens that are read, whatever the `config.json` says.
+    /// Upper limit of the context length, whatever the `config.json` says.
     pub n_context: usize,
-    /// What a sequence keeps of its tokens.
-    pub kept: KeptBy,
-    /// From a `config.json` and safetensors.
-    pub build: fn(&Parts<'_>) -> Result<Networks>,
-    /// From a GGUF file, where candle-transformers can.
+    /// Computes how much memory a sequence takes.
+    pub cache_size: CacheSizeFn,
+    /// Builds the network from a `config.json` and safetensors.
+    pub build: fn(&Parts<'_>) -> Result<NetworkFactory>,
+    /// How to read GGUF files, if candle-transformers can.
     pub gguf: Option<GgufFamily>,
 }
 
-/// How a family's GGUF files are read.
+/// How to read a family's GGUF files.
 pub struct GgufFamily {
     /// The `general.architecture` in the metadata.
     pub name: &'static str,
-    /// The base of rotary embedding, where candle-transformers takes that for granted.
+    /// The base of rotary embedding, if candle-transformers hard-codes it.
     pub theta: Option<f32>,
-    /// The most tokens that its table of rotations is made for, likewise.
+    /// Upper limit of the context length, from the size of a hard-coded rotary table.
     pub n_context: usize,
-    /// From the metadata and the files.
-    pub build: BuildOfGguf,
+    /// Builds the network from the metadata and the files.
+    pub build: BuildFromGguf,
 }
 
-type BuildOfGguf = fn(Content, &mut Checkpoint<'_>, &Device) -> Result<Networks>;
+type BuildFromGguf = fn(Content, &mut Checkpoint<'_>, &Device) -> Result<NetworkFactory>;
 
-/// What a model is built of.
+/// What a network is built from.
 pub struct Parts<'a> {
-    /// What its `config.json` says, in the words of candle-transformers.
+    /// The `config.json`, rewritten for candle-transformers.
     pub config: &'a Map<String, Value>,
-    /// Its weights.
-    pub shelf: &'a Shelf,
-    /// Where it computes.
+    pub store: &'a WeightStore,
     pub device: &'a Device,
 }
 
-/// The families, for messages.
+/// The names of the families, for messages.
 pub const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
                          Mixtral, OLMo 1, Phi 1 to 2, the mixtures of Qwen 2 and 3, \
                          RecurrentGemma, StableLM and StarCoder 1 and 2";
 
-/// Where candle-transformers keeps the masks of all chunks, a text of n tokens leaves n² / 2 bytes.
+/// The context limit of families for which candle-transformers caches the masks of all chunks. They
+/// take n² / 2 bytes for a text of n tokens.
 const N_MASKED: usize = 16_384;
 
-/// How many tokens are read where a family sets no limit itself: as many as are used of any.
+/// The context length of families without a limit, as JSON. Equal to the most we allow for any
+/// model.
 const N_ENDLESS: &str = "131072";
 
+/// All families, in the order of their `model_type`.
 pub const FAMILIES: [Family; 15] = [
     Family {
         model_type: "glm4",
@@ -91,13 +94,13 @@ pub const FAMILIES: [Family; 15] = [
             ("partial_rotary_factor", "0.5"),
         ],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::glm4,
         gguf: Some(GgufFamily {
             name: "glm4",
             theta: None,
             n_context: usize::MAX,
-            build: builders::glm4_of_gguf,
+            build: builders::glm4_from_gguf,
         }),
     },
     Family {
@@ -122,7 +125,7 @@ pub const FAMILIES: [Family; 15] = [
             ("tie_word_embeddings", "true"),
         ],
         n_context: usize::MAX,
-        kept: kept::gpt_bigcode,
+        cache_size: cache_size::gpt_bigcode,
         build: builders::gpt_bigcode,
         gguf: None,
     },
@@ -141,7 +144,7 @@ pub const FAMILIES: [Family; 15] = [
             ("position_embedding_type", "\"nope\""),
         ],
         n_context: N_MASKED,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::granite,
         gguf: None,
     },
@@ -156,7 +159,7 @@ pub const FAMILIES: [Family; 15] = [
             ("rope_theta", "100000.0"),
         ],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::helium,
         gguf: None,
     },
@@ -173,7 +176,7 @@ pub const FAMILIES: [Family; 15] = [
             ("intermediate_size", "12288"),
         ],
         n_context: usize::MAX,
-        kept: kept::lfm2,
+        cache_size: cache_size::lfm2,
         build: builders::lfm2,
         gguf: None,
     },
@@ -198,7 +201,7 @@ pub const FAMILIES: [Family; 15] = [
             ("tie_word_embeddings", "true"),
         ],
         n_context: usize::MAX,
-        kept: kept::mamba,
+        cache_size: cache_size::mamba,
         build: state_spaces::mamba,
         gguf: None,
     },
@@ -224,7 +227,7 @@ pub const FAMILIES: [Family; 15] = [
             ("state_size", "128"),
         ],
         n_context: usize::MAX,
-        kept: kept::mamba2,
+        cache_size: cache_size::mamba2,
         build: state_spaces::mamba2,
         gguf: None,
     },
@@ -242,7 +245,7 @@ pub const FAMILIES: [Family; 15] = [
             ("use_flash_attn", "false"),
         ],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::mixtral,
         gguf: None,
     },
@@ -253,7 +256,7 @@ pub const FAMILIES: [Family; 15] = [
         fixed: &[],
         defaults: &[("attention_bias", "false")],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::olmo,
         gguf: None,
     },
@@ -264,13 +267,13 @@ pub const FAMILIES: [Family; 15] = [
         fixed: &[],
         defaults: &[("qk_layernorm", "false"), ("partial_rotary_factor", "0.5")],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::phi,
         gguf: Some(GgufFamily {
             name: "phi2",
             theta: Some(10_000.0),
             n_context: quantized_phi::MAX_SEQ_LEN,
-            build: builders::phi_of_gguf,
+            build: builders::phi_from_gguf,
         }),
     },
     Family {
@@ -292,7 +295,7 @@ pub const FAMILIES: [Family; 15] = [
             ("use_sliding_window", "false"),
         ],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::qwen2_moe,
         gguf: None,
     },
@@ -311,7 +314,7 @@ pub const FAMILIES: [Family; 15] = [
             ("use_sliding_window", "false"),
         ],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::qwen3_moe,
         gguf: None,
     },
@@ -335,7 +338,7 @@ pub const FAMILIES: [Family; 15] = [
             ("tie_word_embeddings", "true"),
         ],
         n_context: usize::MAX,
-        kept: kept::recurrent_gemma,
+        cache_size: cache_size::recurrent_gemma,
         build: recurrent_gemma::recurrent_gemma,
         gguf: None,
     },
@@ -349,7 +352,7 @@ pub const FAMILIES: [Family; 15] = [
         ],
         defaults: &[("partial_rotary_factor", "0.25")],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::stable_lm,
         gguf: None,
     },
@@ -360,7 +363,7 @@ pub const FAMILIES: [Family; 15] = [
         fixed: &[],
         defaults: &[("use_bias", "true"), ("norm_epsilon", "1e-5")],
         n_context: usize::MAX,
-        kept: kept::keys_and_values,
+        cache_size: cache_size::keys_and_values,
         build: builders::starcoder2,
         gguf: None,
     },

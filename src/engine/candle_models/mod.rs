@@ -1,20 +1,20 @@
-//! Models that our decoder does not know, run through candle-transformers.
+//! Models that our decoder does not support, run through candle-transformers.
 //!
-//! Its models read one sequence each and keep the cache to themselves: panes are not read together, a
-//! cut text is read again, and in some families so is a fork. What a family needs stands in its row in
-//! `families`, and nowhere else; no other module names candle-transformers.
+//! These models hold one sequence each and own their cache. So panes are not batched, a truncated
+//! sequence is read again, and in some families so is a fork. Everything specific to a family is in
+//! its row in `families`. No other module uses candle-transformers.
 
 mod builders;
+mod cache_size;
+mod candle_model;
 mod config;
 mod families;
-mod kept;
-mod lm;
-mod networks;
+mod network;
 mod plan;
 mod recurrent_gemma;
-mod shelf;
 mod sizes;
 mod state_spaces;
+mod weight_store;
 
 pub use families::KNOWN;
 pub use plan::Plan;

@@ -1,8 +1,9 @@
-//! `RecurrentGemma`, with its tokens scaled as transformers scales them.
+//! `RecurrentGemma`, with its token embeddings scaled as in transformers.
 //!
-//! Vectors of tokens are multiplied by the square root of their width: in transformers rounded to 16
-//! bits, as in training, in candle-transformers not. Here the table makes up for it, and because it is
-//! the output head too, the norm before that takes it back.
+//! The model multiplies embeddings by the square root of their width. transformers rounds that
+//! factor to 16 bits, as in training; candle-transformers does not. The embedding table corrects
+//! for the difference. Since it is also the output head, the final norm undoes the correction
+//! there.
 
 use candle_core::{DType, Device, Result, Shape, Tensor};
 use candle_nn::var_builder::SimpleBackend;
@@ -11,36 +12,41 @@ use candle_transformers::models::recurrent_gemma::Model;
 use half::bf16;
 
 use super::families::Parts;
-use super::networks::{Networks, Reading};
-use super::shelf::Shelf;
+use super::network::{NetworkFactory, PrefillMode};
+use super::weight_store::WeightStore;
 
-pub fn recurrent_gemma(parts: &Parts<'_>) -> Result<Networks> {
+pub fn recurrent_gemma(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let scale = (parts.size("hidden_size")? as f64).sqrt();
     let weights = Rounded {
-        shelf: parts.shelf.clone(),
+        store: parts.store.clone(),
         ratio: bf16::from_f64(scale).to_f64() / scale,
     };
     let device = parts.device.clone();
     let weights = VarBuilder::from_backend(Box::new(weights), DType::F32, device);
-    // Its table of rotations is as long as its usual context, of which the window is a part.
+    // Without this key, the rotary table covers the default context, which is longer than the
+    // window.
     let config = parts.config_without(&["max_seq_len"])?;
     let model = Model::new(&config, weights.pp("model"))?;
-    // After the first time its convolutions read one token each.
-    Ok(Networks::forking(model, Reading::WholeOnly, Model::forward))
+    // After the first pass, its convolutions are correct for one token at a time only.
+    Ok(NetworkFactory::forkable(
+        model,
+        PrefillMode::SinglePass,
+        Model::forward,
+    ))
 }
 
-/// The weights, with the scale of tokens in them.
+/// The weights, corrected for the rounded embedding scale.
 struct Rounded {
-    shelf: Shelf,
-    /// The rounded scale over the one that is not.
+    store: WeightStore,
+    /// The rounded scale divided by the exact one.
     ratio: f64,
 }
 
 impl Rounded {
-    fn scaled(&self, name: &str, tensor: Tensor) -> Result<Tensor> {
+    fn corrected(&self, name: &str, tensor: Tensor) -> Result<Tensor> {
         match name {
             "model.embed_tokens.weight" => tensor * self.ratio,
-            // What is stored is how far the weights are from 1.
+            // The file stores w for the weight 1 + w.
             "model.final_norm.weight" => ((tensor + 1.0)? / self.ratio)? - 1.0,
             _ => Ok(tensor),
         }
@@ -56,14 +62,14 @@ impl SimpleBackend for Rounded {
         dtype: DType,
         at: &Device,
     ) -> Result<Tensor> {
-        self.scaled(name, self.shelf.get(shape, name, init, dtype, at)?)
+        self.corrected(name, self.store.get(shape, name, init, dtype, at)?)
     }
 
     fn get_unchecked(&self, name: &str, dtype: DType, at: &Device) -> Result<Tensor> {
-        self.scaled(name, self.shelf.get_unchecked(name, dtype, at)?)
+        self.corrected(name, self.store.get_unchecked(name, dtype, at)?)
     }
 
     fn contains_tensor(&self, name: &str) -> bool {
-        self.shelf.contains_tensor(name)
+        self.store.contains_tensor(name)
     }
 }

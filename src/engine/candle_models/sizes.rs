@@ -1,4 +1,4 @@
-//! The sizes that a file gives, each within what a file could hold.
+//! The sizes of a model, checked against plausible limits.
 
 use crate::engine::EngineError;
 use crate::engine::blueprint::{Facts, Key, MAX_LAYERS};
@@ -9,27 +9,26 @@ const N_HEADS: Key = Key::new("num_attention_heads", "attention.head_count");
 const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv");
 const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
 
-/// How many tokens a sequence can hold.
+/// The context length.
 pub const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
 
-/// Beyond this a context is not used: tables of rotations are made as long as it is.
+/// The longest context that we allow, because rotary tables are allocated for all of it.
 const N_MAX_CONTEXT: usize = 1 << 17;
 
-/// Beyond this a head is a broken file.
+/// A wider head means a broken file.
 const MAX_HEAD_DIM: usize = 1 << 12;
 
-/// The sizes without which no model can be built, each within what a file could hold.
+/// The sizes that every model has.
 pub struct Sizes {
     /// The width of the residual stream.
     pub hidden_size: usize,
-    /// How many layers follow one another.
     pub n_layers: usize,
-    /// How many tokens a sequence can hold.
+    /// The context length, no longer than we allow.
     pub n_context: usize,
 }
 
 impl Sizes {
-    /// Those of a file, or what is wrong with them.
+    /// Reads and checks the sizes.
     pub fn read(facts: &Facts<'_>) -> Result<Self, EngineError> {
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
         let n_layers = facts.required_size(N_LAYERS)?;
@@ -48,16 +47,14 @@ impl Sizes {
     }
 }
 
-/// The heads of a layer of attention.
+/// The heads of an attention layer.
 pub struct Heads {
-    /// How many of keys and values there are.
     pub n_kv_heads: usize,
-    /// The width of one.
     pub head_dim: usize,
 }
 
 impl Heads {
-    /// Those of a file, or what is wrong with them.
+    /// Reads and checks the heads.
     pub fn read(facts: &Facts<'_>, sizes: &Sizes) -> Result<Self, EngineError> {
         let n_heads = facts.required_size(N_HEADS)?;
         let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);

@@ -1,4 +1,4 @@
-//! Mamba and Mamba 2: models to which the state of a sequence is handed at each token.
+//! Mamba and Mamba 2, which take the state of the sequence as an argument for each token.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use candle_core::{DType, Result, Tensor};
 use candle_transformers::models::{mamba, mamba2};
 
 use super::families::Parts;
-use super::networks::{Networks, Reading};
+use super::network::{NetworkFactory, PrefillMode};
 
-/// A model, and how far one sequence is in it.
+/// A shared model with the state of one sequence.
 struct StateSpaces<M, S> {
     model: Arc<M>,
     state: S,
 }
 
-/// What a state is made of is replaced at each token and never changed.
+/// A clone is independent, because the model replaces the tensors of a state and never writes to
+/// them.
 impl Clone for StateSpaces<mamba::Model, mamba::State> {
     fn clone(&self) -> Self {
         Self {
@@ -41,54 +42,54 @@ impl Clone for StateSpaces<mamba2::Model, mamba2::State> {
     }
 }
 
-pub fn mamba(parts: &Parts<'_>) -> Result<Networks> {
+pub fn mamba(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config = mamba::Config {
         d_model: parts.size("hidden_size")?,
         n_layer: parts.size("num_hidden_layers")?,
         vocab_size: parts.size("vocab_size")?,
-        // The table of tokens is as long as the file says.
+        // Don't pad: the embedding table has exactly as many rows as the file says.
         pad_vocab_size_multiple: 1,
     };
-    let weights = parts.shelf.builder();
-    // candle-transformers has the table's name from before transformers knew these models.
+    let weights = parts.store.builder();
+    // candle-transformers uses the name of the original release, transformers another.
     let weights = weights.rename_f(|name| name.replace("backbone.embedding.", TABLE));
     let model = Arc::new(mamba::Model::new(&config, weights.pp("backbone"))?);
     let state = mamba::State::new(1, &config, DType::F32, parts.device)?;
-    Ok(Networks::forking(
+    Ok(NetworkFactory::forkable(
         StateSpaces { model, state },
-        Reading::InChunks,
+        PrefillMode::Chunked,
         |StateSpaces { model, state }, tokens, _| {
             one_by_one(tokens, |token| model.forward(token, state))
         },
     ))
 }
 
-/// How the table of tokens begins in a file.
+/// The prefix of the embedding table in a transformers file.
 const TABLE: &str = "backbone.embeddings.";
 
-pub fn mamba2(parts: &Parts<'_>) -> Result<Networks> {
+pub fn mamba2(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config = mamba2::Config {
         pad_vocab_size_multiple: 1,
         ..parts.config()?
     };
-    let weights = parts.shelf.builder().pp("backbone");
+    let weights = parts.store.builder().pp("backbone");
     let model = Arc::new(mamba2::Model::new(&config, weights)?);
     let state = mamba2::State::new(1, &config, DType::F32, parts.device)?;
-    // It could read several tokens at once, but only at first, and with a state in memory for each.
-    Ok(Networks::forking(
+    // Its prefill of several tokens works only at the start, and keeps a state in memory for each.
+    Ok(NetworkFactory::forkable(
         StateSpaces { model, state },
-        Reading::InChunks,
+        PrefillMode::Chunked,
         |StateSpaces { model, state }, tokens, _| {
             one_by_one(tokens, |token| model.forward(token, state))
         },
     ))
 }
 
-/// Reads a row of tokens; gives the scores after the last one.
+/// Reads tokens one by one. Returns the logits after the last one.
 fn one_by_one(tokens: &Tensor, mut read: impl FnMut(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let mut scores = None;
+    let mut logits = None;
     for token in tokens.squeeze(0)?.chunk(tokens.elem_count(), 0)? {
-        scores = Some(read(&token)?);
+        logits = Some(read(&token)?);
     }
-    scores.ok_or_else(|| candle_core::Error::Msg("there is no token to read".to_owned()))
+    logits.ok_or_else(|| candle_core::Error::Msg("there are no tokens to read".to_owned()))
 }

@@ -1,5 +1,5 @@
-//! Each architecture in tensor operations only, against the same over slices, whose logits
-//! `tests/architectures` proves against those of transformers.
+//! Compares the tensor backend with the CPU backend for every architecture. The tests in
+//! `tests/architectures` compare the CPU backend with transformers.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::weights::{Catalog, Source, read_header};
 use crate::engine::{CausalLm, Compute, Precision, Row, SequenceId};
 
-/// A model's files: a configuration and its weights, or both in one.
+/// Opens a fixture: a GGUF file, or a configuration with safetensors.
 fn open(folder: &Path, is_gguf: bool) -> (Blueprint, Catalog) {
     let source = |name: &str| Source::file(&folder.join(name), "The model").unwrap();
     if is_gguf {
@@ -54,8 +54,8 @@ fn read(lm: &mut dyn CausalLm, sequences: &[SequenceId], tokens: &[u32]) -> Vec<
         .collect()
 }
 
-/// At once past all windows and first contexts, then from a fork, together, one by one, and again
-/// from before the first context's end.
+/// Reads one prompt beyond every sliding window and original context length, then continues from a
+/// fork, then decodes both sequences together, then truncates one to within the original context.
 fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     let tokens: Vec<u32> = (0..24).map(|i| 3 + i * 7 % 61).collect();
     let first = lm.open();
@@ -70,8 +70,8 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     found
 }
 
-/// The logits of a fixture in tensor operations.
-fn in_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
+/// Returns a fixture's logits from the tensor backend.
+fn on_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
@@ -79,8 +79,8 @@ fn in_tensors(folder: &Path, is_gguf: bool, precision: Precision) -> Vec<f32> {
     logits(&mut decoder.unwrap())
 }
 
-/// The logits of a fixture over slices.
-fn in_slices(folder: &Path, is_gguf: bool) -> Vec<f32> {
+/// Returns a fixture's logits from the CPU backend.
+fn on_cpu(folder: &Path, is_gguf: bool) -> Vec<f32> {
     let (blueprint, catalog) = open(folder, is_gguf);
     let mut progress = |_| std::ops::ControlFlow::Continue(());
     let mut checkpoint = catalog.open(&mut progress).unwrap();
@@ -97,10 +97,10 @@ fn all_fixtures() -> Vec<(PathBuf, bool)> {
 }
 
 #[test]
-fn tensor_operations_agree_with_slices_for_each_architecture() {
+fn the_tensor_backend_agrees_with_the_cpu_backend() {
     for (folder, is_gguf) in all_fixtures() {
-        let plain = in_tensors(&folder, is_gguf, Precision::F32);
-        let fast = in_slices(&folder, is_gguf);
+        let plain = on_tensors(&folder, is_gguf, Precision::F32);
+        let fast = on_cpu(&folder, is_gguf);
         assert_eq!(plain.len(), fast.len());
         let differences = plain
             .iter()
@@ -111,7 +111,7 @@ fn tensor_operations_agree_with_slices_for_each_architecture() {
     }
 }
 
-/// The root of the mean square of the differences, relative to the logits'.
+/// Returns the root mean square of the differences, relative to that of the expected logits.
 fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(found.len(), expected.len());
     let square = |values: &mut dyn Iterator<Item = f32>| -> f32 { values.map(|x| x * x).sum() };
@@ -120,15 +120,15 @@ fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
 }
 
 #[test]
-fn half_precision_errs_by_its_own_rounding_for_each_architecture() {
+fn half_precision_errs_only_by_its_rounding() {
     for (folder, is_gguf) in all_fixtures() {
-        let full = in_tensors(&folder, is_gguf, Precision::F32);
-        // transformers 5.23.0 itself errs by 0.013 to 0.041 in bf16 with these models, and by 0.0012 to
-        // 0.0041 in f16.
+        let full = on_tensors(&folder, is_gguf, Precision::F32);
+        // With these models, transformers 5.23.0 itself errs by 0.013 to 0.041 in bf16 and by
+        // 0.0012 to 0.0041 in f16.
         for (precision, least, most) in
             [(Precision::Bf16, 5e-3, 6e-2), (Precision::F16, 5e-4, 6e-3)]
         {
-            let half = in_tensors(&folder, is_gguf, precision);
+            let half = on_tensors(&folder, is_gguf, precision);
             let error = relative_error(&half, &full);
             assert!(
                 (least..most).contains(&error),

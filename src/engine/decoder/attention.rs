@@ -1,53 +1,48 @@
-//! What attention needs to know of a model and of a layer.
+//! The parameters of attention: those of the model, and those of each layer.
 //!
-//! Vaswani et al. 2017, "Attention Is All You Need"; Ainslie et al. 2023, "GQA: Training Generalized
-//! Multi-Query Transformer Models from Multi-Head Checkpoints".
+//! Vaswani et al. 2017, "Attention Is All You Need"; Ainslie et al. 2023, "GQA: Training
+//! Generalized Multi-Query Transformer Models from Multi-Head Checkpoints".
 
-use super::batch::Turns;
+use super::batch::RotaryAngles;
 use crate::engine::blueprint::Blueprint;
 
-/// What attention needs of a blueprint.
+/// The parameters of attention that all layers of a model share.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadShape {
-    /// Query heads.
+    /// Number of query heads.
     pub n_heads: usize,
-    /// Key and value heads.
     pub n_kv_heads: usize,
-    /// The width of each.
     pub head_dim: usize,
-    /// What the products of queries and keys are multiplied with.
+    /// Factor of the query-key products.
     pub score_scale: f32,
-    /// What they are then kept within.
+    /// Soft cap of the scaled products.
     pub score_cap: Option<f32>,
 }
 
-/// What one layer's attention does differently from another's.
+/// The parameters of attention that differ from layer to layer.
 #[derive(Debug)]
 pub struct AttentionLayer<V> {
-    /// Its place among the layers.
+    /// Index of the layer.
     pub index: usize,
-    /// How many tokens a row sees, its own included; all where there is none.
+    /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
     pub window: Option<usize>,
-    /// Which of the batch's turns its queries and keys make, if any.
+    /// Index of the rotation applied to queries and keys, if any.
     pub rope: Option<usize>,
-    /// The norms on queries and keys.
     pub norms: Option<HeadNorms<V>>,
 }
 
-/// The norms on queries and keys. Their weights are as long as what is normed together: a head, or
-/// all heads.
+/// The norms of queries and keys. Each has one weight per value normed together: a head, or all
+/// heads.
 #[derive(Debug)]
 pub struct HeadNorms<V> {
-    /// The weights for queries.
     pub queries: V,
-    /// The weights for keys.
     pub keys: V,
-    /// What is added to the mean square.
+    /// Added to the mean square.
     pub eps: f32,
 }
 
 impl HeadShape {
-    /// Those of a model.
+    /// Collects the parameters from a blueprint.
     pub const fn new(blueprint: &Blueprint) -> Self {
         Self {
             n_heads: blueprint.n_heads,
@@ -58,24 +53,24 @@ impl HeadShape {
         }
     }
 
-    /// The values of all query heads of a token.
+    /// Returns the width of all query heads together.
     pub const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
     }
 
-    /// The values of all key heads of a token.
+    /// Returns the width of all key heads together.
     pub const fn kv_width(&self) -> usize {
         self.n_kv_heads * self.head_dim
     }
 
-    /// How many query heads share a key head.
+    /// Returns how many query heads share a key-value head.
     pub const fn group(&self) -> usize {
         self.n_heads / self.n_kv_heads
     }
 }
 
 impl<V> AttentionLayer<V> {
-    /// The first position that the token at `position` sees.
+    /// Returns the first position that the token at `position` attends to.
     pub const fn first_visible(&self, position: usize) -> usize {
         match self.window {
             Some(window) => (position + 1).saturating_sub(window),
@@ -83,8 +78,8 @@ impl<V> AttentionLayer<V> {
         }
     }
 
-    /// The turns that its queries and keys make.
-    pub fn turns<'a, T>(&self, turns: &'a [Turns<T>]) -> Option<&'a Turns<T>> {
+    /// Returns the rotary angles of this layer, or `None` if it does not rotate.
+    pub fn turns<'a, T>(&self, turns: &'a [RotaryAngles<T>]) -> Option<&'a RotaryAngles<T>> {
         self.rope.and_then(|rope| turns.get(rope))
     }
 }

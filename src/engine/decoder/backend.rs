@@ -1,22 +1,22 @@
-//! What runs the layers of a blueprint: tensors on any device, or our own kernels on the processor.
+//! The interface of the two backends: candle tensors on any device, and our own kernels on the CPU.
 
 use super::batch::Place;
-use super::cache::{Cache, Run};
+use super::cache::Cache;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Rotation;
 use crate::engine::weights::StoredTensor;
 use crate::engine::{EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
 
-/// Weights on a device, and the forward pass over them.
+/// A model's weights on a device, and the forward pass over them.
 pub trait Backend: Send {
-    /// How it keeps keys and values.
-    type Run: Run + Send + Sync;
+    /// A run of the KV cache: keys and values of consecutive tokens, for all layers.
+    type Run: Default + Send + Sync;
 
-    /// What is known of the weights.
+    /// Returns what the weights determine about the model.
     fn facts(&self) -> &Facts;
 
-    /// Reads the rows, which stand at these places of the caches, and gives the logits that they ask for.
-    /// Keys and values are written to the caches' tails and not committed.
+    /// Runs one forward pass over rows at the given places, and returns the logits that they ask
+    /// for. Writes keys and values to the tails of the caches, but does not commit them.
     fn run(
         &mut self,
         rows: &[Row],
@@ -24,11 +24,11 @@ pub trait Backend: Send {
         caches: &mut [Cache<Self::Run>],
     ) -> Result<Logits, EngineError>;
 
-    /// Reads the next chunk of a text into a cache that holds the tokens before it.
-    fn read_on(
+    /// Reads the next chunk of a text into a cache that holds the tokens before it, and commits it.
+    fn read_chunk(
         &mut self,
         text: &[TokenId],
-        far: bool,
+        is_long: bool,
         cache: &mut Cache<Self::Run>,
     ) -> Result<(), EngineError> {
         let n_before = cache.n_read();
@@ -44,7 +44,7 @@ pub trait Backend: Send {
         let places = positions.map(|position| Place {
             cache: 0,
             position,
-            far,
+            is_long,
         });
         let places: Vec<Place> = places.collect();
         self.run(&rows, &places, std::slice::from_mut(cache))?;
@@ -52,38 +52,38 @@ pub trait Backend: Send {
         Ok(())
     }
 
-    /// Where the time of all passes went, as far as it is measured.
+    /// Returns where the time of all passes went. Zero for a backend that does not measure it.
     fn times(&self) -> ForwardTimes {
         ForwardTimes::default()
     }
 }
 
-/// What is known of a model's weights once they are there.
+/// What a model's weights determine, known once they are loaded.
 #[derive(Debug)]
 pub struct Facts {
-    /// Rows of the embedding table and of the head.
+    /// Number of rows of the embedding table and of the output head.
     pub n_vocab: usize,
-    /// How many weights there are; a shared table counts once.
+    /// Number of weights. A table shared with the output head counts once.
     pub n_params: u64,
-    /// How far queries and keys turn from one position to the next.
+    /// The model's rotary embeddings, in the order in which layers refer to them.
     pub rotations: Vec<Rotation>,
 }
 
-/// The form in which a backend keeps weights.
+/// The representation in which a backend keeps weights.
 pub trait Form {
-    /// One linear map, or several of the same input side by side.
+    /// A linear map, or several of the same input side by side.
     type Matrix;
-    /// Weights that are added, or multiplied one by one.
+    /// Elementwise weights, such as those of a norm.
     type Vector;
 
-    /// Matrices with the same input; their outputs stand side by side in the order given. The bias is
-    /// added to each row of outputs.
+    /// Converts matrices that share their input into one, whose outputs are theirs in the order
+    /// given. The bias is added to each row of outputs.
     fn matrix(
         &self,
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Self::Matrix, EngineError>;
 
-    /// A vector.
+    /// Converts elementwise weights.
     fn vector(&self, values: Vec<f32>) -> Result<Self::Vector, EngineError>;
 }

@@ -1,41 +1,39 @@
-//! The rows of one forward pass: where they stand, and how far they turn.
+//! The rows of one forward pass: their positions, and their rotary angles.
 
 use crate::engine::blueprint::{RopeForm, Rotation};
 
-/// Where a row stands.
+/// The place of a row: which sequence it belongs to, and its position there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which of the caches is its sequence's.
+    /// Index of the sequence's cache among the caches of the pass.
     pub cache: usize,
-    /// Its place in the sequence.
     pub position: usize,
-    /// Whether its sequence is read as a long one, where rotations tell those apart.
-    pub far: bool,
+    /// Whether the sequence is rotated as a long text, in models that make the distinction.
+    pub is_long: bool,
 }
 
-/// How far the rows turn under one of the model's rotations.
+/// The rotary angles of all rows under one of the model's rotations.
 #[derive(Debug)]
-pub struct Turns<T = Vec<f32>> {
-    /// Which dimensions of a head turn together.
+pub struct RotaryAngles<T = Vec<f32>> {
     pub form: RopeForm,
-    /// How many of a head's dimensions turn: the first so many.
+    /// How many dimensions of a head rotate. The remaining ones pass through unchanged.
     pub n_dims: usize,
-    /// The cosines of the angles by which the planes of a head turn: `[rows, n_dims / 2]`.
+    /// Cosines of the angles: `[rows, n_dims / 2]`.
     pub cos: T,
-    /// The sines, likewise.
+    /// Sines of the angles: `[rows, n_dims / 2]`.
     pub sin: T,
 }
 
-impl Turns {
-    /// The angles of the rows.
+impl RotaryAngles {
+    /// Computes the angles of the rows.
     pub fn new(rotation: &Rotation, places: &[Place]) -> Self {
         let n_planes = rotation.steps.len();
         let amplitude = rotation.amplitude;
         let n_angles = places.len() * n_planes;
         let (mut cos, mut sin) = (Vec::with_capacity(n_angles), Vec::with_capacity(n_angles));
         for place in places {
-            let steps = match &rotation.far {
-                Some((_, steps)) if place.far => steps,
+            let steps = match &rotation.long {
+                Some(long) if place.is_long => &long.steps,
                 _ => &rotation.steps,
             };
             for step in steps {

@@ -1,29 +1,29 @@
-//! What a sequence has read: a list of shared, immutable runs and one private, growing tail.
+//! The KV cache of a sequence: a list of shared, immutable runs and one private, growing tail.
 //!
-//! This file knows which positions lie where. How keys and values are stored is the run's own matter.
+//! This file maps positions to runs. How a run stores keys and values is up to the backend.
 
 use std::sync::Arc;
 
-/// Keys and values of neighbouring tokens, for all layers.
-pub trait Run: Default {}
-
-/// What one sequence has read.
+/// The KV cache of one sequence. `R` holds the keys and values of a run of consecutive tokens, for
+/// all layers.
 ///
-/// Positions that a forward pass has written but not committed are not counted, and the next pass
-/// writes over them: that is how a failed pass leaves no trace.
+/// Positions that a forward pass has written but not committed don't count, and the next pass
+/// overwrites them. So a failed pass leaves no trace.
 #[derive(Debug)]
 pub struct Cache<R> {
+    /// The runs before the tail, in the order of their positions. None is empty.
     shared: Vec<Span<R>>,
     tail: R,
+    /// How many tokens of the tail are committed.
     n_tail: usize,
 }
 
-/// The first tokens of a run that others may share.
+/// The first tokens of a run that other sequences may share.
 #[derive(Debug)]
 struct Span<R> {
     run: Arc<R>,
     n_tokens: usize,
-    /// How many the run holds, those that were cut off included.
+    /// How many tokens the run holds, including those cut off from this span.
     n_held: usize,
 }
 
@@ -37,8 +37,8 @@ impl<R> Clone for Span<R> {
     }
 }
 
-impl<R: Run> Cache<R> {
-    /// A sequence that has read nothing.
+impl<R: Default> Cache<R> {
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self {
             shared: Vec::new(),
@@ -47,33 +47,33 @@ impl<R: Run> Cache<R> {
         }
     }
 
-    /// How many tokens have been read.
+    /// Returns the number of committed tokens.
     pub fn n_read(&self) -> usize {
         self.n_shared() + self.n_tail
     }
 
-    /// How many of them lie in shared runs; the tail begins after those.
+    /// Returns the number of tokens in shared runs, which is the position where the tail begins.
     pub fn n_shared(&self) -> usize {
         self.shared.iter().map(|span| span.n_tokens).sum()
     }
 
-    /// For how many tokens there is memory taken, those of shared runs that were cut off included.
+    /// Returns for how many tokens memory is held, including tokens cut off from shared runs.
     pub fn n_held(&self) -> usize {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
 
-    /// The private tail, to write on from position [`Self::n_read`].
+    /// Returns the private tail, to be written from position [`Self::n_read`].
     pub const fn tail_mut(&mut self) -> &mut R {
         &mut self.tail
     }
 
-    /// Counts tokens as read, whose keys and values were written to the tail.
+    /// Counts tokens as read, after their keys and values were written to the tail.
     pub const fn commit(&mut self, n_tokens: usize) {
         self.n_tail += n_tokens;
     }
 
-    /// The runs in the order of positions, each with the number of its tokens among the first
-    /// `n_visible`.
+    /// Iterates over the runs in the order of their positions, each with the number of its tokens
+    /// among the first `n_visible`.
     pub fn runs(&self, n_visible: usize) -> impl Iterator<Item = (&R, usize)> {
         let shared = self.shared.iter().map(|span| (&*span.run, span.n_tokens));
         let tail = std::iter::once((&self.tail, usize::MAX));
@@ -85,8 +85,8 @@ impl<R: Run> Cache<R> {
         })
     }
 
-    /// A second sequence at the same place. The tail becomes a shared run, and both grow a new one,
-    /// so neither can write where the other reads.
+    /// Forks the cache. The tail becomes a shared run, and both caches grow new tails, so neither
+    /// can write where the other reads.
     pub fn fork(&mut self) -> Self {
         if self.n_tail > 0 {
             self.shared.push(Span {
@@ -103,7 +103,7 @@ impl<R: Run> Cache<R> {
         }
     }
 
-    /// Forgets all but the first `n` tokens. A shared run is cut, not copied.
+    /// Drops all but the first `n` tokens. A shared run is cut, not copied.
     pub fn truncate(&mut self, n: usize) {
         let n_shared = self.n_shared();
         if n >= n_shared {
@@ -122,13 +122,11 @@ impl<R: Run> Cache<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cache, Run};
+    use super::Cache;
 
-    /// A run that is only its tokens.
+    /// A run that stores only its tokens.
     #[derive(Debug, Default)]
     struct Tokens(Vec<char>);
-
-    impl Run for Tokens {}
 
     fn read(cache: &mut Cache<Tokens>, text: &str) {
         let n_tail = cache.n_tail;
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn forks_go_apart_and_leave_each_other_alone() {
+    fn forks_diverge_without_affecting_each_other() {
         let mut parent = Cache::new();
         read(&mut parent, "abc");
         let mut child = parent.fork();
@@ -160,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn truncation_may_end_anywhere() {
+    fn a_cache_can_be_truncated_at_any_position() {
         for n in 0..=8 {
             let mut cache = Cache::new();
             read(&mut cache, "abc");
@@ -188,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_visible_tokens_are_handed_out() {
+    fn runs_end_at_the_last_visible_token() {
         let mut cache = Cache::new();
         read(&mut cache, "abc");
         cache.fork();

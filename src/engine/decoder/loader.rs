@@ -1,28 +1,27 @@
-//! Takes the tensors of a blueprint out of a checkpoint, in the form in which they are used.
+//! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
 use super::attention::{AttentionLayer, HeadNorms};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
 use super::weights::Layer;
-use crate::engine::EngineError;
 use crate::engine::blueprint::{
     Blueprint, FeedForward, HeadNorm, Matrices, NormKind, Rope, Rotation, TensorRole,
 };
-use crate::engine::weights::{Checkpoint, StoredTensor};
+use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 
-/// Takes the tensors of a blueprint out of a checkpoint.
+/// Loads the tensors of one model.
 pub struct Loader<'a, 'b, F> {
     blueprint: &'a Blueprint,
     checkpoint: &'a mut Checkpoint<'b>,
     form: &'a F,
-    /// What this file leaves out in front of all names.
+    /// The prefix that this file leaves out of all tensor names. Empty if it leaves out none.
     omitted: &'static str,
-    /// How many weights were taken.
+    /// How many weights have been loaded so far.
     pub n_params: u64,
 }
 
 impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
-    /// For weights in this form.
+    /// Starts to load a model. Detects whether the file's tensor names lack the optional prefix.
     pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint<'b>, form: &'a F) -> Self {
         let prefix = blueprint.naming.optional_prefix();
         let name = blueprint.naming.name(TensorRole::Embedding, 0);
@@ -37,27 +36,29 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
     }
 
-    /// The shape of a tensor of the whole model that is there.
+    /// Returns the shape of a tensor that does not belong to a layer, or `None` if it is missing or
+    /// already taken.
     pub fn shape(&self, role: TensorRole) -> Option<&[usize]> {
         let name = self.file_name(self.blueprint.naming.name(role, 0));
         self.checkpoint.shape(&name)
     }
 
-    /// A table of rows as wide as the residual stream.
-    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, EngineError> {
+    /// Loads a table whose rows are as wide as the residual stream.
+    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, LoadStop> {
         let shape = [n_rows, self.blueprint.hidden_size];
         let name = self.blueprint.naming.name(role, 0);
         let matrix = self.take(name, &shape)?;
-        self.form.matrix(vec![matrix], None)
+        Ok(self.form.matrix(vec![matrix], None)?)
     }
 
-    /// The norm before the head.
-    pub fn final_norm(&mut self) -> Result<NormWeights<F::Vector>, EngineError> {
+    /// Loads the norm before the output head.
+    pub fn final_norm(&mut self) -> Result<NormWeights<F::Vector>, LoadStop> {
         self.norm(TensorRole::FinalNorm, 0)
     }
 
-    /// The model's rotations, with the factors that the file stores.
-    pub fn rotations(&mut self) -> Result<Vec<Rotation>, EngineError> {
+    /// Computes the model's rotations, including the scaling factors that the file stores as
+    /// tensors.
+    pub fn rotations(&mut self) -> Result<Vec<Rotation>, LoadStop> {
         let blueprint = self.blueprint;
         let rotation = |rope: &Rope| {
             rope.rotation(|role| {
@@ -67,15 +68,15 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
                 if factors.iter().all(|factor| *factor > 0.0) {
                     return Ok(factors);
                 }
-                let reason = format!("a factor of {name} is not positive");
-                Err(self.checkpoint.malformed(reason))
+                let reason = format!("{name} contains a factor that is not positive");
+                Err(self.checkpoint.malformed(reason).into())
             })
         };
         blueprint.ropes.iter().map(rotation).collect()
     }
 
-    /// One layer.
-    pub fn layer(&mut self, layer: usize) -> Result<Layer<F>, EngineError> {
+    /// Loads the weights of one layer.
+    pub fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
         let plan = self.blueprint.layers.get(layer);
         let norms = [
             [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],
@@ -103,11 +104,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    /// The matrices of attention's input, and how many outputs each has.
+    /// Returns the matrices that read attention's input, each with its number of outputs.
     fn qkv_roles(&self) -> Vec<(TensorRole, usize)> {
         let (q_width, kv_width) = (self.blueprint.q_width(), self.blueprint.kv_width());
         match self.blueprint.matrices {
-            Matrices::Apart => vec![
+            Matrices::Separate => vec![
                 (TensorRole::Query, q_width),
                 (TensorRole::Key, kv_width),
                 (TensorRole::Value, kv_width),
@@ -118,12 +119,13 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
     }
 
-    /// The matrices of the feed-forward network's input, likewise.
+    /// Returns the matrices that read the feed-forward network's input, each with its number of
+    /// outputs.
     fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
         let ffn = self.blueprint.ffn_size;
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
-            (FeedForward::Gated(_), Matrices::Apart) => {
+            (FeedForward::Gated(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
             (FeedForward::Gated(_), Matrices::Fused | Matrices::FusedTransposed) => {
@@ -136,21 +138,17 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         &mut self,
         roles: [TensorRole; 2],
         layer: usize,
-    ) -> Result<Norms<F::Vector>, EngineError> {
+    ) -> Result<Norms<F::Vector>, LoadStop> {
         let [before, after] = roles;
         let places = self.blueprint.norm_places;
-        let mut norm = |role, is_there: bool| is_there.then(|| self.norm(role, layer)).transpose();
+        let mut norm = |role, exists: bool| exists.then(|| self.norm(role, layer)).transpose();
         Ok(Norms {
             before: norm(before, places.before())?,
             after: norm(after, places.after())?,
         })
     }
 
-    fn norm(
-        &mut self,
-        role: TensorRole,
-        layer: usize,
-    ) -> Result<NormWeights<F::Vector>, EngineError> {
+    fn norm(&mut self, role: TensorRole, layer: usize) -> Result<NormWeights<F::Vector>, LoadStop> {
         let hidden = self.blueprint.hidden_size;
         let eps = self.blueprint.norm.eps;
         let weights = self.norm_weights(role, layer, hidden)?;
@@ -164,7 +162,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         })
     }
 
-    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms<F::Vector>>, EngineError> {
+    fn head_norms(&mut self, layer: usize) -> Result<Option<HeadNorms<F::Vector>>, LoadStop> {
         let head_dim = self.blueprint.head_dim;
         let (n_query, n_key) = match self.blueprint.head_norm {
             None => return Ok(None),
@@ -183,55 +181,51 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         role: TensorRole,
         layer: usize,
         width: usize,
-    ) -> Result<F::Vector, EngineError> {
+    ) -> Result<F::Vector, LoadStop> {
         let name = self.blueprint.naming.name(role, layer);
         let mut weights = self.take(name, &[width])?.values()?;
         for weight in &mut weights {
             *weight += self.blueprint.norm.offset;
         }
-        self.form.vector(weights)
+        Ok(self.form.vector(weights)?)
     }
 
-    fn bias(
-        &mut self,
-        role: TensorRole,
-        layer: usize,
-        width: usize,
-    ) -> Result<Vec<f32>, EngineError> {
+    fn bias(&mut self, role: TensorRole, layer: usize, width: usize) -> Result<Vec<f32>, LoadStop> {
         let name = self.blueprint.naming.bias_name(role, layer);
-        self.take(name, &[width])?.values()
+        Ok(self.take(name, &[width])?.values()?)
     }
 
-    /// Matrices of these heights side by side, with inputs of this width, and what they add.
+    /// Loads matrices that share an input of the given width, and their biases. Each role comes
+    /// with its number of outputs.
     fn projection(
         &mut self,
         layer: usize,
         roles: &[(TensorRole, usize)],
         width: usize,
         has_bias: bool,
-    ) -> Result<F::Matrix, EngineError> {
+    ) -> Result<F::Matrix, LoadStop> {
         let mut matrices = Vec::new();
         let mut bias = Vec::new();
         for &(role, n_rows) in roles {
             let name = self.blueprint.naming.name(role, layer);
             matrices.push(match self.blueprint.matrices {
-                Matrices::Apart | Matrices::Fused => self.take(name, &[n_rows, width])?,
+                Matrices::Separate | Matrices::Fused => self.take(name, &[n_rows, width])?,
                 Matrices::FusedTransposed => self.take(name, &[width, n_rows])?.transposed(),
             });
             if has_bias {
                 bias.extend(self.bias(role, layer, n_rows)?);
             }
         }
-        self.form.matrix(matrices, has_bias.then_some(bias))
+        Ok(self.form.matrix(matrices, has_bias.then_some(bias))?)
     }
 
-    fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, EngineError> {
+    fn take(&mut self, name: String, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
         let tensor = self.checkpoint.take(&self.file_name(name), shape)?;
         self.n_params += tensor.n_values() as u64;
         Ok(tensor)
     }
 
-    /// The name as this file writes it.
+    /// Returns a tensor's name as this file spells it.
     fn file_name(&self, name: String) -> String {
         match name.strip_prefix(self.omitted) {
             Some(short) => short.to_owned(),

@@ -1,12 +1,13 @@
-//! Our own forward pass for all families of a blueprint: a flat batch of rows of any sequences.
+//! Our own decoder: the forward pass of every family that a [`Blueprint`] can describe, over a flat
+//! batch of rows from any number of sequences.
 //!
-//! What a layer does is written twice: over candle's tensors for any device, and over slices for the
-//! processor. Sequences, their caches and where rows stand are one matter for both. This module knows no
-//! file and no tokenizer.
+//! The layers are implemented twice: with candle tensors for any device, and with our own kernels
+//! for the CPU. Both share the sequences, their KV caches and the row positions. This module knows
+//! nothing of files and tokenizers.
 
 #![allow(
     clippy::inline_always,
-    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+    reason = "only code inlined into a dispatch is compiled for the instruction set found at run time"
 )]
 
 #[cfg(test)]
@@ -31,11 +32,11 @@ use self::cpu::CpuBackend;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
-use super::sequences::{Reach, Sequences};
-use super::weights::Checkpoint;
+use super::sequences::{Limits, Sequences};
+use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 
-/// A model's weights, ready to run, and the sequences that they have read.
+/// A model that is ready to run, and its open sequences.
 pub struct Decoder<B: Backend> {
     blueprint: Blueprint,
     backend: B,
@@ -43,25 +44,25 @@ pub struct Decoder<B: Backend> {
 }
 
 impl Decoder<CpuBackend> {
-    /// On the processor, in kernels of our own.
+    /// Loads a model for the CPU, where it runs on our own kernels.
     pub fn on_cpu(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadStop> {
         let backend = CpuBackend::load(&blueprint, checkpoint, compute)?;
         Ok(Self::new(blueprint, backend))
     }
 }
 
 impl Decoder<TensorBackend> {
-    /// On any device, in tensor operations of this precision.
+    /// Loads a model for any device, where it runs on candle tensors of the given precision.
     pub fn on_device(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
         precision: Precision,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadStop> {
         let backend = TensorBackend::load(&blueprint, checkpoint, device, precision)?;
         Ok(Self::new(blueprint, backend))
     }
@@ -76,68 +77,75 @@ impl<B: Backend> Decoder<B> {
         }
     }
 
-    /// How many weights the model has.
+    /// Returns the number of weights. A table shared with the output head counts once.
     pub fn n_params(&self) -> u64 {
         self.backend.facts().n_params
     }
 
-    /// Whose rows these are, in the order in which they name them, and where each row stands.
+    /// Returns the sequences in the order in which the rows first name them, and the place of each
+    /// row.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
-        let reach = Reach {
+        let limits = Limits {
             n_vocab: self.n_vocab(),
             n_context: self.blueprint.n_context,
         };
         let n_read = |sequence: &Sequence<B::Run>| sequence.cache.n_read();
-        let plan = self.sequences.plan(rows, reach, n_read)?;
+        let plan = self.sequences.plan(rows, limits, n_read)?;
         let ids = plan.sequences.into_iter().map(|(id, _)| id);
         let places = plan.places.into_iter().map(|(cache, position)| Place {
             cache,
             position,
-            far: false,
+            is_long: false,
         });
         Ok((ids.collect(), places.collect()))
     }
 
-    /// The most tokens of a short text, where a rotation tells long texts from short ones.
-    fn n_near(&self) -> Option<usize> {
+    /// Returns the length up to which a text counts as short, or `None` if the model rotates all
+    /// texts alike.
+    fn n_max_short(&self) -> Option<usize> {
         let rotations = self.backend.facts().rotations.iter();
-        let borders = rotations.filter_map(|rotation| rotation.far.as_ref());
-        borders.map(|(n_near, _)| *n_near).min()
+        let long = rotations.filter_map(|rotation| rotation.long.as_ref());
+        long.map(|long| long.n_max_short).min()
     }
 
-    /// Where these rows make a long text of a short one, or the other way round: reads again what was
-    /// read, as all of it must have turned alike.
-    fn settle(
+    fn is_long_text(&self, n_tokens: usize) -> bool {
+        self.n_max_short().is_some_and(|n_max| n_tokens > n_max)
+    }
+
+    /// Re-reads every sequence that these rows turn from a short text into a long one, or back,
+    /// since all its keys must be rotated alike.
+    fn reread_changed(
         &mut self,
         places: &mut [Place],
         texts: &mut [Text],
         caches: &mut [Cache<B::Run>],
     ) -> Result<(), EngineError> {
-        let Some(n_near) = self.n_near() else {
+        let Some(n_max_short) = self.n_max_short() else {
             return Ok(());
         };
         for (index, (text, cache)) in texts.iter_mut().zip(caches).enumerate() {
-            let far = is_far(places, index, text, n_near);
-            if far != text.far {
-                let mut again = Cache::new();
-                while again.n_read() < text.tokens.len() {
-                    self.backend.read_on(&text.tokens, far, &mut again)?;
+            let is_long = becomes_long(places, index, text, n_max_short);
+            if is_long != text.is_long {
+                let mut reread = Cache::new();
+                while reread.n_read() < text.tokens.len() {
+                    self.backend
+                        .read_chunk(&text.tokens, is_long, &mut reread)?;
                 }
-                *cache = again;
-                text.far = far;
+                *cache = reread;
+                text.is_long = is_long;
             }
             for place in places.iter_mut().filter(|place| place.cache == index) {
-                place.far = far;
+                place.is_long = is_long;
             }
         }
         Ok(())
     }
 }
 
-/// Whether a text is a long one once these rows are read.
-fn is_far(places: &[Place], index: usize, text: &Text, n_near: usize) -> bool {
+/// Whether a text counts as long once these rows have been read.
+fn becomes_long(places: &[Place], index: usize, text: &Text, n_max_short: usize) -> bool {
     let mut own = places.iter().filter(|place| place.cache == index);
-    text.n_expected > n_near || own.any(|place| place.position >= n_near)
+    text.n_expected > n_max_short || own.any(|place| place.position >= n_max_short)
 }
 
 impl<B: Backend> CausalLm for Decoder<B> {
@@ -150,7 +158,14 @@ impl<B: Backend> CausalLm for Decoder<B> {
     }
 
     fn open(&mut self) -> SequenceId {
-        self.sequences.add(Sequence::new())
+        self.open_for(0)
+    }
+
+    fn open_for(&mut self, n_expected: usize) -> SequenceId {
+        let mut sequence = Sequence::new();
+        sequence.text.n_expected = n_expected;
+        sequence.text.is_long = self.is_long_text(n_expected);
+        self.sequences.add(sequence)
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
@@ -161,6 +176,26 @@ impl<B: Backend> CausalLm for Decoder<B> {
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
         self.sequences.get_mut(sequence)?.truncate(n);
         Ok(())
+    }
+
+    fn truncate_for(
+        &mut self,
+        sequence: SequenceId,
+        n: usize,
+        n_expected: usize,
+    ) -> Result<usize, EngineError> {
+        let is_long = self.is_long_text(n_expected);
+        let sequence = self.sequences.get_mut(sequence)?;
+        // Keys that were rotated for a short text are of no use in a long one.
+        let n = if is_long == sequence.text.is_long {
+            n
+        } else {
+            0
+        };
+        sequence.truncate(n);
+        sequence.text.n_expected = n_expected;
+        sequence.text.is_long = is_long;
+        Ok(n)
     }
 
     fn close(&mut self, sequence: SequenceId) {
@@ -179,40 +214,26 @@ impl<B: Backend> CausalLm for Decoder<B> {
             .map_or(0, |sequence| sequence.cache.n_held())
     }
 
-    fn expect(&mut self, sequence: SequenceId, n: usize) -> bool {
-        let n_near = self.n_near();
-        let (Some(n_near), Ok(sequence)) = (n_near, self.sequences.get_mut(sequence)) else {
-            return true;
-        };
-        let far = n > n_near;
-        let stays = far == sequence.text.far || sequence.text.tokens.is_empty();
-        if !stays {
-            sequence.truncate(0);
-        }
-        sequence.text.n_expected = n;
-        sequence.text.far = far;
-        stays
-    }
-
     fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {
-        let Some(n_near) = self.n_near() else {
+        let Some(n_max_short) = self.n_max_short() else {
             return Ok(true);
         };
         let (ids, places) = self.plan(rows)?;
         for (index, id) in ids.into_iter().enumerate() {
             let sequence = self.sequences.get_mut(id)?;
             let text = &mut sequence.text;
-            let far = is_far(&places, index, text, n_near);
-            if far == text.far || text.tokens.is_empty() {
+            let is_long = becomes_long(&places, index, text, n_max_short);
+            if is_long == text.is_long || text.tokens.is_empty() {
                 continue;
             }
-            let mut again = sequence.again.take().unwrap_or_else(Cache::new);
-            self.backend.read_on(&text.tokens, far, &mut again)?;
-            if again.n_read() < text.tokens.len() {
-                sequence.again = Some(again);
+            let mut reread = sequence.reread.take().unwrap_or_else(Cache::new);
+            self.backend
+                .read_chunk(&text.tokens, is_long, &mut reread)?;
+            if reread.n_read() < text.tokens.len() {
+                sequence.reread = Some(reread);
             } else {
-                sequence.cache = again;
-                text.far = far;
+                sequence.cache = reread;
+                text.is_long = is_long;
             }
             return Ok(false);
         }
@@ -230,7 +251,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
             .map(|sequence| (sequence.text, sequence.cache))
             .unzip();
         let logits = self
-            .settle(&mut places, &mut texts, &mut caches)
+            .reread_changed(&mut places, &mut texts, &mut caches)
             .and_then(|()| self.backend.run(rows, &places, &mut caches));
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
@@ -246,7 +267,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
         let sequences = sequences.map(|(text, cache)| Sequence {
             text,
             cache,
-            again: None,
+            reread: None,
         });
         self.sequences.restore(ids.into_iter().zip(sequences));
         logits

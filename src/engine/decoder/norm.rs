@@ -1,31 +1,28 @@
-//! Norms with their weights, in the form of a backend.
+//! Norms with their weights, in a backend's own representation.
 
-/// A norm with its weights.
+/// A norm with its weights. `V` is the backend's vector type.
 #[derive(Debug)]
 pub enum NormWeights<V> {
     /// x / root mean square × w.
     Rms {
-        /// w.
         weights: V,
         /// Added to the mean square.
         eps: f32,
     },
     /// (x − mean) / standard deviation × w + b.
     Layer {
-        /// w.
         weights: V,
-        /// b.
         bias: V,
         /// Added to the variance.
         eps: f32,
     },
 }
 
-/// The norms around one part of a layer.
+/// The norms around one sublayer: attention or the feed-forward network.
 #[derive(Debug)]
 pub struct Norms<V> {
-    /// On what goes in.
+    /// Applied to the sublayer's input.
     pub before: Option<NormWeights<V>>,
-    /// On what comes out.
+    /// Applied to the sublayer's output, before it is added to the residual stream.
     pub after: Option<NormWeights<V>>,
 }

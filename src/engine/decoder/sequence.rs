@@ -1,54 +1,53 @@
-//! What one sequence has read: its tokens, and their keys and values.
+//! One sequence: its tokens, and their keys and values.
 
-use super::cache::{Cache, Run};
+use super::cache::Cache;
 use crate::decoding::TokenId;
 
-/// One sequence.
+/// One sequence: the tokens that were read, and their KV cache.
 #[derive(Debug)]
 pub struct Sequence<R> {
-    /// Its tokens.
     pub text: Text,
-    /// Their keys and values.
     pub cache: Cache<R>,
-    /// What of them is read anew, where a long text has come of a short one.
-    pub again: Option<Cache<R>>,
+    /// The start of a new cache for the same tokens, while a short text is re-read as a long one or
+    /// back. Replaces `cache` once it holds all tokens.
+    pub reread: Option<Cache<R>>,
 }
 
-/// The tokens of a sequence, so that it can be read again.
+/// The tokens of a sequence, kept so that they can be read again.
 #[derive(Debug, Clone, Default)]
 pub struct Text {
-    /// What was read.
     pub tokens: Vec<TokenId>,
-    /// Whether it was read as a long text, where rotations tell those apart.
-    pub far: bool,
-    /// How many it is to hold, as far as that was told before.
+    /// Whether the cached keys were rotated as those of a long text. Always false for models that
+    /// rotate all texts alike.
+    pub is_long: bool,
+    /// The length that the sequence is about to reach, or 0 if unknown.
     pub n_expected: usize,
 }
 
-impl<R: Run> Sequence<R> {
-    /// One that has read nothing.
+impl<R: Default> Sequence<R> {
+    /// Creates an empty sequence.
     pub fn new() -> Self {
         Self {
             text: Text::default(),
             cache: Cache::new(),
-            again: None,
+            reread: None,
         }
     }
 
-    /// A second one at the same place.
+    /// Forks the sequence, sharing the cache so far.
     pub fn fork(&mut self) -> Self {
         Self {
             text: self.text.clone(),
             cache: self.cache.fork(),
-            again: None,
+            reread: None,
         }
     }
 
-    /// Forgets all but the first `n` tokens.
+    /// Drops all but the first `n` tokens.
     pub fn truncate(&mut self, n: usize) {
         self.text.tokens.truncate(n);
         self.text.n_expected = 0;
         self.cache.truncate(n);
-        self.again = None;
+        self.reread = None;
     }
 }

@@ -1,54 +1,47 @@
-//! The weights of a decoder in the form in which they are used.
+//! The weights of a decoder, in a backend's own representation.
 
 use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
-use crate::engine::EngineError;
 use crate::engine::blueprint::{Blueprint, TensorRole};
-use crate::engine::weights::Checkpoint;
+use crate::engine::weights::{Checkpoint, LoadStop};
 
-/// All weights of a model, in the form of a backend.
+/// All weights of a model.
 pub struct Weights<F: Form> {
-    /// What is known of them.
     pub facts: Facts,
-    /// Token ids to vectors.
+    /// The token embedding table.
     pub embedding: F::Matrix,
-    /// Positions to vectors, where they are learned.
+    /// The position embedding table, if positions are learned.
     pub positions: Option<F::Matrix>,
-    /// The layers, in their order.
     pub layers: Vec<Layer<F>>,
-    /// The norm before the head.
+    /// The norm before the output head.
     pub final_norm: NormWeights<F::Vector>,
-    /// Vectors to logits; `None` where the embedding table does that too.
+    /// The output head. `None` if it is tied to the embedding table.
     own_head: Option<F::Matrix>,
 }
 
-/// One layer's weights.
+/// The weights of one layer.
 pub struct Layer<F: Form> {
-    /// What its attention does differently from another's.
     pub attention: AttentionLayer<F::Vector>,
-    /// The norms around attention.
     pub attention_norms: Norms<F::Vector>,
-    /// Queries, keys and values side by side.
+    /// The query, key and value projections side by side.
     pub qkv: F::Matrix,
-    /// What the heads found, back into the residual stream.
     pub attention_output: F::Matrix,
-    /// The norms around the feed-forward network.
     pub ffn_norms: Norms<F::Vector>,
-    /// Into the feed-forward network; where it has a gate, that and what it lets through.
+    /// The up projection of the feed-forward network, preceded by the gate projection if it has
+    /// one.
     pub ffn_in: F::Matrix,
-    /// Back into the residual stream.
     pub ffn_down: F::Matrix,
 }
 
 impl<F: Form> Weights<F> {
-    /// Takes the tensors that the blueprint asks for out of the checkpoint.
+    /// Loads the tensors that the blueprint asks for.
     pub fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         form: &F,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadStop> {
         let mut loader = Loader::new(blueprint, checkpoint, form);
         let n_stored = loader.shape(TensorRole::Embedding).and_then(<[_]>::first);
         let n_vocab = blueprint.n_vocab.or(n_stored.copied()).unwrap_or_default();
@@ -82,7 +75,7 @@ impl<F: Form> Weights<F> {
         })
     }
 
-    /// Vectors to logits.
+    /// Returns the output head, which may be the embedding table.
     pub fn head(&self) -> &F::Matrix {
         self.own_head.as_ref().unwrap_or(&self.embedding)
     }

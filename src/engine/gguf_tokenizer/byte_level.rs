@@ -1,4 +1,4 @@
-//! Byte-level BPE: the bytes of a word, merged in the order of a list.
+//! Byte-level BPE: merges the bytes of each word in the order of a list.
 //!
 //! Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".
 
@@ -35,7 +35,7 @@ pub(super) fn tokenizer(
     tokenizer
         .with_pre_tokenizer(Some(pre_tokenizer(splitting.rules, byte_level)?))
         .with_decoder(Some(byte_level));
-    if splitting.composes {
+    if splitting.normalizes {
         tokenizer
             .with_normalizer(Some(NFC))
             .map_err(|error| error.to_string())?;
@@ -47,7 +47,7 @@ pub(super) fn tokenizer(
     Ok(tokenizer)
 }
 
-/// Each rule cuts what those before it left whole.
+/// Each rule splits what the rules before it left in one piece.
 fn pre_tokenizer(rules: &[&str], byte_level: ByteLevel) -> Result<Sequence, String> {
     let split = |rule: &&str| {
         let pattern = SplitPattern::Regex((*rule).to_owned());
@@ -60,7 +60,7 @@ fn pre_tokenizer(rules: &[&str], byte_level: ByteLevel) -> Result<Sequence, Stri
     Ok(Sequence::new(parts))
 }
 
-/// The pairs to be merged, the earliest first. Both halves and the whole are tokens.
+/// Returns the pairs to merge, the first merge first. Fails if a half or the result is not a token.
 fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, String> {
     let known: HashSet<&str> = entries
         .iter()
@@ -74,7 +74,7 @@ fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, Stri
         for token in [left, right, &[left, right].concat()] {
             if !known.contains(token) {
                 return Err(format!(
-                    "its merge {index}, {merge:?}, needs the token {token:?}, which is not there"
+                    "its merge {index}, {merge:?}, needs the token {token:?}, which does not exist"
                 ));
             }
         }
@@ -83,7 +83,7 @@ fn merges(entries: &[Entry<'_>], metadata: &Metadata<'_>) -> Result<Merges, Stri
     merges.into_iter().enumerate().map(pair).collect()
 }
 
-/// The two sides of the space; one at the very beginning would belong to the token.
+/// Splits a merge at the space between its halves. A leading space belongs to the first half.
 fn halves(merge: &str) -> Option<(&str, &str)> {
     let n_first = merge.chars().next()?.len_utf8();
     let at = n_first + merge.get(n_first..)?.find(' ')?;

@@ -1,26 +1,27 @@
-//! Merges neighbours in a text, the pair with the highest score first, the leftmost of equal ones.
+//! Merges neighboring pieces of a text: the pair with the highest score first, and the leftmost of
+//! equals.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
-/// The texts that merges lead to.
+/// The tokens that merges can produce, with their ids and scores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Merges(HashMap<String, (u32, f32)>);
 
 impl Merges {
-    /// Knows this text as a token from now on. Higher scores are merged earlier.
+    /// Adds a token. Higher scores are merged earlier.
     pub fn insert(&mut self, text: String, id: u32, score: f32) {
         self.0.insert(text, (id, score));
     }
 
-    /// The token of a text.
+    /// Returns the id of the token with exactly this text.
     pub fn token(&self, text: &str) -> Option<u32> {
         self.0.get(text).map(|(id, _)| *id)
     }
 
-    /// The pieces of a text, in its order, that are left when nothing can be merged any more. Each is
-    /// a token or one character.
+    /// Merges until no pair is left, and returns the byte ranges of the remaining pieces in order.
+    /// Each is a token or a single character.
     pub fn apply(&self, text: &str) -> Vec<Range<usize>> {
         let mut pieces = Pieces::new(text);
         let mut pairs: BinaryHeap<Pair> = (0..pieces.spans.len())
@@ -37,7 +38,7 @@ impl Merges {
         spans.filter(|bytes| !bytes.is_empty()).collect()
     }
 
-    /// The piece `left` with the one after it, where together they are a token.
+    /// Returns the pair of piece `left` and the next one, if together they form a token.
     fn pair(&self, pieces: &Pieces<'_>, left: usize) -> Option<Pair> {
         let first = pieces.spans.get(left)?;
         let right = first.after?;
@@ -52,7 +53,7 @@ impl Merges {
     }
 }
 
-/// Two neighbours that could be merged.
+/// Two neighbors that can be merged.
 struct Pair {
     score: f32,
     left: usize,
@@ -81,13 +82,13 @@ impl PartialEq for Pair {
 
 impl Eq for Pair {}
 
-/// A text in pieces, each of which knows its neighbours.
+/// A text in pieces, as a linked list.
 struct Pieces<'t> {
     text: &'t str,
     spans: Vec<Span>,
 }
 
-/// A piece; one that was merged into its left neighbour is empty.
+/// A piece of the text. Empty once it was merged into its left neighbor.
 struct Span {
     bytes: Range<usize>,
     before: Option<usize>,
@@ -95,7 +96,7 @@ struct Span {
 }
 
 impl<'t> Pieces<'t> {
-    /// The characters of a text.
+    /// Splits a text into characters.
     fn new(text: &'t str) -> Self {
         let mut spans: Vec<Span> = Vec::new();
         for (start, character) in text.char_indices() {
@@ -112,14 +113,15 @@ impl<'t> Pieces<'t> {
         Self { text, spans }
     }
 
-    /// Merges a pair. Gives whether it was still one: either piece may have been merged since.
+    /// Merges a pair. Returns false if either piece has been merged with another since.
     fn merge(&mut self, pair: &Pair) -> bool {
-        let left_is_there = self
+        let left_is_unchanged = self
             .spans
             .get(pair.left)
             .is_some_and(|left| !left.bytes.is_empty() && left.after == Some(pair.right));
         let right = self.spans.get_mut(pair.right);
-        let Some(right) = right.filter(|right| left_is_there && right.bytes.end == pair.bytes.end)
+        let Some(right) =
+            right.filter(|right| left_is_unchanged && right.bytes.end == pair.bytes.end)
         else {
             return false;
         };
@@ -152,11 +154,11 @@ mod tests {
             .collect()
     }
 
-    /// Tokens with their scores, a text, its pieces.
+    /// Tokens with their scores, a text, and its expected pieces.
     type Case<'a> = (&'a [(&'a str, f32)], &'a str, &'a [&'a str]);
 
     #[test]
-    fn the_highest_score_is_merged_first_and_the_leftmost_of_equal_ones() {
+    fn the_highest_score_merges_first_and_the_leftmost_of_equals() {
         let table: [Case<'_>; 8] = [
             (&[], "", &[]),
             (&[], "ab", &["a", "b"]),
@@ -176,10 +178,10 @@ mod tests {
         }
     }
 
-    /// One token may come from two pairs, and tokens of different texts may be equal: the place alone
-    /// decides.
+    /// Two tokens can have the same score, so the position decides. No ranking of pairs could
+    /// express this.
     #[test]
-    fn a_rank_for_each_pair_could_not_say_this() {
+    fn the_position_decides_between_tokens_of_equal_score() {
         let scores = [("ab", -1.0), ("ba", -1.0), ("aba", -5.0)];
         assert_eq!(pieces(&scores, "abab"), ["ab", "ab"]);
         assert_eq!(pieces(&scores, "baba"), ["ba", "ba"]);

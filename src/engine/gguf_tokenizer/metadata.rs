@@ -1,7 +1,8 @@
-//! What the metadata says of tokens: their texts, kinds and scores, and which of them frame a text.
+//! Reads the tokens from GGUF metadata: their texts, kinds and scores, and which are added to each
+//! text.
 //!
-//! The keys and numbers are those of the GGUF specification and of llama.cpp. Every fault is a
-//! sentence without a full stop, to be put into an error by the caller.
+//! The keys and numbers follow the GGUF specification and llama.cpp. Errors are strings, which the
+//! caller wraps into an `EngineError`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,27 +12,27 @@ use candle_core::quantized::gguf_file::{Content, Value};
 use crate::decoding::TokenId;
 use crate::engine::tokenizer::Ends;
 
-/// What a token is for.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A part of texts that merges lead to.
+    /// A piece of text that merges produce.
     Normal,
-    /// The sign for what has no token.
+    /// Stands for text without a token.
     Unknown,
-    /// A sign for the model.
+    /// A special token, such as the end of a text.
     Control,
-    /// Text that is never split.
+    /// A piece of text that is never split.
     UserDefined,
-    /// One byte.
+    /// A single byte.
     Byte,
 }
 
-/// A token as the file lists it.
+/// A token in the file.
 #[derive(Debug, Clone)]
 pub(super) struct Entry<'a> {
     pub text: Cow<'a, str>,
     pub kind: Kind,
-    /// How early a merge leads to it: higher is earlier.
+    /// The priority of the merge that produces it. Higher scores are merged earlier.
     pub score: f32,
 }
 
@@ -57,9 +58,9 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// A whole number of any width; one below zero stands for none.
+    /// Returns an integer of any width, or `None` if it is negative.
     pub fn number(&self, key: &str) -> Option<u64> {
-        self.0.get(key).and_then(whole)
+        self.0.get(key).and_then(integer)
     }
 
     pub fn list(&self, key: &str) -> Option<&'a [Value]> {
@@ -69,17 +70,17 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// The texts of a list.
+    /// Returns a list of strings, or an error if it is missing or contains anything else.
     pub fn texts(&self, key: &str) -> Result<Vec<&'a str>, String> {
         let values = self.list(key).ok_or_else(|| format!("{key} is missing"))?;
         let text = |(index, value): (usize, &'a Value)| match value {
             Value::String(text) => Ok(text.as_str()),
-            _ => Err(format!("entry {index} of {key} is not a text")),
+            _ => Err(format!("entry {index} of {key} is not a string")),
         };
         values.iter().enumerate().map(text).collect()
     }
 
-    /// The tokens, in the order of their ids. No two have the same text.
+    /// Returns the tokens in the order of their ids. Fails if two have the same text.
     pub(super) fn entries(&self) -> Result<Vec<Entry<'a>>, String> {
         let texts = self.texts("tokenizer.ggml.tokens")?;
         if texts.is_empty() {
@@ -90,7 +91,7 @@ impl<'a> Metadata<'a> {
         let mut ids = HashMap::new();
         let mut entries = Vec::with_capacity(texts.len());
         for (id, text) in texts.into_iter().enumerate() {
-            // An empty text would be found everywhere.
+            // An empty text would match everywhere.
             let text = match text {
                 "" => Cow::Owned(format!("[EMPTY_{id}]")),
                 text => Cow::Borrowed(text),
@@ -109,7 +110,7 @@ impl<'a> Metadata<'a> {
         Ok(entries)
     }
 
-    /// A list with one value for each token; it may be missing.
+    /// Returns a list with one value per token, or `None` if it is missing.
     fn column(&self, key: &str, n_tokens: usize) -> Result<Option<&'a [Value]>, String> {
         match self.list(key) {
             Some(values) if values.len() != n_tokens => Err(format!(
@@ -120,13 +121,14 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// What stands in front of every text and after it. `begins` holds where the file is silent.
-    pub(super) fn ends(&self, entries: &[Entry<'_>], begins: bool) -> Result<Ends, String> {
-        let end = |sign: &str, wanted: bool| {
+    /// Returns the tokens to add before and after each text. `adds_bos` is the default if the file
+    /// does not say whether to add the first.
+    pub(super) fn ends(&self, entries: &[Entry<'_>], adds_bos: bool) -> Result<Ends, String> {
+        let end = |name: &str, wanted: bool| {
             let wanted = self
-                .flag(&format!("tokenizer.ggml.add_{sign}_token"))
+                .flag(&format!("tokenizer.ggml.add_{name}_token"))
                 .unwrap_or(wanted);
-            let key = format!("tokenizer.ggml.{sign}_token_id");
+            let key = format!("tokenizer.ggml.{name}_token_id");
             let id = self.number(&key).and_then(|id| usize::try_from(id).ok());
             match id {
                 Some(id) if id >= entries.len() => Err(format!(
@@ -134,30 +136,30 @@ impl<'a> Metadata<'a> {
                     entries.len()
                 )),
                 None if wanted => Err(format!(
-                    "it puts a token at an end of each text, but {key} is missing"
+                    "it adds the {name} token to each text, but {key} is missing"
                 )),
                 id => Ok(id.filter(|_| wanted).map(|id| TokenId(id as u32))),
             }
         };
         Ok(Ends {
-            prefix: end("bos", begins)?.into_iter().collect(),
+            prefix: end("bos", adds_bos)?.into_iter().collect(),
             suffix: end("eos", false)?.into_iter().collect(),
         })
     }
 }
 
 fn kind(value: &Value) -> Kind {
-    match whole(value) {
+    match integer(value) {
         Some(2) => Kind::Unknown,
         Some(3) => Kind::Control,
         Some(4) => Kind::UserDefined,
         Some(6) => Kind::Byte,
-        // 5 is a token that no text leads to; it is text where it turns up all the same.
+        // Type 5 is an unused token, which counts as text if it occurs.
         _ => Kind::Normal,
     }
 }
 
-fn whole(value: &Value) -> Option<u64> {
+fn integer(value: &Value) -> Option<u64> {
     match *value {
         Value::U8(number) => Some(number.into()),
         Value::I8(number) => number.try_into().ok(),
@@ -171,10 +173,10 @@ fn whole(value: &Value) -> Option<u64> {
     }
 }
 
-/// A score that is no number says nothing.
+/// Reads a score. NaN and other types count as 0.
 fn score(value: &Value) -> f32 {
     match *value {
-        // A negative zero would count as less than zero.
+        // Adding 0 turns -0 into 0, which would otherwise sort lower.
         Value::F32(score) if !score.is_nan() => score + 0.0,
         Value::F64(score) if !score.is_nan() => score as f32 + 0.0,
         Value::I32(score) => score as f32,

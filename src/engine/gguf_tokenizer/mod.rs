@@ -1,7 +1,7 @@
-//! A tokenizer from the metadata of a GGUF file, where the file says enough for an exact one.
+//! Builds a tokenizer from the metadata of a GGUF file, if the file specifies it exactly.
 //!
-//! Two kinds are known: byte-level BPE ("gpt2") and `SentencePiece` BPE ("llama"). This module knows
-//! the metadata alone, neither weights nor architectures.
+//! Two kinds are supported: byte-level BPE ("gpt2") and `SentencePiece` BPE ("llama"). This module
+//! reads only the metadata. It knows nothing of weights and architectures.
 
 mod byte_level;
 mod merging;
@@ -22,8 +22,7 @@ use super::weights::{Source, read_header};
 use super::{EngineError, Tokenizer};
 use crate::decoding::TokenId;
 
-/// Tokens by which a text has ended, known by their names, because files often name only one of a
-/// model's.
+/// Tokens that end a text, recognized by name because files often list only one of several.
 pub(super) const END_TOKENS: [&str; 19] = [
     "<EOT>",
     "<end_of_turn>",
@@ -46,13 +45,13 @@ pub(super) const END_TOKENS: [&str; 19] = [
     "<turn|>",
 ];
 
-/// The tokenizer of a GGUF file, without its weights.
+/// Opens the tokenizer of a GGUF file, without its weights.
 pub fn open_gguf_tokenizer(path: &Path) -> Result<Tokenizer, EngineError> {
     let source = Source::file(path, "The model")?;
     tokenizer_of(&read_header(&source)?.content, source.path())
 }
 
-/// The tokenizer that the metadata describes.
+/// Builds the tokenizer that the metadata describes.
 pub fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineError> {
     build(&Metadata::new(content)).map_err(|reason| {
         let reason = format!("{reason}; put the model's tokenizer.json beside the file");
@@ -60,25 +59,25 @@ pub fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineEr
     })
 }
 
-/// The tokens that the metadata names as those with which the model ends a text or a turn.
+/// Returns the tokens that the metadata lists as ending a text or a turn.
 pub fn end_tokens_of(content: &Content) -> Vec<TokenId> {
     let metadata = Metadata::new(content);
     ["eos", "eot", "eom"]
         .into_iter()
-        .filter_map(|sign| metadata.number(&format!("tokenizer.ggml.{sign}_token_id")))
+        .filter_map(|name| metadata.number(&format!("tokenizer.ggml.{name}_token_id")))
         .filter_map(|id| u32::try_from(id).ok().map(TokenId))
         .collect()
 }
 
-/// The tokenizer, or why there can't be one.
+/// Builds the tokenizer, or returns why that is impossible.
 fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
     match metadata.text("tokenizer.ggml.model") {
         Some("gpt2") => {
             let name = metadata.text("tokenizer.ggml.pre").unwrap_or("missing");
             let splitting = Splitting::of(name)
-                .ok_or_else(|| format!("it splits text in an unknown way, {name:?}"))?;
+                .ok_or_else(|| format!("its pre-tokenizer {name:?} is not supported"))?;
             let entries = metadata.entries()?;
-            let ends = metadata.ends(&entries, splitting.begins)?;
+            let ends = metadata.ends(&entries, splitting.adds_bos)?;
             let tokenizer = byte_level::tokenizer(&entries, metadata, &splitting)?;
             Ok(Tokenizer::with_ends(tokenizer.into(), ends))
         }
@@ -89,21 +88,22 @@ fn build(metadata: &Metadata<'_>) -> Result<Tokenizer, String> {
             Ok(Tokenizer::with_ends(tokenizer.into(), ends))
         }
         kind => Err(format!(
-            "it is of the kind {:?}, and Quartet knows \"gpt2\" and \"llama\"",
+            "its kind {:?} is not supported, only \"gpt2\" and \"llama\" are",
             kind.unwrap_or("missing")
         )),
     }
 }
 
-/// The entries that are looked for in a text before it is split, as the tokenizers crate takes them.
-/// The sign of an end is a sign, also where the file lists it as text or as an ordinary piece, which no
-/// merge leads to; so is the one that begins a turn of Gemma's. Only `</s>` is not a sign just by its
-/// name: Gemma ends its texts otherwise, and has it for the HTML that it writes.
+/// Returns the added tokens, which are matched in a text before it is split.
+///
+/// An end-of-text token is special even if the file lists it as text or as an ordinary token, and
+/// so is Gemma's start of a turn. The exception is `</s>`, which is special only if it is the
+/// model's own end token: Gemma uses others, and has `</s>` for generating HTML.
 fn added_tokens(
     entries: &[Entry<'_>],
     metadata: &Metadata<'_>,
     written: impl Fn(&Entry<'_>) -> String,
-    swallows_spaces: impl Fn(&Entry<'_>) -> bool,
+    strips_right: impl Fn(&Entry<'_>) -> bool,
 ) -> Vec<tokenizers::AddedToken> {
     let end = metadata.number("tokenizer.ggml.eos_token_id");
     let ends = |entry: &Entry<'_>, id: u64| match &*entry.text {
@@ -120,10 +120,10 @@ fn added_tokens(
         .zip(0..)
         .filter(added)
         .map(|(entry, id)| {
-            let sign = entry.kind != Kind::UserDefined || ends(entry, id);
-            tokenizers::AddedToken::from(written(entry), sign)
+            let special = entry.kind != Kind::UserDefined || ends(entry, id);
+            tokenizers::AddedToken::from(written(entry), special)
                 .normalized(false)
-                .rstrip(swallows_spaces(entry))
+                .rstrip(strips_right(entry))
         })
         .collect()
 }

@@ -1,9 +1,9 @@
-//! `SentencePiece` BPE with byte fallback: of all pairs that make a token, the one with the highest
-//! score is merged first, and of equal ones the leftmost.
+//! `SentencePiece` BPE with byte fallback: merges the pair whose token has the highest score first,
+//! and the leftmost of equals.
 //!
-//! The tokenizers crate merges by a rank of its own for each pair, which can't say that two are
-//! equal; so the merging is ours, and the rest is the crate's.
-//! Kudo, Richardson 2018, "`SentencePiece`: A simple and language independent subword tokenizer".
+//! The tokenizers crate ranks every pair, so it can't express that two pairs are equal. Therefore
+//! the merging is ours, and everything else is the crate's. Kudo, Richardson 2018,
+//! "`SentencePiece`: A simple and language independent subword tokenizer".
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use super::added_tokens;
 use super::merging::Merges;
 use super::metadata::{Entry, Kind, Metadata};
 
-/// How a space is written in a token.
+/// The character that stands for a space in tokens.
 const SPACE: &str = "▁";
 
-/// The whole tokenizer: added tokens, spaces, merges.
+/// The complete tokenizer: added tokens, space replacement and merges.
 pub type SentencePieceTokenizer = TokenizerImpl<
     SentencePiece,
     NormalizerWrapper,
@@ -49,17 +49,18 @@ pub(super) fn tokenizer(
     tokenizer
         .with_normalizer(Some(Sequence::new(normalizers)))
         .map_err(|error| error.to_string())?;
-    // The signs of Phi-3 take the line break after them along; GGUF has no place to say so.
-    let phi = metadata.text("general.architecture") == Some("phi3");
-    let swallows =
-        |entry: &Entry<'_>| phi && !matches!(&*entry.text, "<unk>" | "<s>" | "<|endoftext|>");
+    // The special tokens of Phi-3 absorb the whitespace after them. GGUF has no key for that.
+    let is_phi = metadata.text("general.architecture") == Some("phi3");
+    let strips_right =
+        |entry: &Entry<'_>| is_phi && !matches!(&*entry.text, "<unk>" | "<s>" | "<|endoftext|>");
     tokenizer
-        .add_tokens(added_tokens(entries, metadata, as_typed, swallows))
+        .add_tokens(added_tokens(entries, metadata, as_typed, strips_right))
         .map_err(|error| error.to_string())?;
     Ok(tokenizer)
 }
 
-/// A token that is looked for in the text as it was typed. Some files write its spaces as spaces.
+/// Returns a token's text as it occurs in the input. User-defined tokens match before spaces are
+/// replaced.
 fn as_typed(entry: &Entry<'_>) -> String {
     match entry.kind {
         Kind::UserDefined => entry.text.replace(SPACE, " "),
@@ -67,13 +68,14 @@ fn as_typed(entry: &Entry<'_>) -> String {
     }
 }
 
-/// The tokens, and how early each is merged.
+/// The model of the tokenizer: its tokens, and the order of merges.
 #[derive(Debug, Clone)]
 pub struct SentencePiece {
-    /// As they are typed, by id.
+    /// The text of each token by id, with spaces as spaces in user-defined tokens.
     texts: Vec<String>,
     ids: HashMap<String, u32>,
     merges: Merges,
+    /// The token of each byte.
     bytes: Box<[Option<u32>; 256]>,
     unknown: Option<u32>,
 }
@@ -97,8 +99,8 @@ impl SentencePiece {
                         .insert(text.replace(' ', SPACE), id, entry.score);
                 }
                 Kind::Byte => {
-                    if let Some(place) = byte_of(&text).and_then(|byte| this.bytes.get_mut(byte)) {
-                        *place = Some(id);
+                    if let Some(token) = byte_of(&text).and_then(|byte| this.bytes.get_mut(byte)) {
+                        *token = Some(id);
                     }
                 }
                 Kind::Unknown if this.unknown.is_none() => this.unknown = Some(id),
@@ -110,7 +112,8 @@ impl SentencePiece {
         this
     }
 
-    /// The tokens of a piece that merges led to: itself, its bytes, or the sign for the unknown.
+    /// Appends the tokens of a merged piece: its own token, or those of its bytes, or the unknown
+    /// token.
     fn tokens_of(&self, piece: &str, ids: &mut Vec<u32>) -> tokenizers::Result<()> {
         if let Some(id) = self.merges.token(piece) {
             ids.push(id);
@@ -141,7 +144,7 @@ impl Model for SentencePiece {
         for span in self.merges.apply(sequence) {
             self.tokens_of(sequence.get(span.clone()).unwrap_or_default(), &mut ids)?;
             for id in ids.drain(..) {
-                // What is unknown in a row is one unknown.
+                // Consecutive unknown tokens collapse into one.
                 let repeated = self.unknown == Some(id)
                     && tokens.last().is_some_and(|last: &Token| last.id == id);
                 if !repeated {
@@ -170,7 +173,7 @@ impl Model for SentencePiece {
     }
 
     fn save(&self, _: &Path, _: Option<&str>) -> tokenizers::Result<Vec<PathBuf>> {
-        Err("a tokenizer from a GGUF file is not saved".into())
+        Err("a tokenizer from a GGUF file can't be saved".into())
     }
 
     fn get_trainer(&self) -> BpeTrainer {

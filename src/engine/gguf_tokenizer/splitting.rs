@@ -1,24 +1,24 @@
-//! How a byte-level model cuts a text into the words that it then splits into tokens.
+//! The rules by which byte-level models split a text into words, before merges apply.
 //!
-//! The rules are the models' own, from the tokenizer that each was published with; the names are those
-//! that llama.cpp writes into GGUF files. A name stands here if its rules are known to the letter.
+//! The rules come from the tokenizer published with each model. The names are those that llama.cpp
+//! writes to GGUF files. Only names with exactly known rules are listed.
 
-/// What is done to a text before merges apply.
+/// How to prepare a text for merging.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Splitting {
-    /// Regular expressions. Each cuts what those before it left whole; what none of them matches is a
-    /// word too.
+    /// Regular expressions. Each splits what those before it left in one piece. Text between
+    /// matches is a word too.
     pub rules: &'static [&'static str],
-    /// Whether a word that is a token is taken whole, without merges.
+    /// Whether a word that is itself a token is used as is, without merges.
     pub whole_words: bool,
-    /// Whether a text begins with a sign where the file does not say.
-    pub begins: bool,
-    /// Whether letters and their accents are first written as one character where there is one.
-    pub composes: bool,
+    /// Whether to add the beginning-of-text token if the file does not say.
+    pub adds_bos: bool,
+    /// Whether to normalize the text to NFC first.
+    pub normalizes: bool,
 }
 
 impl Splitting {
-    /// By the name that a file gives.
+    /// Looks up the rules by the name in a GGUF file.
     pub fn of(name: &str) -> Option<Self> {
         let rules: &[&str] = match name {
             "a.x-4.0" | "exaone4" | "gigachat" | "gpt-2" | "gpt2" | "granite-docling" | "jais"
@@ -56,8 +56,8 @@ impl Splitting {
         Some(Self {
             rules,
             whole_words: like_llama_3,
-            begins: like_llama_3,
-            composes: matches!(name, "olmo" | "qwen2" | "qwen35"),
+            adds_bos: like_llama_3,
+            normalizes: matches!(name, "olmo" | "qwen2" | "qwen35"),
         })
     }
 }
@@ -66,7 +66,7 @@ const DIGIT: &str = r"\p{N}";
 
 const THREE_DIGITS: &str = "[0-9][0-9][0-9]";
 
-/// What Unicode or ASCII calls punctuation.
+/// Punctuation according to Unicode or ASCII.
 const PUNCTUATION: &str = r"[\p{P}$+<=>^`|~]+";
 
 const GPT_2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
@@ -89,7 +89,8 @@ const BLOOM: &str = r" ?[^(\s|.,!?…。，、।۔،)]+";
 
 const DEEPSEEK_LLM: [&str; 6] = [
     r"[\r\n]",
-    // The letters that have an upper and a lower case, as Unicode counted them when it was trained.
+    // Letters with an upper and a lower case, in the version of Unicode that the model was trained
+    // with.
     r"(?x) \s? [
         \x{41}-\x{5A}\x{61}-\x{7A}\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}
         \x{1BC}-\x{1BF}\x{1C4}-\x{293}\x{295}-\x{2AF}\x{370}-\x{373}\x{376}-\x{377}
@@ -118,7 +119,7 @@ const DEEPSEEK_LLM: [&str; 6] = [
 
 const DEEPSEEK_CODER: [&str; 5] = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", CJK, DIGIT];
 
-/// Chinese, Japanese and Korean, and all that stands between them.
+/// Chinese, Japanese and Korean, and everything in the code point ranges between them.
 const CJK: &str = "[一-龥ࠀ-一가-\u{D7FF}]+";
 
 const DEEPSEEK_3: [&str; 3] = [

@@ -1,4 +1,4 @@
-//! Which of our ways of running a model suits it: our own decoder, or candle-transformers.
+//! Chooses what runs a model: our own decoder, or candle-transformers.
 
 use candle_core::quantized::gguf_file::Content;
 
@@ -8,77 +8,77 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::candle_models::Plan;
 use crate::engine::decoder::Decoder;
 use crate::engine::estimate;
-use crate::engine::weights::{Catalog, Checkpoint};
+use crate::engine::weights::{Catalog, Checkpoint, LoadStop};
 use crate::engine::{CausalLm, Compute, EngineError};
 use crate::generation::{Implementation, ModelOutline};
 use crate::kernels::attention::CacheType;
 
-/// A model's architecture, by who runs it.
+/// A model's architecture, by what runs it.
 pub enum Architecture {
-    /// Our decoder.
-    Own(Blueprint),
+    /// Our own decoder.
+    Quartet(Blueprint),
     /// candle-transformers.
-    Borrowed(Plan),
+    Candle(Plan),
 }
 
 impl Architecture {
-    /// From the content of a `config.json`. `path` is named where it can't be understood.
+    /// Reads a `config.json`. `path` is named in errors.
     pub fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         let json = &without_infinities(json);
-        let own = Blueprint::from_config(json, path);
-        Self::own_or_else(own, || Plan::from_config(json, path))
+        let blueprint = Blueprint::from_config(json, path);
+        Self::first_supported(blueprint, || Plan::from_config(json, path))
     }
 
-    /// From the metadata of a GGUF file. `path` is named where it can't be understood.
+    /// Reads the metadata of a GGUF file. `path` is named in errors.
     pub fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
-        let own = Blueprint::from_gguf(content, path);
-        Self::own_or_else(own, || Plan::from_gguf(content, path))
+        let blueprint = Blueprint::from_gguf(content, path);
+        Self::first_supported(blueprint, || Plan::from_gguf(content, path))
     }
 
-    fn own_or_else(
-        own: Result<Blueprint, EngineError>,
-        borrowed: impl FnOnce() -> Result<Option<Plan>, EngineError>,
+    fn first_supported(
+        blueprint: Result<Blueprint, EngineError>,
+        plan: impl FnOnce() -> Result<Option<Plan>, EngineError>,
     ) -> Result<Self, EngineError> {
-        match own {
-            Ok(blueprint) => Ok(Self::Own(blueprint)),
+        match blueprint {
+            Ok(blueprint) => Ok(Self::Quartet(blueprint)),
             Err(error @ EngineError::UnknownArchitecture { .. }) => {
-                borrowed()?.map(Self::Borrowed).ok_or(error)
+                plan()?.map(Self::Candle).ok_or(error)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The family, as the file names it.
+    /// Returns the family's name in the file.
     pub fn name(&self) -> &str {
         match self {
-            Self::Own(blueprint) => &blueprint.architecture,
-            Self::Borrowed(plan) => &plan.architecture,
+            Self::Quartet(blueprint) => &blueprint.architecture,
+            Self::Candle(plan) => &plan.architecture,
         }
     }
 
-    /// The tokens that end a text, as far as a `config.json` names them.
+    /// Returns the end-of-text tokens listed in the `config.json`. Empty for a GGUF file.
     pub fn end_tokens(&self) -> &[TokenId] {
         match self {
-            Self::Own(blueprint) => &blueprint.end_tokens,
-            Self::Borrowed(plan) => &plan.end_tokens,
+            Self::Quartet(blueprint) => &blueprint.end_tokens,
+            Self::Candle(plan) => &plan.end_tokens,
         }
     }
 
-    /// Who runs it.
+    /// Returns what will run the model.
     pub const fn implementation(&self) -> Implementation {
         match self {
-            Self::Own(_) => Implementation::Quartet,
-            Self::Borrowed(_) => Implementation::CandleTransformers,
+            Self::Quartet(_) => Implementation::Quartet,
+            Self::Candle(_) => Implementation::CandleTransformers,
         }
     }
 
-    /// How the model computes. Several models of candle-transformers also round
-    /// the positions of tokens where their weights are halved, so all of them stay in full precision; they
-    /// keep their own cache.
+    /// Adapts the compute settings to the model. In candle-transformers, several models also round
+    /// token positions when they run in half precision, so all of them run in full precision. They
+    /// also ignore the cache type.
     pub fn compute(&self, compute: &Compute) -> Compute {
         match self {
-            Self::Own(_) => compute.clone(),
-            Self::Borrowed(_) => Compute {
+            Self::Quartet(_) => compute.clone(),
+            Self::Candle(_) => Compute {
                 device: compute.device.in_full_precision(),
                 cache: CacheType::default(),
                 n_threads: compute.n_threads,
@@ -86,11 +86,11 @@ impl Architecture {
         }
     }
 
-    /// What is known of the model without its weights.
+    /// Describes the model without loading its weights.
     pub fn outline(&self, name: String, catalog: &Catalog) -> ModelOutline {
         match self {
-            Self::Own(blueprint) => estimate::outline(name, blueprint, catalog),
-            Self::Borrowed(plan) => {
+            Self::Quartet(blueprint) => estimate::outline(name, blueprint, catalog),
+            Self::Candle(plan) => {
                 let memory = plan.memory_need(catalog);
                 ModelOutline {
                     name,
@@ -109,27 +109,27 @@ impl Architecture {
         }
     }
 
-    /// The model, ready to read, and how many weights it has.
+    /// Loads the weights. Returns the model and its number of weights.
     pub fn load(
         self,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,
-    ) -> Result<(Box<dyn CausalLm>, u64), EngineError> {
+    ) -> Result<(Box<dyn CausalLm>, u64), LoadStop> {
         let device = &compute.device;
         let candle = device.candle().clone();
         match self {
-            Self::Own(blueprint) if candle.is_cpu() => {
+            Self::Quartet(blueprint) if candle.is_cpu() => {
                 let decoder = Decoder::on_cpu(blueprint, checkpoint, compute)?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }
-            Self::Own(blueprint) => {
+            Self::Quartet(blueprint) => {
                 let decoder =
                     Decoder::on_device(blueprint, checkpoint, candle, device.precision())?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }
-            Self::Borrowed(plan) => {
+            Self::Candle(plan) => {
                 let (lm, n_params) = plan.build(checkpoint, &candle)?;
                 Ok((Box::new(lm), n_params))
             }

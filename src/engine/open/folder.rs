@@ -1,9 +1,9 @@
-//! Finds a model in a folder as transformers writes it.
+//! Locates a model in a folder in the format of transformers.
 
 use std::path::{Path, PathBuf};
 
 use super::architecture::Architecture;
-use super::{Found, FoundTokenizer, lossy, read_file};
+use super::{LocatedModel, TokenizerSource, lossy, read_file};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::advice::advice_of_generation_config;
@@ -15,8 +15,8 @@ use crate::generation::RecommendedSampling;
 const INDEX: &str = "model.safetensors.index.json";
 const WHAT: &str = "The model's weights";
 
-/// The model of a folder; with the weights that the user chose, where it was a file of weights.
-pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> {
+/// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
+pub fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
     let config = require(folder, "config.json")?;
     let architecture = Architecture::from_config(
         &read_file(&config, "The model's configuration")?,
@@ -25,18 +25,18 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
     let tokenizer = require(folder, "tokenizer.json")?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
     let mut end_tokens = architecture.end_tokens().to_vec();
-    // A model writes without these settings too.
+    // The model also works without these settings, so a failure to read them is only noted.
     let (settings, unread) = match GenerationSettings::of_folder(folder) {
         Ok(settings) => (settings, None),
         Err(error) => (GenerationSettings::default(), Some(error.to_string())),
     };
     end_tokens.extend(settings.end_tokens);
     let (catalog, file) = weights(folder, chosen)?;
-    Ok(Found {
+    Ok(LocatedModel {
         architecture,
         catalog,
         chat: tokenizer_config.chat_template(),
-        tokenizer: FoundTokenizer::Json(tokenizer, Box::new(tokenizer_config)),
+        tokenizer: TokenizerSource::Json(tokenizer, Box::new(tokenizer_config)),
         end_tokens,
         recommended_sampling: settings.recommended_sampling,
         unread,
@@ -45,7 +45,7 @@ pub fn find(folder: &Path, chosen: Option<&Path>) -> Result<Found, EngineError> 
     })
 }
 
-/// What is known of how the model is to write.
+/// The relevant content of a `generation_config.json`.
 #[derive(Default)]
 struct GenerationSettings {
     end_tokens: Vec<TokenId>,
@@ -53,7 +53,7 @@ struct GenerationSettings {
 }
 
 impl GenerationSettings {
-    /// What the file in a folder says, if it is there.
+    /// Reads the file in a folder. Returns the default if there is none.
     fn of_folder(folder: &Path) -> Result<Self, EngineError> {
         let file = folder.join("generation_config.json");
         if !file.is_file() {
@@ -67,7 +67,7 @@ impl GenerationSettings {
     }
 }
 
-/// What the folder is called, also where the path to it does not say.
+/// Returns the folder's name, even for a path such as ".".
 fn name(folder: &Path) -> String {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -75,13 +75,13 @@ fn name(folder: &Path) -> String {
         folder
     };
     match folder.canonicalize() {
-        Ok(whole) => lossy(whole.file_name()),
+        Ok(absolute) => lossy(absolute.file_name()),
         Err(_) => lossy(folder.file_name()),
     }
 }
 
-/// The weights, and the name of the file that stands for them. As in transformers one whole file comes
-/// before several.
+/// Locates the weights, and names the file to show for them. As in transformers, a single file
+/// takes precedence over several.
 fn weights(folder: &Path, chosen: Option<&Path>) -> Result<(Catalog, String), EngineError> {
     let index = folder.join(INDEX);
     if let Some(chosen) = chosen {
@@ -93,8 +93,8 @@ fn weights(folder: &Path, chosen: Option<&Path>) -> Result<(Catalog, String), En
         }
         return single(chosen);
     }
-    let whole = folder.join("model.safetensors");
-    if !whole.is_file() && index.is_file() {
+    let single_file = folder.join("model.safetensors");
+    if !single_file.is_file() && index.is_file() {
         return Ok((sharded(folder, shards(&index)?)?, INDEX.to_owned()));
     }
     single(&require(folder, "model.safetensors")?)
@@ -105,7 +105,7 @@ fn single(path: &Path) -> Result<(Catalog, String), EngineError> {
     Ok((catalog, lossy(path.file_name())))
 }
 
-/// Files and the tensors that the index looks for in each.
+/// Returns the files that the index lists, with the tensors of each.
 fn shards(index: &Path) -> Result<Vec<(String, Vec<String>)>, EngineError> {
     let json = read_file(index, "The index of the weights")?;
     let path = index.display().to_string();

@@ -1,9 +1,9 @@
-//! Finds a model in a GGUF file, or in the parts of one.
+//! Locates a model in a GGUF file, or in the parts of a split one.
 
 use std::path::Path;
 
 use super::architecture::Architecture;
-use super::{Found, FoundTokenizer, lossy};
+use super::{LocatedModel, TokenizerSource, lossy};
 use crate::engine::advice::advice_of_gguf;
 use crate::engine::chat_template;
 use crate::engine::gguf_tokenizer::end_tokens_of;
@@ -12,24 +12,26 @@ use crate::engine::{EngineError, Tokenizer};
 
 const WHAT: &str = "The model";
 
-/// A GGUF file, or all parts of one, and what is known beside it.
+/// A GGUF file, or all parts of a split one, with their headers.
 pub struct Gguf {
     sources: Vec<Source>,
     headers: Vec<Header>,
     name: String,
     file: String,
-    tokenizer: Option<FoundTokenizer>,
+    /// The tokenizer outside the file, if there is one.
+    tokenizer: Option<TokenizerSource>,
 }
 
 impl Gguf {
-    /// The file at a path. Where it is a part of a model, all parts are looked for beside it.
+    /// Reads the header of the file at a path. For a part of a split model, also finds all other
+    /// parts in the same folder.
     pub fn from_path(path: &Path) -> Result<Self, EngineError> {
         let tokenizer = path.with_file_name("tokenizer.json");
         let tokenizer = tokenizer.is_file().then_some(tokenizer);
         let source = Source::file(path, WHAT)?;
         let header = read_header(&source)?;
         let file = lossy(path.file_name());
-        let tokenizer = tokenizer.map(|path| FoundTokenizer::Json(path, Box::default()));
+        let tokenizer = tokenizer.map(|path| TokenizerSource::Json(path, Box::default()));
         match header.split {
             None => Ok(Self {
                 sources: vec![source],
@@ -52,7 +54,7 @@ impl Gguf {
         }
     }
 
-    /// A file that is whole, wherever its bytes are.
+    /// Reads the header of a file that is not split, wherever its bytes are.
     pub fn from_source(
         source: Source,
         name: &str,
@@ -63,19 +65,19 @@ impl Gguf {
             sources: vec![source],
             name: name.to_owned(),
             file: "embedded".to_owned(),
-            tokenizer: tokenizer.map(|tokenizer| FoundTokenizer::Ready(Box::new(tokenizer))),
+            tokenizer: tokenizer.map(|tokenizer| TokenizerSource::Ready(Box::new(tokenizer))),
         })
     }
 
-    /// What the headers say of the model.
-    pub fn find(mut self) -> Result<Found, EngineError> {
+    /// Reads the model's configuration from the headers.
+    pub fn locate(mut self) -> Result<LocatedModel, EngineError> {
         let path = self.sources.first().map_or("", Source::path).to_owned();
         let catalog = Catalog::from_gguf(&self.headers, self.sources)?;
         check_count(&self.headers, &path)?;
-        // The first part has the metadata, and gets the tensors of the others.
+        // The first part has the metadata. Add the tensors of the others to it.
         let others = self.headers.split_off(self.headers.len().min(1));
         let Some(mut first) = self.headers.pop() else {
-            return Err(EngineError::malformed(WHAT, "it has no file", &path));
+            return Err(EngineError::malformed(WHAT, "it has no files", &path));
         };
         for header in others {
             first
@@ -84,7 +86,7 @@ impl Gguf {
                 .extend(header.content.tensor_infos);
         }
         let architecture = Architecture::from_gguf(&first.content, &path)?;
-        Ok(Found {
+        Ok(LocatedModel {
             architecture,
             catalog,
             chat: chat_template::of_gguf(&first.content),
@@ -93,7 +95,7 @@ impl Gguf {
             unread: None,
             tokenizer: self
                 .tokenizer
-                .unwrap_or_else(|| FoundTokenizer::Gguf(Box::new(first.content), path)),
+                .unwrap_or_else(|| TokenizerSource::Gguf(Box::new(first.content), path)),
             name: self.name,
             file: self.file,
         })
@@ -104,14 +106,13 @@ fn stem(split: Split, file: &str, source: &Source) -> Result<String, EngineError
     split.stem(file).map(str::to_owned).ok_or_else(|| {
         let (part, n_parts) = (split.part + 1, split.n_parts);
         let ending = split.ending(split.part);
-        let reason = format!(
-            "it is part {part} of {n_parts} of a model, and so its name must end in {ending}"
-        );
+        let reason =
+            format!("it is part {part} of {n_parts} of a model, so its name must end in {ending}");
         EngineError::malformed(WHAT, reason, source.path())
     })
 }
 
-/// All parts of a model, of which one has been read.
+/// Reads the headers of all parts of a split model, one of which has already been read.
 fn parts(
     path: &Path,
     stem: &str,
@@ -141,7 +142,7 @@ fn parts(
         let found = header.split.map(|split| (split.part, split.n_parts));
         if found != Some((part, split.n_parts)) {
             let reason = format!(
-                "it says that it is not part {} of {}, as its name says",
+                "it is not part {} of {}, although its name says so",
                 part + 1,
                 split.n_parts
             );
@@ -153,14 +154,14 @@ fn parts(
     Ok((sources, headers))
 }
 
-/// Parts that are all there may still be of two different models.
+/// Checks that the parts belong to the same model, by their number of tensors.
 fn check_count(headers: &[Header], path: &str) -> Result<(), EngineError> {
-    let n_said = headers.first().and_then(|header| header.split?.n_tensors);
-    let n_tensors: usize = headers.iter().map(|header| header.places.len()).sum();
-    match n_said {
-        Some(n_said) if n_said != n_tensors => {
+    let n_expected = headers.first().and_then(|header| header.split?.n_tensors);
+    let n_tensors: usize = headers.iter().map(|header| header.entries.len()).sum();
+    match n_expected {
+        Some(n_expected) if n_expected != n_tensors => {
             let reason = format!(
-                "its parts have {n_tensors} tensors and not the {n_said} that the first one counts"
+                "its parts have {n_tensors} tensors instead of the {n_expected} that the first part lists"
             );
             Err(EngineError::malformed(WHAT, reason, path))
         }

@@ -1,26 +1,26 @@
-//! Python writes infinities into JSON, which has none; so do some configurations.
+//! Replaces the infinities and NaNs that Python writes into JSON files, although JSON has none.
 
 use std::borrow::Cow;
 
-/// How Python writes them, and what transformers 5 writes instead, which every reader of JSON reads.
-/// What is longer stands first.
-const WRITTEN: [(&[u8], &[u8]); 3] = [
+/// What Python writes, and the valid JSON that transformers 5 writes instead. Longer texts come
+/// first.
+const REPLACEMENTS: [(&[u8], &[u8]); 3] = [
     (b"-Infinity", br#"{"__float__": "-Infinity"}"#),
     (b"Infinity", br#"{"__float__": "Infinity"}"#),
     (b"NaN", br#"{"__float__": "NaN"}"#),
 ];
 
-/// The same file without them.
+/// Returns the same JSON with every infinity and NaN outside strings replaced.
 pub fn without_infinities(json: &[u8]) -> Cow<'_, [u8]> {
     let mut changed = Vec::new();
     let mut n_copied = 0;
     let mut index = 0;
-    let mut in_text = false;
+    let mut in_string = false;
     while let Some(byte) = json.get(index) {
         let rest = json.get(index..).unwrap_or_default();
-        let found = WRITTEN
+        let found = REPLACEMENTS
             .iter()
-            .find(|(old, _)| !in_text && rest.starts_with(old));
+            .find(|(old, _)| !in_string && rest.starts_with(old));
         if let Some((old, new)) = found {
             changed.extend_from_slice(json.get(n_copied..index).unwrap_or_default());
             changed.extend_from_slice(new);
@@ -28,9 +28,9 @@ pub fn without_infinities(json: &[u8]) -> Cow<'_, [u8]> {
             n_copied = index;
             continue;
         }
-        in_text ^= *byte == b'"';
-        // What a backslash stands before ends no text.
-        index += if in_text && *byte == b'\\' { 2 } else { 1 };
+        in_string ^= *byte == b'"';
+        // An escaped quotation mark does not end a string.
+        index += if in_string && *byte == b'\\' { 2 } else { 1 };
     }
     if n_copied == 0 {
         return Cow::Borrowed(json);
@@ -46,7 +46,7 @@ mod tests {
     use super::without_infinities;
 
     #[test]
-    fn what_is_no_json_becomes_json_and_nothing_else_does() {
+    fn infinities_become_valid_json_and_nothing_else_changes() {
         for (json, expected) in [
             (
                 r#"{"a": [0.0, Infinity], "b": -Infinity}"#,

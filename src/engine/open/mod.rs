@@ -1,7 +1,7 @@
-//! Opens models: first what the headers of their files say, then the weights.
+//! Opens models: first reads the headers of their files, then the weights.
 //!
-//! A file that is no model is refused by its header, and so is a part that the model lacks: before any
-//! weight is read.
+//! A file that is not a model, and a model with missing parts, are rejected before any weights are
+//! read.
 
 mod architecture;
 mod folder;
@@ -17,7 +17,7 @@ use candle_core::quantized::gguf_file::Content;
 
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
 use super::tokenizer_config::TokenizerConfig;
-use super::weights::Catalog;
+use super::weights::{Catalog, LoadStop};
 use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
@@ -27,60 +27,60 @@ use self::architecture::Architecture;
 
 pub(super) use gguf::Gguf;
 
-/// Opens a model: a GGUF file or any part of one that is split, a folder with `config.json`,
-/// `tokenizer.json` and safetensors, or one of those files. Nothing comes back where `progress` wants no
-/// more of it.
+/// Opens a model: a GGUF file, any part of a split one, a folder with `config.json`,
+/// `tokenizer.json` and safetensors, or one of the files in such a folder. Returns `None` if
+/// `progress` cancels the load.
 pub fn open_path(
     path: &Path,
     compute: &Compute,
     progress: LoadProgress<'_>,
 ) -> Result<Option<LoadedModel>, EngineError> {
-    find(path)?.load(compute, progress)
+    locate(path)?.load(compute, progress)
 }
 
-/// What the files of a model say of it, and what it would take to load it. Reads their headers only.
+/// Describes a model and what loading it would take. Reads only the headers of its files.
 pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
-    Ok(find(path)?.outline())
+    Ok(locate(path)?.outline())
 }
 
-fn find(path: &Path) -> Result<Found, EngineError> {
+fn locate(path: &Path) -> Result<LocatedModel, EngineError> {
     if path.is_dir() {
-        return folder::find(path, None);
+        return folder::locate(path, None);
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("json") => folder::find(folder, None),
-        Some("safetensors") => folder::find(folder, Some(path)),
-        _ => Gguf::from_path(path)?.find(),
+        Some("json") => folder::locate(folder, None),
+        Some("safetensors") => folder::locate(folder, Some(path)),
+        _ => Gguf::from_path(path)?.locate(),
     }
 }
 
-/// A model whose headers have been read.
-pub(super) struct Found {
+/// A model whose files were found and whose headers were read, ready to be loaded.
+pub(super) struct LocatedModel {
     architecture: Architecture,
     catalog: Catalog,
-    tokenizer: FoundTokenizer,
+    tokenizer: TokenizerSource,
     chat: Option<Result<ChatTemplate, ChatError>>,
     end_tokens: Vec<TokenId>,
     recommended_sampling: Option<RecommendedSampling>,
+    /// Why the recommended settings could not be read, if they could not.
     unread: Option<String>,
     name: String,
     file: String,
 }
 
-/// Where a model's tokenizer is. To build it takes long, and an outline does not need it.
-pub(super) enum FoundTokenizer {
-    /// Here.
+/// Where to get a model's tokenizer. Building it is slow, and an outline does not need it.
+pub(super) enum TokenizerSource {
     Ready(Box<Tokenizer>),
-    /// In a `tokenizer.json`, with what the files beside it add.
+    /// A `tokenizer.json`, and the settings from the files beside it.
     Json(PathBuf, Box<TokenizerConfig>),
-    /// In the metadata of the GGUF file at the path.
+    /// The metadata of the GGUF file at this path.
     Gguf(Box<Content>, String),
 }
 
-impl Found {
-    /// What the headers say.
+impl LocatedModel {
+    /// Describes the model from its headers.
     pub fn outline(self) -> ModelOutline {
         ModelOutline {
             unread: self.unread,
@@ -88,7 +88,7 @@ impl Found {
         }
     }
 
-    /// Reads the weights; nothing comes back where `progress` wants no more of it.
+    /// Loads the weights and the tokenizer. Returns `None` if `progress` cancels the load.
     pub fn load(
         self,
         compute: &Compute,
@@ -98,14 +98,14 @@ impl Found {
         let implementation = self.architecture.implementation();
         let quantization = self.catalog.quantization();
         let compute = self.architecture.compute(compute);
-        // All files are being hashed from here on.
+        // This starts to hash the files.
         let mut checkpoint = self.catalog.open(progress)?;
         let tokenizer = self.tokenizer.build()?;
-        let loaded = self.architecture.load(&mut checkpoint, &compute);
-        if checkpoint.is_left() {
-            return Ok(None);
-        }
-        let (lm, n_params) = loaded?;
+        let (lm, n_params) = match self.architecture.load(&mut checkpoint, &compute) {
+            Ok(loaded) => loaded,
+            Err(LoadStop::Cancelled) => return Ok(None),
+            Err(LoadStop::Failed(error)) => return Err(error),
+        };
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
         let vocabulary = tokenizer.vocabulary(n_vocab);
@@ -138,7 +138,7 @@ impl Found {
     }
 }
 
-impl FoundTokenizer {
+impl TokenizerSource {
     fn build(self) -> Result<Tokenizer, EngineError> {
         match self {
             Self::Ready(tokenizer) => Ok(*tokenizer),
@@ -153,16 +153,17 @@ impl FoundTokenizer {
     }
 }
 
-/// A table may have some rows more than the tokenizer has tokens, for the sake of round numbers. A few
-/// tokens may have no row: the Gemma 3 that reads only text has the tokenizer of the one that also sees,
-/// and some fine-tunes add tokens that they never use. With more than that on either side the two
-/// can't belong together.
+/// Checks that the tokenizer fits the model.
+///
+/// The embedding table may be padded with some extra rows. A few tokens may have no row: the
+/// text-only Gemma 3 shares the tokenizer of the multimodal one, and some fine-tunes add tokens
+/// that they never use. A larger difference means that the two don't belong together.
 fn check_tokenizer(tokenizer: &Tokenizer, n_model: usize) -> Result<(), EngineError> {
     let n_tokenizer = tokenizer.n_tokens();
-    let n_unnamed_rows = n_model.saturating_sub(n_tokenizer);
-    let n_rowless_tokens = n_tokenizer.saturating_sub(n_model);
-    let most = n_model / 8;
-    if n_unnamed_rows <= most.max(1024) && n_rowless_tokens <= most.min(64) {
+    let n_extra_rows = n_model.saturating_sub(n_tokenizer);
+    let n_extra_tokens = n_tokenizer.saturating_sub(n_model);
+    let n_tolerated = n_model / 8;
+    if n_extra_rows <= n_tolerated.max(1024) && n_extra_tokens <= n_tolerated.min(64) {
         Ok(())
     } else {
         Err(EngineError::TokenizerMismatch {
@@ -172,7 +173,7 @@ fn check_tokenizer(tokenizer: &Tokenizer, n_model: usize) -> Result<(), EngineEr
     }
 }
 
-/// The end tokens that the files name, and those that are known by their own names.
+/// Returns the end-of-text tokens that the files list, and those recognized by name.
 fn all_end_tokens(
     mut tokens: Vec<TokenId>,
     tokenizer: &Tokenizer,

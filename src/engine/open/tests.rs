@@ -1,5 +1,5 @@
-//! Every way in which a GGUF file stores weights, on both paths: the logits are those of the same
-//! weights in full precision, up to what the inputs of a product are rounded by.
+//! Checks every GGUF data type on both backends: the logits must match those of the same weights in
+//! full precision, up to the rounding of the inputs to a product.
 
 use std::io::Cursor;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-use super::{Architecture, Found, Gguf};
+use super::{Architecture, Gguf, LocatedModel};
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::decoder::Decoder;
@@ -20,7 +20,7 @@ const HIDDEN: usize = 256;
 const FFN: usize = 320;
 const N_VOCAB: usize = 48;
 
-/// Matrices of one layer: name, rows, columns.
+/// The matrices of the model: name, rows, columns.
 const MATRICES: [(&str, usize, usize); 8] = [
     ("token_embd", N_VOCAB, HIDDEN),
     ("blk.0.attn_q", HIDDEN, HIDDEN),
@@ -32,7 +32,7 @@ const MATRICES: [(&str, usize, usize); 8] = [
     ("blk.0.ffn_down", HIDDEN, FFN),
 ];
 
-/// What llama.cpp stores a tensor as whose rows are no whole blocks.
+/// Returns the type that llama.cpp falls back to if the rows of a tensor are not whole blocks.
 fn fallback(dtype: GgmlDType, width: usize) -> GgmlDType {
     if width.is_multiple_of(dtype.block_size()) {
         return dtype;
@@ -45,11 +45,11 @@ fn fallback(dtype: GgmlDType, width: usize) -> GgmlDType {
     }
 }
 
-/// The model's weights, stored as `dtype_of` says.
+/// Creates the model's weights, each stored in the type that `dtype_of` returns.
 fn weights(dtype_of: impl Fn(&str) -> GgmlDType) -> Vec<(String, QTensor)> {
     let mut state = 7_u32;
     let mut next = move || {
-        // The constants of Numerical Recipes.
+        // The generator of Numerical Recipes.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f32::from((state >> 16) as u16) / 32_768.0 - 1.0
     };
@@ -71,15 +71,16 @@ fn weights(dtype_of: impl Fn(&str) -> GgmlDType) -> Vec<(String, QTensor)> {
     tensors
 }
 
-fn in_full_precision(tensors: &[(String, QTensor)]) -> Vec<(String, QTensor)> {
-    let widened =
+fn dequantized(tensors: &[(String, QTensor)]) -> Vec<(String, QTensor)> {
+    let dequantize =
         |tensor: &QTensor| QTensor::quantize(&tensor.dequantize(&Device::Cpu)?, GgmlDType::F32);
-    let widened = |(name, tensor): &(String, QTensor)| (name.clone(), widened(tensor).unwrap());
-    tensors.iter().map(widened).collect()
+    let dequantize =
+        |(name, tensor): &(String, QTensor)| (name.clone(), dequantize(tensor).unwrap());
+    tensors.iter().map(dequantize).collect()
 }
 
-/// A model of these weights.
-fn found(tensors: &[(String, QTensor)]) -> Found {
+/// Writes a model with these weights, and locates it.
+fn located(tensors: &[(String, QTensor)]) -> LocatedModel {
     let number = |value: usize| Value::U32(value as u32);
     let metadata = [
         ("general.architecture", Value::String("llama".to_owned())),
@@ -99,10 +100,13 @@ fn found(tensors: &[(String, QTensor)]) -> Found {
     let mut file = Cursor::new(Vec::new());
     gguf_file::write(&mut file, &metadata, &tensors).unwrap();
     let source = Source::memory(file.into_inner(), "");
-    Gguf::from_source(source, "", None).unwrap().find().unwrap()
+    Gguf::from_source(source, "", None)
+        .unwrap()
+        .locate()
+        .unwrap()
 }
 
-/// The logits after each of a few tokens.
+/// Returns the logits after each of a few tokens.
 fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
     let sequence = lm.open();
     let rows = [1, 17, 4, 33, 40].map(|token| Row {
@@ -117,37 +121,37 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
 
 fn blueprint(architecture: Architecture) -> Blueprint {
     match architecture {
-        Architecture::Own(blueprint) => blueprint,
-        Architecture::Borrowed(_) => panic!("this one is ours"),
+        Architecture::Quartet(blueprint) => blueprint,
+        Architecture::Candle(_) => panic!("our own decoder should support this model"),
     }
 }
 
-/// The logits on the processor's path, and on that of tensors alone.
-fn both_paths(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
-    let here = found(tensors);
+/// Returns the logits of the CPU backend and of the tensor backend.
+fn both_backends(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
+    let located = located(tensors);
     let mut progress = |_| ControlFlow::Continue(());
-    let mut checkpoint = here.catalog.open(&mut progress).unwrap();
+    let mut checkpoint = located.catalog.open(&mut progress).unwrap();
     let mut lm = Decoder::on_cpu(
-        blueprint(here.architecture),
+        blueprint(located.architecture),
         &mut checkpoint,
         &Compute::on_cpu(),
     )
     .unwrap();
     let on_cpu = logits(&mut lm);
-    [on_cpu, in_tensors(tensors, Precision::F32)]
+    [on_cpu, on_tensors(tensors, Precision::F32)]
 }
 
-/// The logits on the path of tensors, in this precision.
-fn in_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
-    let found = found(tensors);
+/// Returns the logits of the tensor backend.
+fn on_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
+    let located = located(tensors);
     let mut progress = |_| ControlFlow::Continue(());
-    let mut checkpoint = found.catalog.open(&mut progress).unwrap();
-    let blueprint = blueprint(found.architecture);
+    let mut checkpoint = located.catalog.open(&mut progress).unwrap();
+    let blueprint = blueprint(located.architecture);
     let lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
     logits(&mut lm.unwrap())
 }
 
-/// The root of the mean square of the differences, relative to the logits'.
+/// Returns the root mean square of the differences, relative to that of the expected logits.
 fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
     let square = |values: &mut dyn Iterator<Item = f32>| -> f32 { values.map(|x| x * x).sum() };
     let differences = &mut found.iter().zip(expected).map(|(a, b)| a - b);
@@ -156,15 +160,15 @@ fn relative_error(found: &[f32], expected: &[f32]) -> f32 {
 
 fn check(dtype_of: impl Fn(&str) -> GgmlDType, tolerance: f32, quantization: &str) {
     let tensors = weights(dtype_of);
-    assert_eq!(found(&tensors).catalog.quantization(), quantization);
-    let [expected, _] = both_paths(&in_full_precision(&tensors));
-    let [ours, candles] = both_paths(&tensors).map(|found| {
+    assert_eq!(located(&tensors).catalog.quantization(), quantization);
+    let [expected, _] = both_backends(&dequantized(&tensors));
+    let [ours, candles] = both_backends(&tensors).map(|found| {
         assert_eq!(found.len(), 5 * N_VOCAB);
         let error = relative_error(&found, &expected);
         assert!(error < tolerance, "{quantization}: {error}");
         error
     });
-    // Chance decides between errors of one size.
+    // The tolerance allows for chance between errors of the same size.
     assert!(
         ours < 1.2 * candles.max(1e-6),
         "{quantization}: {ours}, candle's {candles}"
@@ -172,9 +176,9 @@ fn check(dtype_of: impl Fn(&str) -> GgmlDType, tolerance: f32, quantization: &st
 }
 
 #[test]
-fn every_type_gives_the_logits_of_its_widened_weights() {
-    // Products with floating-point weights round nothing; the others round their inputs to 8 bits, 32 or
-    // 256 of them by one scale.
+fn every_type_yields_the_logits_of_its_dequantized_weights() {
+    // Products with floating-point weights don't round their inputs. The others round them to 8
+    // bits, in blocks of 32 or 256 values that share a scale.
     for (dtype, tolerance, quantization) in [
         (GgmlDType::F32, 1e-5, "F32"),
         (GgmlDType::F16, 1e-5, "F16"),
@@ -197,8 +201,8 @@ fn every_type_gives_the_logits_of_its_widened_weights() {
 }
 
 #[test]
-fn a_file_of_several_types_is_read_as_each_tensor_says() {
-    // As in Q4_K_M: what matters most is stored better.
+fn a_file_can_mix_types() {
+    // As in Q4_K_M, the most sensitive tensors get more bits.
     let mixed = |name: &str| match name {
         "blk.0.attn_v" | "token_embd" => GgmlDType::Q6K,
         "blk.0.ffn_gate" => GgmlDType::BF16,
@@ -208,13 +212,13 @@ fn a_file_of_several_types_is_read_as_each_tensor_says() {
 }
 
 #[test]
-fn quantised_weights_stay_as_they_are_in_half_precision() {
+fn half_precision_leaves_quantized_weights_unchanged() {
     for dtype in [GgmlDType::Q8_0, GgmlDType::Q4K] {
         let tensors = weights(|_| dtype);
-        let expected = in_tensors(&in_full_precision(&tensors), Precision::F32);
-        // The inputs of such products are rounded to 8 bits in all cases.
+        let expected = on_tensors(&dequantized(&tensors), Precision::F32);
+        // In any precision, these products round their inputs to 8 bits.
         for (precision, tolerance) in [(Precision::Bf16, 0.04), (Precision::F16, 0.02)] {
-            let error = relative_error(&in_tensors(&tensors, precision), &expected);
+            let error = relative_error(&on_tensors(&tensors, precision), &expected);
             assert!(
                 error < tolerance,
                 "{dtype:?} in {}: {error}",

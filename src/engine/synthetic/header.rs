@@ -1,35 +1,36 @@
-//! Writes what stands before the tensors of a GGUF file: metadata, and where the tensors stand.
+//! Writes the header of a GGUF file: its metadata and its list of tensors.
 
 use candle_core::quantized::GgmlDType;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 
 use super::shape::{Shape, Tensor};
 
-/// How far tensors stand apart.
+/// The alignment of tensors, in bytes.
 const ALIGNMENT: u64 = 32;
 
+// The type numbers of metadata values.
 const U32: u32 = 4;
 const F32: u32 = 6;
 const BOOL: u32 = 7;
 const TEXT: u32 = 8;
 const LIST: u32 = 9;
 
-/// A token of text, and one that is only a sign.
+// The type numbers of tokens.
 const NORMAL: u32 = 1;
 const CONTROL: u32 = 3;
 
-/// A header in the making.
+/// A header under construction.
 struct Header(Vec<u8>);
 
-/// Where a tensor will stand, from the beginning of the file, and in how many bytes.
+/// The bytes of a tensor, counted from the start of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct TensorRange {
     pub start: u64,
     pub n_bytes: u64,
 }
 
-/// The header of a model of this shape, and the room of each tensor.
-pub fn header(shape: &Shape, tensors: &[(Tensor, GgmlDType)]) -> (Vec<u8>, Vec<Room>) {
+/// Writes the header of a model. Returns it with the byte range of each tensor.
+pub fn header(shape: &Shape, tensors: &[(Tensor, GgmlDType)]) -> (Vec<u8>, Vec<TensorRange>) {
     let mut metadata = Header(Vec::new());
     let n_entries = metadata.add_shape(shape) + metadata.add_tokenizer(shape);
     let mut header = Header(b"GGUF".to_vec());
@@ -39,26 +40,26 @@ pub fn header(shape: &Shape, tensors: &[(Tensor, GgmlDType)]) -> (Vec<u8>, Vec<R
     header.0.extend(metadata.0);
 
     let mut offset = 0;
-    let mut rooms = Vec::new();
+    let mut ranges = Vec::new();
     for (tensor, dtype) in tensors {
         let n_values = tensor.n_rows.unwrap_or(1) * tensor.width;
         let n_bytes = (n_values / dtype.block_size() * dtype.type_size()) as u64;
         header.add_tensor(tensor, *dtype, offset);
-        rooms.push(Room {
+        ranges.push(TensorRange {
             start: offset,
             n_bytes,
         });
         offset = (offset + n_bytes).next_multiple_of(ALIGNMENT);
     }
     let n_header_bytes = (header.0.len() as u64).next_multiple_of(ALIGNMENT);
-    for room in &mut rooms {
-        room.start += n_header_bytes;
+    for range in &mut ranges {
+        range.start += n_header_bytes;
     }
-    (header.0, rooms)
+    (header.0, ranges)
 }
 
 impl Header {
-    /// Gives how many entries it added.
+    /// Adds the architecture. Returns the number of entries added.
     fn add_shape(&mut self, shape: &Shape) -> u64 {
         let architecture = shape.architecture;
         let numbers = [
@@ -89,7 +90,8 @@ impl Header {
         1 + (numbers.len() + floats.len()) as u64
     }
 
-    /// A token for each byte, tokens that no text leads to, and last the one that ends a text.
+    /// Adds a tokenizer with a token for each byte, filler tokens that no text produces, and the
+    /// end-of-text token. Returns the number of entries added.
     fn add_tokenizer(&mut self, shape: &Shape) -> u64 {
         let mut bytes: Vec<String> = ByteLevel::alphabet()
             .into_iter()
@@ -158,7 +160,7 @@ impl Header {
     }
 }
 
-/// The number of a type in ggml's list.
+/// Returns the number of a type in ggml.
 const fn number(dtype: GgmlDType) -> u32 {
     match dtype {
         GgmlDType::F32 => 0,

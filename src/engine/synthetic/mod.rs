@@ -1,7 +1,7 @@
-//! Models of a known shape with random weights, which stand in no file: to measure speed with.
+//! Models of a known shape with random weights and without a file, for measuring speed.
 //!
-//! Behind a header like that of a real file the weights are made as they are read, so a synthetic model
-//! goes the same way as any other, and there is never a second copy of it.
+//! A synthetic model has the header of a real GGUF file, and its weights are generated as they are
+//! read. So it loads like any other model, and there is never a second copy in memory.
 
 mod file_type;
 mod header;
@@ -11,7 +11,7 @@ use self::file_type::{FILE_TYPES, FileType};
 use self::header::header;
 use self::shape::{Kind, SHAPES, Shape, Tensor};
 use super::open::Gguf;
-use super::weights::{Made, MadeTensor, Source};
+use super::weights::{Source, SyntheticTensor, SyntheticWeights};
 use super::{Compute, EngineError, LoadProgress, LoadedModel};
 use crate::generation::ModelOutline;
 
@@ -23,22 +23,23 @@ pub struct Synthetic {
     seed: u64,
 }
 
-/// By how much logits deviate. Their perplexity is then about 33 over 49,152 tokens and 55 over 151,936, not far from
-/// that of trained models on plain text; flatter ones let a chain keep many more tokens than it ever does.
+/// The standard deviation of the logits. It results in a perplexity of about 33 for 49,152 tokens
+/// and 55 for 151,936 tokens, close to that of trained models on plain text. With flatter logits, a
+/// sampler chain would keep unrealistically many tokens.
 const LOGIT_DEVIATION: f32 = 4.5;
 
 impl Synthetic {
-    /// The names of all shapes.
+    /// Iterates over the names of all shapes.
     pub fn shape_names() -> impl Iterator<Item = &'static str> {
         SHAPES.iter().map(|shape| shape.name)
     }
 
-    /// The names of all ways to store weights.
+    /// Iterates over the names of all file types.
     pub fn file_type_names() -> impl Iterator<Item = &'static str> {
         FILE_TYPES.iter().map(|file_type| file_type.name)
     }
 
-    /// The model of these names, with weights made from a seed.
+    /// Returns the model with these names and seed, or `None` if either name is unknown.
     pub fn find(shape: &str, file_type: &str, seed: u64) -> Option<Self> {
         Some(Self {
             shape: SHAPES.iter().find(|known| known.name == shape)?,
@@ -47,18 +48,18 @@ impl Synthetic {
         })
     }
 
-    /// What a file of it would say, and what it takes.
+    /// Describes the model and what loading it would take.
     pub fn inspect(self) -> Result<ModelOutline, EngineError> {
-        Ok(self.gguf()?.find()?.outline())
+        Ok(self.gguf()?.locate()?.outline())
     }
 
-    /// Makes and loads it; nothing comes back where `progress` wants no more of it.
+    /// Loads the model. Returns `None` if `progress` cancels the load.
     pub fn open(
         self,
         compute: &Compute,
         progress: LoadProgress<'_>,
     ) -> Result<Option<LoadedModel>, EngineError> {
-        self.gguf()?.find()?.load(compute, progress)
+        self.gguf()?.locate()?.load(compute, progress)
     }
 
     fn gguf(self) -> Result<Gguf, EngineError> {
@@ -68,13 +69,13 @@ impl Synthetic {
             (tensor, dtype)
         });
         let tensors: Vec<_> = tensors.collect();
-        let (header, rooms) = header(self.shape, &tensors);
-        let made = tensors.iter().zip(rooms).zip(self.seed..);
-        let made = made.map(|(((tensor, dtype), room), seed)| {
+        let (header, ranges) = header(self.shape, &tensors);
+        let seeded = tensors.iter().zip(ranges).zip(self.seed..);
+        let weights = seeded.map(|(((tensor, dtype), range), seed)| {
             let (mean, deviation) = distribution(tensor);
-            MadeTensor {
-                start: room.start,
-                n_bytes: room.n_bytes,
+            SyntheticTensor {
+                start: range.start,
+                n_bytes: range.n_bytes,
                 dtype: *dtype,
                 mean,
                 deviation,
@@ -82,17 +83,18 @@ impl Synthetic {
             }
         });
         let name = format!("Random {}", self.shape.name);
-        let source = Source::made(Made::new(header, made.collect()), &name);
+        let source = Source::synthetic(SyntheticWeights::new(header, weights.collect()), &name);
         Gguf::from_source(source, &name, None)
     }
 }
 
-/// The mean and the deviation of a tensor's values: what goes in at length 1 comes out near it.
+/// Returns the mean and standard deviation of a tensor's values, chosen so that the norms of
+/// activations stay near 1.
 fn distribution(tensor: &Tensor) -> (f32, f32) {
-    let even = 1.0 / (tensor.width as f32).sqrt();
+    let unit_gain = 1.0 / (tensor.width as f32).sqrt();
     match tensor.kind {
-        Kind::Embedding => (0.0, LOGIT_DEVIATION * even),
-        Kind::Value { .. } | Kind::FfnDown { .. } | Kind::Matrix => (0.0, even),
+        Kind::Embedding => (0.0, LOGIT_DEVIATION * unit_gain),
+        Kind::Value { .. } | Kind::FfnDown { .. } | Kind::Matrix => (0.0, unit_gain),
         Kind::Norm => (1.0, 0.1),
         Kind::Bias => (0.0, 0.1),
     }
@@ -104,7 +106,7 @@ mod tests {
     use crate::engine::{Compute, Row};
 
     #[test]
-    fn a_model_of_every_type_loads_and_gives_sane_logits() {
+    fn a_model_of_every_file_type_loads_and_returns_plausible_logits() {
         for file_type in Synthetic::file_type_names() {
             let synthetic = Synthetic::find("tiny", file_type, 1).unwrap();
             let mut model = synthetic

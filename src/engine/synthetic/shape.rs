@@ -1,15 +1,15 @@
-//! The shapes of known models, as data, and the tensors that each has.
+//! The shapes of known models, as data, and the tensors that follow from each.
 
 /// The shape of a model.
 #[derive(Debug, PartialEq)]
 pub struct Shape {
-    /// The name by which it is asked for.
+    /// The name on the command line.
     pub name: &'static str,
-    /// The family, as GGUF names it.
+    /// The family's name in GGUF.
     pub architecture: &'static str,
     /// The width of the residual stream.
     pub hidden_size: usize,
-    /// The width inside the feed-forward network.
+    /// The inner width of the feed-forward network.
     pub ffn_size: usize,
     pub n_layers: usize,
     pub n_heads: usize,
@@ -18,17 +18,17 @@ pub struct Shape {
     pub n_vocab: usize,
     pub n_context: usize,
     pub rope_theta: f32,
-    /// What is added under the root of a norm.
+    /// Added to the mean square in norms.
     pub eps: f32,
-    /// How the tokenizer splits a text.
+    /// The `tokenizer.ggml.pre` in GGUF, which names the rules that split a text into words.
     pub splitting: &'static str,
-    /// Whether vectors are added to queries, keys and values.
+    /// Whether the query, key and value projections have biases.
     pub qkv_biases: bool,
-    /// Whether the heads of queries and keys have norms.
+    /// Whether each query and key head is normed.
     pub head_norms: bool,
 }
 
-/// All shapes that are known, the smallest first. Each has its table of tokens as its output head.
+/// All known shapes, the smallest first. In each, the embedding table is also the output head.
 pub const SHAPES: [Shape; 5] = [
     Shape {
         name: "tiny",
@@ -117,20 +117,22 @@ pub const SHAPES: [Shape; 5] = [
     },
 ];
 
-/// What a tensor is for, as far as that decides how it is stored and filled.
+/// The purpose of a tensor, which determines its type and its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The table of tokens, which is the output head too.
+    /// The embedding table, which is also the output head.
     Embedding,
-    /// The matrix of values in a layer.
-    Value { layer: usize },
-    /// The last matrix of the feed-forward network in a layer.
-    FfnDown { layer: usize },
-    /// Another matrix.
+    /// The value projection of a layer.
+    Value {
+        layer: usize,
+    },
+    /// The down projection of a layer's feed-forward network.
+    FfnDown {
+        layer: usize,
+    },
+    /// Any other matrix.
     Matrix,
-    /// The weights of a norm.
     Norm,
-    /// A vector that is added.
     Bias,
 }
 
@@ -140,7 +142,7 @@ pub struct Tensor {
     /// Its name in a GGUF file.
     pub name: String,
     pub kind: Kind,
-    /// How many rows it has; none where it is a vector.
+    /// `None` for a vector.
     pub n_rows: Option<usize>,
     pub width: usize,
 }
@@ -166,7 +168,7 @@ impl Tensor {
 }
 
 impl Shape {
-    /// All tensors, in the order in which they stand in the file.
+    /// Returns all tensors in file order.
     pub fn tensors(&self) -> Vec<Tensor> {
         let table = "token_embd.weight".to_owned();
         let mut tensors = vec![Tensor::matrix(

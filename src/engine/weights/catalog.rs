@@ -1,146 +1,146 @@
-//! Which tensors a model's files hold, known from their headers alone.
+//! The tensors in a model's files, known from the file headers alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::gguf::Header;
-use super::place::{Place, check_places};
 use super::stored_type::{StoredType, is_half};
+use super::tensor_entry::{TensorEntry, check_entries};
 use super::{Checkpoint, Source, safetensors};
 use crate::engine::{EngineError, LoadProgress};
 
-/// Which tensors a model's files hold, and where.
+/// The tensors in a model's files, by name.
 #[derive(Debug)]
 pub struct Catalog {
     pub(super) sources: Arc<[Source]>,
-    pub(super) places: BTreeMap<String, Place>,
+    pub(super) entries: BTreeMap<String, TensorEntry>,
 }
 
 impl Catalog {
-    /// The tensors of a GGUF file, or of all parts of one.
+    /// Lists the tensors of a GGUF file, or of all parts of a split one.
     pub fn from_gguf(headers: &[Header], sources: Vec<Source>) -> Result<Self, EngineError> {
-        let places = headers.iter().enumerate().flat_map(|(file, header)| {
-            let places = header.places.iter().cloned();
-            places.map(move |place| Place { file, ..place })
+        let entries = headers.iter().enumerate().flat_map(|(file, header)| {
+            let entries = header.entries.iter().cloned();
+            entries.map(move |entry| TensorEntry { file, ..entry })
         });
-        Self::new(places.collect(), sources)
+        Self::new(entries.collect(), sources)
     }
 
-    /// The tensors of a safetensors file.
+    /// Lists the tensors of a safetensors file.
     pub fn from_safetensors(source: Source) -> Result<Self, EngineError> {
-        let places = safetensors::read_header(&source)?;
-        Self::new(places, vec![source])
+        let entries = safetensors::read_header(&source)?;
+        Self::new(entries, vec![source])
     }
 
-    /// The tensors of several safetensors files, each with the names of those that are wanted of it.
+    /// Lists the tensors of several safetensors files. Each file comes with the names of the
+    /// tensors to take from it.
     pub fn from_shards(shards: Vec<(Source, Vec<String>)>) -> Result<Self, EngineError> {
-        let mut wanted_places = Vec::new();
+        let mut wanted = Vec::new();
         let mut sources = Vec::new();
         for (file, (source, names)) in shards.into_iter().enumerate() {
-            let places = safetensors::read_header(&source)?;
-            let mut places: BTreeMap<_, _> = places
+            let entries = safetensors::read_header(&source)?;
+            let mut entries: BTreeMap<_, _> = entries
                 .into_iter()
-                .map(|place| (place.name.clone(), place))
+                .map(|entry| (entry.name.clone(), entry))
                 .collect();
             for name in names {
-                let Some(place) = places.remove(&name) else {
-                    let reason = format!(
-                        "there is no tensor {name}, which the index looks for in this file"
-                    );
+                let Some(entry) = entries.remove(&name) else {
+                    let reason =
+                        format!("tensor {name} is missing, although the index lists it here");
                     return Err(source.malformed(reason));
                 };
-                wanted_places.push(Place { file, ..place });
+                wanted.push(TensorEntry { file, ..entry });
             }
             sources.push(source);
         }
-        Self::new(wanted_places, sources)
+        Self::new(wanted, sources)
     }
 
-    fn new(places: Vec<Place>, sources: Vec<Source>) -> Result<Self, EngineError> {
+    fn new(entries: Vec<TensorEntry>, sources: Vec<Source>) -> Result<Self, EngineError> {
         let mut by_name = BTreeMap::new();
-        for place in places {
-            let (name, file) = (place.name.clone(), place.file);
-            if by_name.insert(name.clone(), place).is_some()
+        for entry in entries {
+            let (name, file) = (entry.name.clone(), entry.file);
+            if by_name.insert(name.clone(), entry).is_some()
                 && let Some(source) = sources.get(file)
             {
-                return Err(source.malformed(format!("there are two tensors {name}")));
+                return Err(source.malformed(format!("it contains tensor {name} twice")));
             }
         }
-        check_places(&by_name, &sources)?;
+        check_entries(&by_name, &sources)?;
         Ok(Self {
             sources: sources.into(),
-            places: by_name,
+            entries: by_name,
         })
     }
 
-    /// Begins to read.
+    /// Opens the files for reading and starts to hash them.
     pub fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
     }
 
-    /// The shape of a tensor that is there.
+    /// Returns the shape of a tensor, or `None` if it is missing or already taken.
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
-        self.places.get(name).map(|place| place.shape.as_slice())
+        self.entries.get(name).map(|entry| entry.shape.as_slice())
     }
 
-    /// How many values a tensor has that is there.
+    /// Returns the number of values in a tensor, or 0 if it is missing or already taken.
     pub fn n_values(&self, name: &str) -> u64 {
-        self.places.get(name).map_or(0, Place::n_values)
+        self.entries.get(name).map_or(0, TensorEntry::n_values)
     }
 
-    /// All tensors but for masks and tables that follow from the configuration: some files hold those
-    /// too, and they are never loaded.
-    pub fn weights(&self) -> impl Iterator<Item = &Place> {
-        self.places.values().filter(|place| {
-            let is_mask = place.name.ends_with(".attn.bias") && place.shape.len() == 4;
+    /// Iterates over the tensors that are weights. Some files also store masks and tables that
+    /// follow from the configuration, which are never loaded.
+    pub fn weights(&self) -> impl Iterator<Item = &TensorEntry> {
+        self.entries.values().filter(|entry| {
+            let is_mask = entry.name.ends_with(".attn.bias") && entry.shape.len() == 4;
             let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
-            !is_mask && !ends.iter().any(|end| place.name.ends_with(end))
+            !is_mask && !ends.iter().any(|end| entry.name.ends_with(end))
         })
     }
 
-    /// How many values all weights have.
+    /// Returns the number of values in all weights.
     pub fn n_all_values(&self) -> u64 {
-        let n_values = self.weights().map(Place::n_values);
+        let n_values = self.weights().map(TensorEntry::n_values);
         n_values.fold(0, u64::saturating_add)
     }
 
-    /// The type that holds most of the weights: "`Q8_0`".
+    /// Returns the name of the type that stores most values, such as "`Q8_0`".
     pub fn quantization(&self) -> String {
         let mut n_values: BTreeMap<_, u64> = BTreeMap::new();
-        for place in self.places.values() {
-            let sum = n_values.entry(place.stored_type.to_string()).or_default();
-            *sum = sum.saturating_add(place.n_values());
+        for entry in self.entries.values() {
+            let sum = n_values.entry(entry.stored_type.to_string()).or_default();
+            *sum = sum.saturating_add(entry.n_values());
         }
-        let main = n_values.into_iter().max_by_key(|(_, n_values)| *n_values);
-        main.map(|(name, _)| name).unwrap_or_default()
+        let most = n_values.into_iter().max_by_key(|(_, n_values)| *n_values);
+        most.map(|(name, _)| name).unwrap_or_default()
     }
 
-    /// How many bytes of 16-bit floating-point weights there are.
+    /// Returns the size in bytes of all 16-bit floating-point tensors.
     pub fn n_half_bytes(&self) -> u64 {
-        let half = |place: &&Place| matches!(&place.stored_type, StoredType::Known(dtype) if is_half(*dtype));
-        self.places
+        let half = |entry: &&TensorEntry| matches!(&entry.stored_type, StoredType::Known(dtype) if is_half(*dtype));
+        self.entries
             .values()
             .filter(half)
-            .map(|place| place.n_bytes)
+            .map(|entry| entry.n_bytes)
             .sum()
     }
 
-    /// How many bytes all tensors have.
+    /// Returns the size in bytes of all tensors.
     pub fn n_bytes(&self) -> u64 {
-        self.places.values().map(|place| place.n_bytes).sum()
+        self.entries.values().map(|entry| entry.n_bytes).sum()
     }
 
-    /// How many bytes the files have.
+    /// Returns the size in bytes of all files.
     pub fn n_file_bytes(&self) -> u64 {
         self.sources.iter().map(Source::n_bytes).sum()
     }
 
-    /// All tensors, by name.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
-        self.places.values()
+    /// Iterates over all tensors in the order of their names.
+    pub fn entries(&self) -> impl Iterator<Item = &TensorEntry> {
+        self.entries.values()
     }
 
-    /// The file that a message about the whole model names.
+    /// Returns the path to name in a message about the model as a whole.
     pub(super) fn path(&self) -> &str {
         self.sources.first().map_or("", Source::path)
     }

@@ -1,30 +1,32 @@
-//! A model's tensors, taken out one by one while its files are hashed.
+//! Reads a model's tensors one by one, while a thread hashes its files.
 
 use std::sync::Arc;
 
-use super::buffers::Buffers;
+use super::buffer_pool::BufferPool;
 use super::fingerprint::Fingerprint;
 use super::finite::all_finite;
-use super::place::Place;
 use super::stored_type::StoredType;
-use super::{Catalog, Source, StoredTensor, WHAT};
+use super::tensor_entry::TensorEntry;
+use super::{Catalog, LoadStop, Source, StoredTensor, WHAT};
 use crate::engine::{EngineError, LoadProgress};
 
-/// Buffers are kept for the next tensors up to this part of all weights each: as large as the matrices of
-/// a layer, but not as the table of tokens.
-const N_KEPT_PART: usize = 32;
+/// The pool keeps a buffer if it is no larger than 1/32 of all weights: large enough for the
+/// matrices of a layer, too small for the embedding table.
+const KEPT_FRACTION: usize = 32;
 
-/// The tensors of one model. Each is read when it is taken out, straight into memory of its own, so that
-/// no more than one or a few exist in the form of the file.
+/// The tensors of one model. Each is read when it is taken, so only a few exist in the file's
+/// format at a time.
 pub struct Checkpoint<'a> {
+    /// The tensors not yet taken.
     catalog: Catalog,
-    buffers: Buffers,
+    buffers: BufferPool,
     fingerprint: Fingerprint,
     n_all_bytes: u64,
     n_all_file_bytes: u64,
-    n_taken: u64,
+    n_taken_bytes: u64,
     progress: LoadProgress<'a>,
-    is_left: bool,
+    /// Whether the progress listener has asked to stop.
+    is_cancelled: bool,
 }
 
 impl<'a> Checkpoint<'a> {
@@ -37,49 +39,51 @@ impl<'a> Checkpoint<'a> {
             }
         })?;
         Ok(Self {
-            buffers: Buffers::new(catalog.n_bytes() as usize / N_KEPT_PART),
+            buffers: BufferPool::new(catalog.n_bytes() as usize / KEPT_FRACTION),
             n_all_bytes: catalog.n_bytes(),
             n_all_file_bytes: catalog.n_file_bytes(),
             catalog,
             fingerprint,
-            n_taken: 0,
+            n_taken_bytes: 0,
             progress,
-            is_left: false,
+            is_cancelled: false,
         })
     }
 
-    /// Takes out the tensor of this name and shape. Where whoever hears the progress wants no more of it,
-    /// the error is only the way out of the middle of a decoder.
-    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, EngineError> {
-        self.check_wanted()?;
-        let removed = self.catalog.places.remove(name);
-        let found = removed.and_then(|place| Some((self.catalog.sources.get(place.file)?, place)));
-        let Some((source, place)) = found else {
-            return Err(self.malformed(format!("there is no tensor {name}")));
+    /// Reads a tensor and removes it from the catalog. Fails if its shape is not the expected one.
+    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
+        self.check_cancelled()?;
+        let removed = self.catalog.entries.remove(name);
+        let found = removed.and_then(|entry| Some((self.catalog.sources.get(entry.file)?, entry)));
+        let Some((source, entry)) = found else {
+            return Err(self.malformed(format!("tensor {name} is missing")).into());
         };
-        if place.shape != shape {
-            let reason = format!("{name} has the shape {:?}, not {shape:?}", place.shape);
-            return Err(source.malformed(reason));
+        if entry.shape != shape {
+            let reason = format!(
+                "tensor {name} has shape {:?} instead of {shape:?}",
+                entry.shape
+            );
+            return Err(source.malformed(reason).into());
         }
-        let n_bytes = place.n_bytes;
-        let tensor = read(source, place, &self.buffers)?;
-        self.count(n_bytes);
-        self.check_wanted()?;
+        let n_bytes = entry.n_bytes;
+        let tensor = read(source, entry, &self.buffers)?;
+        self.add_taken(n_bytes);
+        self.check_cancelled()?;
         Ok(tensor)
     }
 
-    /// Refuses to go on where whoever hears the progress wants no more of it.
-    pub(super) fn check_wanted(&self) -> Result<(), EngineError> {
-        if self.is_left {
-            Err(self.malformed("its loading was called off"))
+    /// Stops the load if the progress listener has asked for it.
+    pub fn check_cancelled(&self) -> Result<(), LoadStop> {
+        if self.is_cancelled {
+            Err(LoadStop::Cancelled)
         } else {
             Ok(())
         }
     }
 
-    /// So many bytes of tensors more were taken.
-    pub(super) fn count(&mut self, n_bytes: u64) {
-        self.n_taken = self.n_all_bytes.min(self.n_taken + n_bytes);
+    /// Adds to the bytes read so far and reports the progress.
+    pub(super) fn add_taken(&mut self, n_bytes: u64) {
+        self.n_taken_bytes = self.n_all_bytes.min(self.n_taken_bytes + n_bytes);
         self.report();
     }
 
@@ -87,28 +91,23 @@ impl<'a> Checkpoint<'a> {
         &self.catalog.sources
     }
 
-    /// The error that these weights are not what they should be.
+    /// Returns the error that the weights are not what the model needs.
     pub fn malformed(&self, reason: impl Into<String>) -> EngineError {
         EngineError::malformed(WHAT, reason, self.catalog.path())
     }
 
-    /// Whether whoever hears the progress wants no more of it.
-    pub const fn is_left(&self) -> bool {
-        self.is_left
-    }
-
-    /// What is left to be taken.
+    /// Returns the tensors not yet taken.
     pub const fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// The shape of a tensor that is there.
+    /// Returns the shape of a tensor, or `None` if it is missing or already taken.
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
         self.catalog.shape(name)
     }
 
-    /// The SHA-256 of the model's files, one after another, in hexadecimal. Waits for it where it is not
-    /// yet done; nothing comes back where the progress is not to go on.
+    /// Waits for the SHA-256 of the concatenated files and returns it in hexadecimal, or `None` if
+    /// the load was cancelled.
     pub fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
         let sha256 = self
@@ -117,39 +116,43 @@ impl<'a> Checkpoint<'a> {
         Ok(sha256.filter(|_| progress(1.0).is_continue()))
     }
 
-    /// Taking all tensors is one half of the way, hashing all bytes is the other.
+    /// Reports the progress: reading the tensors is one half of it, hashing the files the other.
     fn report(&mut self) {
         let hashed = half_of(self.fingerprint.n_hashed(), self.n_all_file_bytes);
-        let taken = half_of(self.n_taken, self.n_all_bytes);
-        self.is_left = (self.progress)(taken + hashed).is_break();
+        let taken = half_of(self.n_taken_bytes, self.n_all_bytes);
+        self.is_cancelled = (self.progress)(taken + hashed).is_break();
     }
 }
 
-fn read(source: &Source, place: Place, buffers: &Buffers) -> Result<StoredTensor, EngineError> {
-    let Place {
+fn read(
+    source: &Source,
+    entry: TensorEntry,
+    buffers: &BufferPool,
+) -> Result<StoredTensor, EngineError> {
+    let TensorEntry {
         name,
         stored_type,
         shape,
         ..
-    } = place;
+    } = entry;
     let dtype = match stored_type {
         StoredType::Known(dtype) => dtype,
         StoredType::Foreign(stored_as) => {
             return Err(EngineError::TypeUnknown {
                 tensor: name,
                 stored_as,
-                instead: "the model's BF16 or F16 weights, or a GGUF file of it",
+                instead: "the model's BF16 or F16 weights, or a GGUF version of it",
                 path: source.path().to_owned(),
             });
         }
     };
-    let n_bytes = place.n_bytes as usize;
+    let n_bytes = entry.n_bytes as usize;
     let Some(mut bytes) = buffers.take(n_bytes) else {
         return Err(source.memory_short(n_bytes));
     };
-    source.take_into(place.start, n_bytes, bytes.bytes_mut())?;
+    source.take_into(entry.start, n_bytes, bytes.bytes_mut())?;
     if !all_finite(dtype, &bytes) {
-        return Err(source.malformed(format!("{name} holds values that are not numbers")));
+        return Err(source.malformed(format!("tensor {name} contains values that are not finite")));
     }
     Ok(StoredTensor {
         dtype,

@@ -1,4 +1,4 @@
-//! The SHA-256 of a model's files, computed on a thread of its own while their tensors are taken.
+//! The SHA-256 of a model's files, computed on a separate thread while the tensors are read.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -11,28 +11,30 @@ use sha2::{Digest, Sha256};
 use super::source::Source;
 use crate::engine::EngineError;
 
-/// How much is hashed at a time: enough to be told rarely, little enough to stay in the cache.
+/// How many bytes to hash at a time: few enough to stay in the CPU cache, many enough that progress
+/// messages are rare.
 const N_PIECE_BYTES: u64 = 1 << 20;
 
-/// How many pieces may be hashed before somebody counts them.
+/// How many pieces may be hashed before the receiver counts them.
 const N_MAX_UNCOUNTED: u64 = 1 << 16;
 
-/// A hash in the making. Dropping it ends its thread.
+/// A hash that is being computed. Dropping it ends its thread.
 #[derive(Debug)]
 pub struct Fingerprint {
+    /// The size in bytes of each piece that has been hashed.
     pieces: Receiver<u64>,
     thread: JoinHandle<Result<String, EngineError>>,
     n_hashed: u64,
 }
 
 impl Fingerprint {
-    /// Begins to hash the sources, one after another as if they were one.
+    /// Starts to hash the concatenation of the sources.
     pub fn start(sources: Arc<[Source]>) -> std::io::Result<Self> {
         let n_pieces: u64 = sources
             .iter()
             .map(|source| source.n_bytes().div_ceil(N_PIECE_BYTES))
             .sum();
-        // Hashing does not wait for whoever counts the pieces, unless that is very far behind.
+        // The hashing thread only waits if the receiver falls far behind.
         let (sender, pieces) = sync_channel(n_pieces.min(N_MAX_UNCOUNTED) as usize);
         let thread = Builder::new()
             .name("sha256".to_owned())
@@ -44,22 +46,22 @@ impl Fingerprint {
         })
     }
 
-    /// How many bytes are hashed by now.
+    /// Returns how many bytes have been hashed so far.
     pub fn n_hashed(&mut self) -> u64 {
         self.n_hashed += self.pieces.try_iter().sum::<u64>();
         self.n_hashed
     }
 
-    /// The hash of all bytes, in hexadecimal. Waits for it, and tells how many are hashed meanwhile;
-    /// nothing comes back where whoever is told has enough.
+    /// Waits for the hash of all bytes and returns it in hexadecimal. Calls `on_progress` with the
+    /// number of bytes hashed so far, and returns `None` if that breaks.
     pub fn finish(
         self,
-        told: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        on_progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<String>, EngineError> {
         let mut n_hashed = self.n_hashed;
         for n_bytes in self.pieces {
             n_hashed += n_bytes;
-            if told(n_hashed).is_break() {
+            if on_progress(n_hashed).is_break() {
                 return Ok(None);
             }
         }
@@ -84,14 +86,14 @@ fn hash(sources: &[Source], pieces: &SyncSender<u64>) -> Result<String, EngineEr
             hasher.update(&piece);
             position += n_bytes;
             if pieces.send(n_bytes).is_err() {
-                // Nobody wants to know any more.
+                // The receiver is gone.
                 return Ok(String::new());
             }
         }
     }
     let mut text = String::new();
     for byte in hasher.finalize() {
-        // Writing to a string can't fail.
+        // Writing to a `String` can't fail.
         write!(text, "{byte:02x}").ok();
     }
     Ok(text)
@@ -101,9 +103,9 @@ fn hash(sources: &[Source], pieces: &SyncSender<u64>) -> Result<String, EngineEr
 mod tests {
     use super::{ControlFlow, Fingerprint, Source};
 
-    /// The examples "abc" and a million times "a" of FIPS 180-2.
+    /// The examples "abc" and one million times "a" from FIPS 180-2.
     #[test]
-    fn sources_are_hashed_as_one_text() {
+    fn sources_are_hashed_as_if_concatenated() {
         let million = vec![b'a'; 500_000];
         for (parts, expected) in [
             (
@@ -132,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_heard_enough_hears_no_more() {
+    fn a_break_ends_the_progress_reports() {
         let source = Source::memory(vec![0; 5 << 20], "");
         let fingerprint = Fingerprint::start([source].into()).unwrap();
-        let mut n_told = 0;
+        let mut n_reports = 0;
         let hash = fingerprint.finish(&mut |_| {
-            n_told += 1;
+            n_reports += 1;
             ControlFlow::Break(())
         });
-        assert_eq!((hash.unwrap(), n_told), (None, 1));
+        assert_eq!((hash.unwrap(), n_reports), (None, 1));
     }
 }

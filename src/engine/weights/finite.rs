@@ -1,43 +1,44 @@
-//! Whether stored values are numbers: one that is not spoils every token.
+//! Checks that stored values are finite: a single NaN or infinity spoils every logit.
 
 use candle_core::quantized::GgmlDType;
 
-/// The bits of an f16 that are all set where it is infinite or not a number.
+/// The exponent bits of an f16. All are set if the value is infinite or NaN.
 const F16_EXPONENT: u16 = 0x7C00;
 
-/// The same of a bf16.
+/// The exponent bits of a bf16.
 const BF16_EXPONENT: u16 = 0x7F80;
 
-/// Whether all values are finite. Of quantised values only the factors of a block can be otherwise.
+/// Returns whether all values are finite. In a quantized block, only the scales can be otherwise.
 pub fn all_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
     match dtype {
         GgmlDType::F32 => floats(bytes.as_chunks().0),
         GgmlDType::F16 => halves(bytes.as_chunks().0, F16_EXPONENT),
         GgmlDType::BF16 => halves(bytes.as_chunks().0, BF16_EXPONENT),
-        GgmlDType::Q4_0 | GgmlDType::Q5_0 | GgmlDType::Q8_0 => factors(dtype, bytes, &[0]),
+        GgmlDType::Q4_0 | GgmlDType::Q5_0 | GgmlDType::Q8_0 => scales_finite(dtype, bytes, &[0]),
         GgmlDType::Q4_1 | GgmlDType::Q5_1 | GgmlDType::Q8_1 | GgmlDType::Q4K | GgmlDType::Q5K => {
-            factors(dtype, bytes, &[0, 2])
+            scales_finite(dtype, bytes, &[0, 2])
         }
-        GgmlDType::Q2K => factors(dtype, bytes, &[80, 82]),
-        GgmlDType::Q3K => factors(dtype, bytes, &[108]),
-        GgmlDType::Q6K => factors(dtype, bytes, &[208]),
+        GgmlDType::Q2K => scales_finite(dtype, bytes, &[80, 82]),
+        GgmlDType::Q3K => scales_finite(dtype, bytes, &[108]),
+        GgmlDType::Q6K => scales_finite(dtype, bytes, &[208]),
         GgmlDType::Q8K => bytes
             .chunks_exact(dtype.type_size())
             .all(|block| block.first_chunk().is_some_and(|scale| floats(&[*scale]))),
     }
 }
 
-/// Whether the f16 factors that stand at these places in each block are finite.
-fn factors(dtype: GgmlDType, bytes: &[u8], places: &[usize]) -> bool {
+/// Returns whether the f16 scales at these byte offsets of each block are finite.
+fn scales_finite(dtype: GgmlDType, bytes: &[u8], offsets: &[usize]) -> bool {
     bytes.chunks_exact(dtype.type_size()).all(|block| {
-        places.iter().all(|place| {
-            let factor = block.get(*place..).and_then(|rest| rest.first_chunk());
-            factor.is_some_and(|factor| halves(&[*factor], F16_EXPONENT))
+        offsets.iter().all(|offset| {
+            let scale = block.get(*offset..).and_then(|rest| rest.first_chunk());
+            scale.is_some_and(|scale| halves(&[*scale], F16_EXPONENT))
         })
     })
 }
 
-// All values are looked at, because a loop that may end early is not run in vectors.
+// These loops check every value, because the compiler does not vectorize a loop that may exit
+// early.
 
 fn floats(values: &[[u8; 4]]) -> bool {
     values.iter().fold(true, |finite, value| {
@@ -58,7 +59,7 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     #[test]
-    fn a_value_that_is_not_a_number_is_found_in_every_type() {
+    fn a_value_that_is_not_finite_is_found_in_every_type() {
         for dtype in [
             GgmlDType::F32,
             GgmlDType::F16,
@@ -81,7 +82,7 @@ mod tests {
             let good = QTensor::quantize(&tensor, dtype).unwrap();
             let good = good.data().unwrap().into_owned();
             assert!(all_finite(dtype, &good), "{dtype:?}");
-            // A block all of whose bits are set has a factor that is not a number.
+            // The scale of a block with all bits set is NaN.
             let mut bad = good;
             let n_bytes = bad.len();
             bad[n_bytes - dtype.type_size()..].fill(0xFF);

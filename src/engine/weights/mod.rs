@@ -1,31 +1,33 @@
-//! A model's weights as their files store them: first which there are, from the headers alone, then
-//! the tensors one by one, each read when it is asked for, while all files are hashed.
+//! Reads a model's weights from GGUF and safetensors files: first the headers, which list the
+//! tensors, then each tensor on request, while a thread hashes the files.
 //!
-//! This module knows file formats; it knows no architecture and no device.
+//! This module knows file formats. It knows nothing of architectures and devices.
 
-mod buffers;
+mod buffer_pool;
 mod catalog;
 mod checkpoint;
 mod fingerprint;
 mod finite;
 mod gguf;
-mod made;
-mod place;
+mod load_stop;
 mod safetensors;
 mod source;
 mod stored_type;
 mod stream;
+mod synthetic;
 mod tensor;
+mod tensor_entry;
 
 pub use catalog::Catalog;
 pub use checkpoint::Checkpoint;
 pub use gguf::{Header, Split, read_header};
-pub use made::{Made, MadeTensor};
-pub use place::Place;
+pub use load_stop::LoadStop;
 pub use safetensors::Index;
 pub use source::Source;
 pub use stored_type::{StoredType, is_half};
+pub use synthetic::{SyntheticTensor, SyntheticWeights};
 pub use tensor::StoredTensor;
+pub use tensor_entry::TensorEntry;
 
-/// What messages call the files that stand behind all this.
+/// What error messages call the files.
 const WHAT: &str = "The model's weights";

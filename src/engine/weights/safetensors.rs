@@ -1,5 +1,6 @@
-//! Where the tensors stand in a safetensors file: eight bytes of length, a JSON header, the tensors.
-//! And the index of a model that stands in several of them.
+//! The header of a safetensors file, and the index of a model in several files.
+//!
+//! A file consists of the header's length in eight bytes, a JSON header, and the tensors.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,48 +10,48 @@ use std::path::{Component, Path};
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::place::{Place, n_stored_bytes};
 use super::stored_type::StoredType;
+use super::tensor_entry::{TensorEntry, n_stored_bytes};
 use super::{Source, WHAT};
 use crate::engine::EngineError;
 
-/// The format's own limit for its header.
+/// The format's own limit for the header.
 const N_MAX_HEADER_BYTES: u64 = 100_000_000;
 
 /// More dimensions than any tensor has.
 const N_MAX_DIMS: usize = 8;
 
-/// What the header says of one tensor.
+/// The header's entry for one tensor.
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,
     #[serde(deserialize_with = "shape")]
     shape: Vec<usize>,
-    /// Begin and end, counted from the end of the header.
+    /// Start and end in bytes, counted from the end of the header.
     data_offsets: (u64, u64),
 }
 
-/// Which file holds which tensor: a `model.safetensors.index.json`.
+/// The content of a `model.safetensors.index.json`: which file holds which tensor.
 #[derive(Debug, Deserialize)]
 pub struct Index {
     weight_map: Unique<String>,
 }
 
 impl Index {
-    /// From the content of the file.
+    /// Parses the content of the index. `path` is named in errors.
     pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
         serde_json::from_slice(json).map_err(|error| {
             EngineError::malformed("The index of the weights", error.to_string(), path)
         })
     }
 
-    /// The files and the tensors that are looked for in each. Only names of files are followed: an index
-    /// must not lead out of its folder.
+    /// Returns the tensors of each file. Fails if a file name contains a path, since an index must
+    /// not lead out of its folder.
     pub fn shards(self, path: &str) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
         let mut shards: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (tensor, file) in self.weight_map.0 {
             if !is_file_name(&file) {
-                let reason = format!("it looks for {tensor} outside its folder, in {file:?}");
+                let reason = format!("it places tensor {tensor} outside its folder, in {file:?}");
                 return Err(EngineError::malformed(
                     "The index of the weights",
                     reason,
@@ -63,7 +64,7 @@ impl Index {
     }
 }
 
-/// Whether this names a file of the same folder, on every system.
+/// Returns whether this names a file in the same folder, on every operating system.
 fn is_file_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let first = components.next();
@@ -72,19 +73,19 @@ fn is_file_name(name: &str) -> bool {
         && !name.contains(['/', '\\', ':', '\0'])
 }
 
-/// Where the tensors of a file stand.
-pub(super) fn read_header(source: &Source) -> Result<Vec<Place>, EngineError> {
+/// Reads the header of a file and returns its tensors.
+pub(super) fn read_header(source: &Source) -> Result<Vec<TensorEntry>, EngineError> {
     let length = source.take(0, 8.min(source.n_bytes() as usize))?;
     let Some(length) = length.first_chunk().copied().map(u64::from_le_bytes) else {
-        return Err(source.malformed("the file ends within its header"));
+        return Err(source.malformed("the file ends inside its header"));
     };
     let n_max = N_MAX_HEADER_BYTES.min(source.n_bytes() - 8);
     if length > n_max {
         return Err(source.malformed(format!(
-            "its header would have {length} bytes, but {n_max} is the most it can have"
+            "its header claims to have {length} bytes, but at most {n_max} are possible"
         )));
     }
-    // Before there is memory for 100 megabytes of something else.
+    // Checked before 100 MB are allocated for a file in another format.
     if source.take(8, 1.min(length as usize))? != b"{" {
         return Err(source.malformed("its header is not JSON"));
     }
@@ -94,12 +95,12 @@ pub(super) fn read_header(source: &Source) -> Result<Vec<Place>, EngineError> {
     entries
         .0
         .into_iter()
-        .map(|(name, entry)| place(name, entry, 8 + length))
+        .map(|(name, entry)| tensor_entry(name, entry, 8 + length))
         .collect::<Result<_, String>>()
         .map_err(|reason| EngineError::malformed(WHAT, reason, source.path()))
 }
 
-fn place(name: String, entry: Entry, data_start: u64) -> Result<Place, String> {
+fn tensor_entry(name: String, entry: Entry, data_start: u64) -> Result<TensorEntry, String> {
     let Entry {
         dtype,
         shape,
@@ -107,27 +108,27 @@ fn place(name: String, entry: Entry, data_start: u64) -> Result<Place, String> {
     } = entry;
     let stored_type = StoredType::from_safetensors(&dtype);
     let Some(n_bytes) = end.checked_sub(begin) else {
-        return Err(format!("{name} ends before it begins"));
+        return Err(format!("tensor {name} ends before it starts"));
     };
     if matches!(stored_type, StoredType::Known(_))
         && n_stored_bytes(&stored_type, &shape) != Some(n_bytes)
     {
         return Err(format!(
-            "{name} has {n_bytes} bytes, which are not those of the shape {shape:?} as {dtype}"
+            "tensor {name} has {n_bytes} bytes, which does not match shape {shape:?} in {dtype}"
         ));
     }
-    Ok(Place {
+    Ok(TensorEntry {
         name,
         stored_type,
         shape,
         file: 0,
-        // What goes beyond all numbers is refused as being beyond the end of the file.
+        // A saturated offset is later rejected as beyond the end of the file.
         start: data_start.saturating_add(begin),
         n_bytes,
     })
 }
 
-/// A JSON object without two values for one key, and without its `__metadata__`.
+/// A JSON object without duplicate keys, and without its `__metadata__`.
 #[derive(Debug)]
 struct Unique<T>(BTreeMap<String, T>);
 
@@ -156,7 +157,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueVisitor<T> {
             let entry = map.next_value();
             let entry = entry.map_err(|error| A::Error::custom(format!("{name}: {error}")))?;
             if entries.contains_key(&name) {
-                return Err(A::Error::custom(format!("there are two tensors {name}")));
+                return Err(A::Error::custom(format!("it contains tensor {name} twice")));
             }
             entries.insert(name, entry);
         }
@@ -164,7 +165,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueVisitor<T> {
     }
 }
 
-/// Reads dimensions, and stops where there are more than any tensor has.
+/// Reads dimensions, and fails if there are more than any tensor has.
 fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
     struct ShapeVisitor;
 
@@ -172,7 +173,7 @@ fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Er
         type Value = Vec<usize>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "{N_MAX_DIMS} dimensions at most")
+            write!(f, "at most {N_MAX_DIMS} dimensions")
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {

@@ -1,4 +1,4 @@
-//! Where weights are read from: a file, memory, or what makes them.
+//! Where bytes come from: a file, memory, or a generator.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::Path;
 
 use super::WHAT;
-use super::made::Made;
+use super::synthetic::SyntheticWeights;
 use crate::engine::EngineError;
 
-/// Bytes that can be read from any place, by several threads at once.
+/// Bytes with random access, which several threads can read concurrently.
 #[derive(Debug)]
 pub struct Source {
     bytes: Bytes,
@@ -20,15 +20,15 @@ pub struct Source {
 #[derive(Debug)]
 enum Bytes {
     File(File),
-    Made(Made),
+    Synthetic(SyntheticWeights),
     Memory(Cow<'static, [u8]>),
 }
 
 impl Source {
-    /// A file. `what` is what it is called where it can't be opened.
+    /// Opens a file. `what` names it in the error if that fails.
     pub fn file(path: &Path, what: &'static str) -> Result<Self, EngineError> {
         let opened = std::fs::metadata(path).and_then(|metadata| {
-            // Opening a pipe would wait for somebody to write to it.
+            // Opening a pipe would block until someone writes to it.
             if !metadata.is_file() {
                 return Err(io::Error::other("it is not a file"));
             }
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Bytes that are there already. `path` stands for them in messages.
+    /// Wraps bytes in memory. `path` names them in messages.
     pub fn memory(bytes: impl Into<Cow<'static, [u8]>>, path: &str) -> Self {
         let bytes = bytes.into();
         Self {
@@ -57,26 +57,26 @@ impl Source {
         }
     }
 
-    /// Bytes that are made when they are read. `path` stands for them in messages.
-    pub fn made(made: Made, path: &str) -> Self {
+    /// Wraps weights that are generated when they are read. `path` names them in messages.
+    pub fn synthetic(weights: SyntheticWeights, path: &str) -> Self {
         Self {
-            n_bytes: made.n_bytes(),
-            bytes: Bytes::Made(made),
+            n_bytes: weights.n_bytes(),
+            bytes: Bytes::Synthetic(weights),
             path: path.to_owned(),
         }
     }
 
-    /// How many bytes there are.
+    /// Returns the total number of bytes.
     pub const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// Where it is, for messages.
+    /// Returns the path to show in messages.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The bytes from `start` on, as many as that.
+    /// Returns `n_bytes` bytes from offset `start`.
     pub fn take(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>, EngineError> {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(n_bytes).is_err() {
@@ -86,15 +86,15 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Adds the bytes from `start` on, as many as that.
+    /// Appends `n_bytes` bytes from offset `start` to `bytes`.
     pub fn take_into(
         &self,
         start: u64,
         n_bytes: usize,
         bytes: &mut Vec<u8>,
     ) -> Result<(), EngineError> {
-        /// Fits into a processor's cache, from where it is copied to its place: so that place needs
-        /// no zeros before.
+        /// Small enough for the CPU cache. Reading goes through this piece because reading directly
+        /// into `bytes` would require zeroing them first.
         const N_PIECE_BYTES: usize = 256 << 10;
 
         let mut piece = vec![0; n_bytes.min(N_PIECE_BYTES)];
@@ -109,11 +109,11 @@ impl Source {
         Ok(())
     }
 
-    /// Fills the buffer with the bytes from `start` on.
+    /// Fills the buffer with the bytes from offset `start`.
     pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         match &self.bytes {
             Bytes::File(file) => read_exact_at(file, start, buffer),
-            Bytes::Made(made) => made.read_at(start, buffer),
+            Bytes::Synthetic(weights) => weights.read_at(start, buffer),
             Bytes::Memory(bytes) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
                 let end = start.saturating_add(buffer.len());
@@ -171,7 +171,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_file_and_memory_give_the_same_bytes() {
+    fn a_file_and_memory_return_the_same_bytes() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = folder.join("assets/model/quartet-stories-q8_0.gguf");
         let bytes = std::fs::read(&path).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_file_is_refused() {
+    fn a_folder_is_rejected() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let error = Source::file(folder, "The model").unwrap_err();
         assert!(error.to_string().contains("it is not a file"));

@@ -1,20 +1,20 @@
-//! How a file stores a tensor's values, and what the formats call it.
+//! The data type of a stored tensor, and its name in each file format.
 
 use std::fmt;
 
 use candle_core::quantized::GgmlDType;
 
-/// How a file stores a tensor's values.
+/// The data type of a stored tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredType {
-    /// In a way that we read.
+    /// A type that we can read.
     Known(GgmlDType),
-    /// In another, of this name.
+    /// Any other type, by its name.
     Foreign(String),
 }
 
 impl StoredType {
-    /// By its number in a GGUF file, as in ggml's list of types.
+    /// Looks up a type by its number in a GGUF file, as listed in ggml.
     pub fn from_gguf(number: u32) -> Self {
         let known = match number {
             0 => GgmlDType::F32,
@@ -37,7 +37,7 @@ impl StoredType {
         Self::Known(known)
     }
 
-    /// By its name in a safetensors file.
+    /// Looks up a type by its name in a safetensors file.
     pub fn from_safetensors(name: &str) -> Self {
         match name {
             "F32" => Self::Known(GgmlDType::F32),
@@ -57,7 +57,7 @@ impl fmt::Display for StoredType {
     }
 }
 
-/// Whether values are 16-bit floating-point numbers.
+/// Returns whether the values are 16-bit floating-point numbers.
 pub const fn is_half(dtype: GgmlDType) -> bool {
     matches!(dtype, GgmlDType::F16 | GgmlDType::BF16)
 }
@@ -82,7 +82,7 @@ const fn name(dtype: GgmlDType) -> &'static str {
     }
 }
 
-/// ggml's name for a type that candle has no kernels for.
+/// Returns ggml's name for a type that candle does not support.
 fn foreign_name(number: u32) -> String {
     let name = match number {
         4 => "Q4_2",

@@ -1,4 +1,5 @@
-//! A model's files as one stream, for those who look for tensors themselves.
+//! A model's files as one stream, for readers in candle-transformers that seek to the tensors
+//! themselves.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,14 +9,14 @@ use candle_core::quantized::gguf_file::TensorInfo;
 use super::stored_type::StoredType;
 use super::{Checkpoint, Source};
 
-/// All files of a model, one after another.
+/// All files of a model, concatenated.
 pub struct Stream<'a, 'b> {
     checkpoint: &'a mut Checkpoint<'b>,
     position: u64,
 }
 
 impl<'b> Checkpoint<'b> {
-    /// The files, from the beginning of the first.
+    /// Returns a stream over the concatenated files, at its start.
     pub const fn stream<'a>(&'a mut self) -> Stream<'a, 'b> {
         Stream {
             checkpoint: self,
@@ -23,20 +24,20 @@ impl<'b> Checkpoint<'b> {
         }
     }
 
-    /// Where the tensors stand in the stream.
+    /// Returns the offset of each tensor within [`Self::stream`].
     pub fn tensor_infos(&self) -> HashMap<String, TensorInfo> {
-        let places = self.catalog().places();
-        let info = places.filter_map(|place| {
-            let StoredType::Known(ggml_dtype) = place.stored_type else {
+        let entries = self.catalog().entries();
+        let info = entries.filter_map(|entry| {
+            let StoredType::Known(ggml_dtype) = entry.stored_type else {
                 return None;
             };
-            let before = self.sources().iter().take(place.file);
+            let before = self.sources().iter().take(entry.file);
             let info = TensorInfo {
                 ggml_dtype,
-                shape: place.shape.clone().into(),
-                offset: place.start + before.map(Source::n_bytes).sum::<u64>(),
+                shape: entry.shape.clone().into(),
+                offset: entry.start + before.map(Source::n_bytes).sum::<u64>(),
             };
-            Some((place.name.clone(), info))
+            Some((entry.name.clone(), info))
         });
         info.collect()
     }
@@ -44,8 +45,10 @@ impl<'b> Checkpoint<'b> {
 
 impl Read for Stream<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Only the way out of the middle of a model that reads by itself.
-        self.checkpoint.check_wanted().map_err(io::Error::other)?;
+        // Ends the read. The caller asks the checkpoint whether the cause was a cancel.
+        if self.checkpoint.check_cancelled().is_err() {
+            return Err(io::Error::other("the load was cancelled"));
+        }
         let mut start = self.position;
         for source in self.checkpoint.sources() {
             let Some(n_left) = source.n_bytes().checked_sub(start).filter(|n| *n > 0) else {
@@ -56,7 +59,7 @@ impl Read for Stream<'_, '_> {
             let (buffer, _) = buffer.split_at_mut(n_read);
             source.read_at(start, buffer)?;
             self.position += n_read as u64;
-            self.checkpoint.count(n_read as u64);
+            self.checkpoint.add_taken(n_read as u64);
             return Ok(n_read);
         }
         Ok(0)

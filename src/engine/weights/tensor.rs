@@ -1,4 +1,4 @@
-//! One tensor as its file stores it, on its way into the form in which it is used.
+//! One tensor in its file's format, and the conversions to what the backends use.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -6,27 +6,27 @@ use std::ops::Deref;
 use candle_core::Device;
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 
-use super::buffers::{Buffer, Buffers};
+use super::buffer_pool::{Buffer, BufferPool};
 use crate::engine::EngineError;
 
-/// A tensor as its file stores it.
+/// A tensor in its file's format.
 #[derive(Debug)]
 pub struct StoredTensor {
     pub(super) dtype: GgmlDType,
     pub(super) shape: Vec<usize>,
     pub(super) bytes: Buffer,
-    pub(super) buffers: Buffers,
-    /// The file that it comes from.
+    pub(super) buffers: BufferPool,
+    /// The file it was read from, for messages.
     pub(super) path: String,
 }
 
-/// The bytes of one tensor or of several.
-enum Stacked<'a> {
+/// The concatenated bytes of one or more tensors.
+enum Concatenated<'a> {
     One(&'a [u8]),
     Several(Buffer),
 }
 
-impl Deref for Stacked<'_> {
+impl Deref for Concatenated<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -38,23 +38,23 @@ impl Deref for Stacked<'_> {
 }
 
 impl StoredTensor {
-    /// How many values it holds.
+    /// Returns the number of values, the product of the dimensions.
     pub fn n_values(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Rows and columns of a matrix.
+    /// Returns the number of rows and columns. All dimensions but the last count as rows.
     pub fn dims2(&self) -> (usize, usize) {
         let width = self.shape.last().copied().unwrap_or(1);
         (self.n_values() / width.max(1), width)
     }
 
-    /// How its values are stored.
+    /// Returns the type in which the values are stored.
     pub const fn dtype(&self) -> GgmlDType {
         self.dtype
     }
 
-    /// The error that there is no memory for it in another form.
+    /// Returns the error that there is not enough memory to convert this tensor.
     pub fn memory_short(&self) -> EngineError {
         EngineError::MemoryShort {
             n_bytes: self.bytes.len(),
@@ -62,11 +62,11 @@ impl StoredTensor {
         }
     }
 
-    /// The bytes of several, one after another.
+    /// Returns the concatenated bytes of several tensors.
     pub fn bytes(parts: &[Self]) -> impl Deref<Target = [u8]> {
         let first = match parts {
-            [] => return Stacked::One(&[]),
-            [part] => return Stacked::One(&part.bytes),
+            [] => return Concatenated::One(&[]),
+            [part] => return Concatenated::One(&part.bytes),
             [first, ..] => first,
         };
         let n_bytes = parts.iter().map(|part| part.bytes.len()).sum();
@@ -74,10 +74,10 @@ impl StoredTensor {
         for part in parts {
             bytes.bytes_mut().extend_from_slice(&part.bytes);
         }
-        Stacked::Several(bytes)
+        Concatenated::Several(bytes)
     }
 
-    /// Rows become columns; for types whose blocks are values.
+    /// Transposes a matrix. Only for types that store values one by one, not in blocks.
     pub fn transposed(&self) -> Self {
         let (n_rows, width) = self.dims2();
         let n_value_bytes = self.dtype.type_size();
@@ -96,7 +96,7 @@ impl StoredTensor {
         }
     }
 
-    /// The rows, one after another, as one tensor; all parts must have the same type and width.
+    /// Stacks the rows of several matrices. All must have the same type and width.
     pub fn stack(parts: &[Self], device: &Device) -> Result<QTensor, EngineError> {
         let (dtype, width) = match parts {
             [] => (GgmlDType::F32, 1),
@@ -107,7 +107,8 @@ impl StoredTensor {
         Ok(QTensor::new(storage, (n_values / width, width))?)
     }
 
-    /// Splits off the rows from `start` on, `n_rows` at most; for types whose blocks are values.
+    /// Copies up to `n_rows` rows from row `start`. Only for types that store values one by one,
+    /// not in blocks.
     pub fn slice(
         &self,
         start: usize,
@@ -125,7 +126,7 @@ impl StoredTensor {
         Ok(QTensor::new(storage, (bytes.len() / n_row_bytes, width))?)
     }
 
-    /// The values in full precision, one row after another.
+    /// Returns the values as 32-bit floats, row by row.
     pub fn values(&self) -> Result<Vec<f32>, EngineError> {
         let storage = QStorage::from_data(Cow::Borrowed(&self.bytes), &Device::Cpu, self.dtype)?;
         let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;

@@ -1,4 +1,5 @@
-//! Gemma, text only; from the second on with norms on both sides of each part, and windows on most layers.
+//! Gemma, text only. Since Gemma 2, with norms before and after each sublayer, and a sliding window
+//! in most layers.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -47,15 +48,15 @@ const DEFAULTS: Defaults = Defaults {
     ..Defaults::LLAMA
 };
 
-/// The largest of each generation scales its queries by the width that a head would have if all
-/// heads together were as wide as the residual stream. Its GGUF file does not say so; this many
-/// layers are how it is known.
+/// The numbers of layers of the 27B models. These scale queries by the hidden size divided by the
+/// number of heads, not by the head size. Their GGUF files don't say so and are recognized by this
+/// number.
 const N_LAYERS_OF_27B: [usize; 2] = [46, 62];
 
 fn gemma1(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, DEFAULTS)?;
     Ok(Blueprint {
-        // Its first files name the exact GELU, which it was not trained with.
+        // Its first files specify the exact GELU, but it was trained with the approximation.
         feed_forward: FeedForward::Gated(Activation::GeluTanh),
         ..every_gemma(facts, base)?
     })
@@ -88,14 +89,14 @@ fn gemma3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     Ok(blueprint)
 }
 
-/// What all generations have in common.
+/// Applies what all generations have in common.
 fn every_gemma(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     if facts.flag(BOTH_WAYS)? == Some(true) {
-        return Err(facts.unsupported("attention to tokens that come later".to_owned()));
+        return Err(facts.unsupported("bidirectional attention".to_owned()));
     }
     Ok(Blueprint {
         norm: Norm {
-            offset: if facts.are_gguf() { 0.0 } else { 1.0 },
+            offset: if facts.is_gguf() { 0.0 } else { 1.0 },
             ..base.norm
         },
         scales: Scales {
@@ -106,7 +107,8 @@ fn every_gemma(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineEr
     })
 }
 
-/// What the later ones have in common. All layers but the last of each period see a window only.
+/// Applies what Gemma 2 and 3 have in common. Every layer has a sliding window, except for the last
+/// of each period.
 fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint, EngineError> {
     let base = every_gemma(facts, base)?;
     let listed = windowed_layers(facts)?;
@@ -129,9 +131,10 @@ fn gemma(facts: &Facts<'_>, base: Blueprint, period: usize) -> Result<Blueprint,
     })
 }
 
-/// Files that list the layers do so by type, or in GGUF by whether each has a window.
+/// Returns which layers have a sliding window, if the file lists them: by type in a `config.json`,
+/// as booleans in GGUF.
 fn windowed_layers(facts: &Facts<'_>) -> Result<Option<Vec<bool>>, EngineError> {
-    if facts.are_gguf() && facts.is_list(PERIOD) {
+    if facts.is_gguf() && facts.is_list(PERIOD) {
         facts.flags(PERIOD)
     } else {
         facts.windowed_layers()
@@ -139,7 +142,7 @@ fn windowed_layers(facts: &Facts<'_>) -> Result<Option<Vec<bool>>, EngineError> 
 }
 
 fn score_scale(facts: &Facts<'_>, base: &Blueprint) -> Result<f32, EngineError> {
-    let width = if facts.are_gguf() {
+    let width = if facts.is_gguf() {
         if N_LAYERS_OF_27B.contains(&base.n_layers()) {
             base.hidden_size as f32 / base.n_heads.max(1) as f32
         } else {
@@ -151,7 +154,7 @@ fn score_scale(facts: &Facts<'_>, base: &Blueprint) -> Result<f32, EngineError> 
     Ok(width.sqrt().recip())
 }
 
-/// A cap that is null is none; one that goes without saying is the usual one.
+/// Reads a soft cap. A null value means no cap, a missing key means the usual one.
 fn capped(facts: &Facts<'_>, key: Key, usual: f32) -> Result<Option<f32>, EngineError> {
     match facts.number(key)? {
         None if !facts.mentions(key) => Ok(Some(usual)),
@@ -159,7 +162,7 @@ fn capped(facts: &Facts<'_>, key: Key, usual: f32) -> Result<Option<f32>, Engine
     }
 }
 
-/// The rotation of layers that see all, and that of those with a window.
+/// Returns the rotary embeddings of global layers and of those with a sliding window.
 fn ropes(facts: &Facts<'_>, base: &Blueprint) -> Result<Vec<Rope>, EngineError> {
     let setting = RopeSetting {
         head_dim: base.head_dim,
@@ -169,7 +172,7 @@ fn ropes(facts: &Facts<'_>, base: &Blueprint) -> Result<Vec<Rope>, EngineError> 
     let newer = facts.object("rope_parameters", "rope_parameters.")?;
     let global = newer.object("full_attention", "rope_parameters.full_attention.")?;
     let local = newer.object("sliding_attention", "rope_parameters.sliding_attention.")?;
-    let global = if global.exist() {
+    let global = if global.exists() {
         global
     } else {
         facts.object("rope_scaling", "rope_scaling.")?

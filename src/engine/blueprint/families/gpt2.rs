@@ -1,4 +1,5 @@
-//! GPT-2: learned positions, norms with a mean, a vector added everywhere, and no gate.
+//! GPT-2: learned positions, layer norms, biases everywhere, and a feed-forward network without a
+//! gate.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -35,7 +36,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         ..Defaults::LLAMA
     };
     if facts.flag(SCALED)? == Some(false) || facts.flag(SCALED_BY_LAYER)? == Some(true) {
-        return Err(facts.unsupported("attention scores in another scale".to_owned()));
+        return Err(facts.unsupported("a different scale of attention scores".to_owned()));
     }
     let mut base = Blueprint::base(facts, defaults)?;
     for layer in &mut base.layers {
@@ -55,7 +56,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
             attention_output: true,
             ffn: true,
         },
-        matrices: if facts.are_gguf() {
+        matrices: if facts.is_gguf() {
             Matrices::Fused
         } else {
             Matrices::FusedTransposed

@@ -1,4 +1,4 @@
-//! Granite 3: a Llama with a scale at each place where one can stand.
+//! Granite 3: a Llama with constant scales of embeddings, attention scores, residuals and logits.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -17,7 +17,7 @@ pub const GRANITE: Family = Family {
 const EMBEDDING: Key = Key::new("embedding_multiplier", "embedding_scale");
 const SCORE: Key = Key::new("attention_multiplier", "attention.scale");
 const RESIDUAL: Key = Key::new("residual_multiplier", "residual_scale");
-/// Logits are divided by it.
+/// Logits are divided by this value.
 const LOGIT: Key = Key::new("logits_scaling", "logit_scale");
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {

@@ -1,4 +1,4 @@
-//! Llama 2 and 3, with all that share their form (`SmolLM`, `TinyLlama`), and Mistral.
+//! Llama 2 and 3, models with the same architecture (`SmolLM`, `TinyLlama`), and Mistral.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -14,7 +14,7 @@ pub const LLAMA: Family = Family {
     blueprint: llama,
 };
 
-/// Its GGUF files call themselves "llama", and lose the window.
+/// Its GGUF files name the architecture "llama" and don't store the window.
 pub const MISTRAL: Family = Family {
     model_type: "mistral",
     class: "MistralForCausalLM",
@@ -30,7 +30,7 @@ fn llama(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 
 fn mistral(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
-    // Older files do not name the window, and mean this one; one that is null means none.
+    // Older files omit the window and mean this one. A null value means no window.
     let window = if facts.mentions(Key::config("sliding_window")) {
         facts.window()?
     } else {

@@ -1,4 +1,4 @@
-//! The families that the decoder runs: for each, how it differs from a Llama.
+//! The families that the decoder supports, and how each differs from a Llama.
 
 mod gemma;
 mod gpt2;
@@ -16,17 +16,18 @@ use super::Blueprint;
 use super::facts::Facts;
 use crate::engine::EngineError;
 
-/// A family of models.
+/// A model family.
 struct Family {
     /// The `model_type` in a `config.json`.
     model_type: &'static str,
-    /// The class in its `architectures`.
+    /// The first of the `architectures` in a `config.json`.
     class: &'static str,
-    /// The `general.architecture` in GGUF metadata; empty where that is another family's.
+    /// The `general.architecture` in GGUF metadata. Empty if its GGUF files use another family's
+    /// name.
     gguf: &'static str,
-    /// What its `config.json` calls a key of Llama's.
+    /// Pairs of Llama's key and the key in this family's `config.json`.
     aliases: &'static [(&'static str, &'static str)],
-    /// What the decoder needs to know.
+    /// Reads the architecture.
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
@@ -45,7 +46,7 @@ const FAMILIES: [Family; 12] = [
     gpt2::GPT2,
 ];
 
-/// The families that the decoder runs, for messages.
+/// The names of the families, for messages.
 const KNOWN: &str = "Llama, Mistral, SmolLM, Qwen 2 and 3, Gemma 1 to 3, Phi\u{2011}3, Granite, \
                      OLMo 2 and GPT\u{2011}2";
 
@@ -60,7 +61,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
         .and_then(|classes| classes.first())
         .and_then(Value::as_str);
     if let (None, None) = (model_type, class) {
-        return Err(malformed("it names no architecture".to_owned()));
+        return Err(malformed("it does not specify an architecture".to_owned()));
     }
     let family = FAMILIES.iter().find(|family| {
         model_type.is_none_or(|model_type| model_type == family.model_type)
@@ -68,7 +69,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
     });
     match family {
         Some(family) => {
-            let facts = Facts::of_config(&values, family.aliases, path);
+            let facts = Facts::from_config(&values, family.aliases, path);
             family.read(&facts, family.model_type)
         }
         None => Err(unknown(class.or(model_type).unwrap_or_default())),
@@ -77,12 +78,14 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
 
 pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, EngineError> {
     let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
-        let reason = "it names no architecture";
+        let reason = "it does not specify an architecture";
         return Err(EngineError::malformed("The model's metadata", reason, path));
     };
     let family = FAMILIES.iter().find(|family| family.gguf == name);
     match family {
-        Some(family) if !name.is_empty() => family.read(&Facts::of_gguf(content, name, path), name),
+        Some(family) if !name.is_empty() => {
+            family.read(&Facts::from_gguf(content, name, path), name)
+        }
         _ => Err(unknown(name)),
     }
 }
@@ -108,7 +111,7 @@ mod tests {
     use super::{FAMILIES, KNOWN};
 
     #[test]
-    fn the_message_names_each_family() {
+    fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in FAMILIES {
             let name = family.model_type.trim_end_matches("_text");

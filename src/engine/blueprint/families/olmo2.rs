@@ -1,4 +1,4 @@
-//! `OLMo` 2: a Llama with its norms after each part, and one over all queries and all keys.
+//! `OLMo` 2: a Llama with norms after each sublayer, and norms over all queries and over all keys.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -15,10 +15,10 @@ pub const OLMO2: Family = Family {
 };
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
-    // In GGUF it shares its name with OLMo 3, which has windows and turns the layers within them by a
-    // second rotation. Without both, that model would run and be wrong.
-    if facts.are_gguf() && facts.window()?.is_some() {
-        return Err(facts.unsupported("the windowed layers of OLMo 3".to_owned()));
+    // OLMo 3 has the same name in GGUF, but also sliding windows and a second rotary embedding for
+    // the layers that have them. Without both, it would run and be wrong.
+    if facts.is_gguf() && facts.window()?.is_some() {
+        return Err(facts.unsupported("the sliding-window layers of OLMo 3".to_owned()));
     }
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
     Ok(Blueprint {

@@ -1,4 +1,4 @@
-//! Phi-3 and Phi-4-mini: a Llama whose matrices of one input are one tensor, with `LongRoPE`.
+//! Phi-3 and Phi-4-mini: a Llama with fused matrices and `LongRoPE`.
 
 use super::Family;
 use crate::engine::EngineError;

@@ -1,4 +1,4 @@
-//! Qwen 2, 2.5 and 3: a Llama with vectors added to queries, keys and values, or with norms on heads.
+//! Qwen 2, 2.5 and 3: a Llama with biases on queries, keys and values (2, 2.5) or head norms (3).
 
 use super::Family;
 use crate::engine::EngineError;
@@ -44,7 +44,7 @@ fn qwen3(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     })
 }
 
-/// Most of their files name a window that is not in use.
+/// Applies the sliding window, unless the file says that it is not in use, as most do.
 fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     if !facts.flag(WINDOW_IN_USE)?.unwrap_or(false) {
         return Ok(base);

@@ -1,4 +1,4 @@
-//! `SmolLM3`: a Llama of which every fourth layer knows no positions.
+//! `SmolLM3`: a Llama without rotary embedding in every fourth layer.
 
 use super::Family;
 use crate::engine::EngineError;
@@ -14,8 +14,8 @@ pub const SMOLLM3: Family = Family {
     blueprint,
 };
 
-/// For each layer 1 if it knows positions, which the name does not suggest.
-const TURNING: Key = Key::config("no_rope_layers");
+/// For each layer 1 if it has rotary embedding, despite the name.
+const ROTATING: Key = Key::config("no_rope_layers");
 const INTERVAL: Key = Key::config("no_rope_layer_interval");
 const WINDOW_IN_USE: Key = Key::config("use_sliding_window");
 
@@ -27,26 +27,26 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     };
     let mut base = Blueprint::base(facts, defaults)?.interleaved_in_gguf(facts);
     let n_layers = base.n_layers();
-    let turning = match facts.flags(TURNING)? {
-        Some(turning) if turning.len() < n_layers => {
-            let (name, n_listed) = (facts.name(TURNING), turning.len());
-            let reason = format!("{name} lists {n_listed} layers, not {n_layers}");
+    let rotating = match facts.flags(ROTATING)? {
+        Some(rotating) if rotating.len() < n_layers => {
+            let (name, n_listed) = (facts.name(ROTATING), rotating.len());
+            let reason = format!("{name} lists {n_listed} layers instead of {n_layers}");
             return Err(facts.malformed(reason));
         }
-        Some(turning) => turning,
+        Some(rotating) => rotating,
         None => {
             let interval = facts.size(INTERVAL)?.unwrap_or(4).max(1);
-            let is_turning = |index: usize| !(index + 1).is_multiple_of(interval);
-            (0..n_layers).map(is_turning).collect()
+            let is_rotating = |index: usize| !(index + 1).is_multiple_of(interval);
+            (0..n_layers).map(is_rotating).collect()
         }
     };
-    for (layer, turning) in base.layers.iter_mut().zip(&turning) {
-        layer.rope = turning.then_some(0);
+    for (layer, rotating) in base.layers.iter_mut().zip(&rotating) {
+        layer.rope = rotating.then_some(0);
     }
     let in_use = facts.flag(WINDOW_IN_USE)?.unwrap_or(false);
     let window = if in_use { facts.window()? } else { None };
     let listed = facts.windowed_layers()?;
     Ok(base.windowed(window, listed.as_deref(), |index| {
-        turning.get(index) == Some(&false)
+        rotating.get(index) == Some(&false)
     }))
 }

@@ -1,14 +1,13 @@
-//! Attention on the processor: what a layer does to queries and keys, and the way to the kernels.
+//! Attention on the CPU: prepares queries and keys, updates the KV cache, and calls the kernels.
 
 use super::Batch;
 use super::head::{Angles, Turned};
 use super::rows::each_row;
-use super::run::{CpuRun, spans};
+use super::run::{CpuRun, KvFormat, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
-use crate::engine::decoder::cache::Cache;
 use crate::kernels::attention::{CacheType, Heads, Row, Span, attend};
 
-/// Attention on the processor.
+/// Attention on the CPU.
 #[derive(Debug)]
 pub struct CpuAttention {
     shape: HeadShape,
@@ -32,26 +31,26 @@ impl CpuAttention {
         }
     }
 
-    /// Norms and turns queries and keys, writes keys and values to the tails, and mixes for each row the
-    /// values of all tokens up to its own, or of as many as the layer's window holds.
+    /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
+    /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///
     /// `qkv` is `[rows, q_width + 2 × kv_width]`; `mixed` is `[rows, q_width]`.
     pub fn forward(
         &self,
         layer: &AttentionLayer<Vec<f32>>,
         qkv: &mut [f32],
-        (batch, caches): (&Batch<'_>, &mut [Cache<CpuRun>]),
+        batch: &mut Batch<'_>,
         mixed: &mut [f32],
     ) {
         self.turn(layer, qkv, batch);
-        self.write(layer, qkv, batch, caches);
-        let mut n_visible = vec![0; caches.len()];
+        self.write(layer, qkv, batch);
+        let mut n_visible = vec![0; batch.caches.len()];
         for place in batch.places {
             if let Some(n_visible) = n_visible.get_mut(place.cache) {
                 *n_visible = (place.position + 1).max(*n_visible);
             }
         }
-        let sequences = caches.iter().zip(n_visible);
+        let sequences = batch.caches.iter().zip(n_visible);
         let sequences: Vec<Vec<Span<'_>>> = sequences
             .map(|(cache, n_visible)| spans(cache, layer.index, n_visible))
             .collect();
@@ -93,22 +92,20 @@ impl CpuAttention {
         });
     }
 
-    fn write(
-        &self,
-        layer: &AttentionLayer<Vec<f32>>,
-        qkv: &[f32],
-        batch: &Batch<'_>,
-        caches: &mut [Cache<CpuRun>],
-    ) {
+    fn write(&self, layer: &AttentionLayer<Vec<f32>>, qkv: &[f32], batch: &mut Batch<'_>) {
         let rows = qkv.chunks_exact(self.row_width());
         for (row, place) in rows.zip(batch.places) {
             let (_, keys_values) = row.split_at(self.shape.q_width());
             let (keys, values) = keys_values.split_at(self.shape.kv_width());
-            let Some(cache) = caches.get_mut(place.cache) else {
+            let Some(cache) = batch.caches.get_mut(place.cache) else {
                 continue;
             };
-            let (start, form) = (cache.n_shared(), (self.heads, self.cache_type));
-            if let Some(run) = cache.tail_mut().layer_mut(layer.index, form, start) {
+            let start = cache.n_shared();
+            let format = KvFormat {
+                heads: self.heads,
+                cache_type: self.cache_type,
+            };
+            if let Some(run) = cache.tail_mut().layer_mut(layer.index, format, start) {
                 run.write(place.position, keys, values);
             }
         }

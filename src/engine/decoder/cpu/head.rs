@@ -1,4 +1,4 @@
-//! What is done to a row's queries and keys before they meet.
+//! The norms and rotations of a row's queries and keys.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,26 +6,21 @@ use super::rows::sum;
 use crate::engine::blueprint::RopeForm;
 use crate::engine::decoder::attention::{HeadNorms, HeadShape};
 
-/// Norms and turns the queries and keys of one row.
+/// Norms and rotates the queries and keys of one row, in place.
 pub struct Turned<'a> {
-    /// The sizes.
     pub shape: HeadShape,
-    /// The norms, if there are any.
     pub norms: Option<&'a HeadNorms<Vec<f32>>>,
-    /// Where the row turns to, if it does.
+    /// `None` if the layer does not rotate.
     pub angles: Option<Angles<'a>>,
-    /// Its queries, keys and values.
+    /// The row's queries, keys and values.
     pub qkv: &'a mut [f32],
 }
 
-/// How far a row turns.
+/// The rotary angles of a row, one for each plane of a head.
 #[derive(Debug, Clone, Copy)]
 pub struct Angles<'a> {
-    /// Which dimensions of a head turn together.
     pub form: RopeForm,
-    /// For each plane of a head the cosine of its angle.
     pub cos: &'a [f32],
-    /// The sines.
     pub sin: &'a [f32],
 }
 
@@ -43,35 +38,35 @@ impl WithSimd for Turned<'_> {
         if let Some(angles) = self.angles {
             for heads in [queries, keys] {
                 for head in heads.chunks_exact_mut(self.shape.head_dim) {
-                    angles.turn(head);
+                    angles.rotate(head);
                 }
             }
         }
     }
 }
 
-/// Brings values to one length, as many together as there are weights.
+/// Applies RMS norm to each group of as many values as there are weights.
 ///
 /// Zhang, Sennrich 2019, "Root Mean Square Layer Normalization".
 #[inline(always)]
 fn norm(eps: f32, weights: &[f32], values: &mut [f32]) {
-    for values in values.chunks_exact_mut(weights.len().max(1)) {
-        let scale = 1.0 / (sum(values, |x| x * x) / values.len() as f32 + eps).sqrt();
-        for (value, weight) in values.iter_mut().zip(weights) {
+    for group in values.chunks_exact_mut(weights.len().max(1)) {
+        let scale = 1.0 / (sum(group, |x| x * x) / group.len() as f32 + eps).sqrt();
+        for (value, weight) in group.iter_mut().zip(weights) {
             *value *= scale * weight;
         }
     }
 }
 
 impl Angles<'_> {
-    /// Turns the first dimensions of a head, as many as there are angles for.
+    /// Rotates the first dimensions of a head, two for each angle.
     #[inline(always)]
-    fn turn(self, head: &mut [f32]) {
+    fn rotate(self, head: &mut [f32]) {
         let n_planes = self.cos.len();
         let Some(head) = head.get_mut(..2 * n_planes) else {
             return;
         };
-        let turn = |first: &mut f32, second: &mut f32, cos: f32, sin: f32| {
+        let rotate_plane = |first: &mut f32, second: &mut f32, cos: f32, sin: f32| {
             let (x, y) = (*first, *second);
             *first = x * cos - y * sin;
             *second = x * sin + y * cos;
@@ -81,13 +76,13 @@ impl Angles<'_> {
             RopeForm::Interleaved => {
                 for (pair, (cos, sin)) in head.as_chunks_mut().0.iter_mut().zip(angles) {
                     let [first, second] = pair;
-                    turn(first, second, *cos, *sin);
+                    rotate_plane(first, second, *cos, *sin);
                 }
             }
             RopeForm::HalfSplit => {
                 let (first, second) = head.split_at_mut(n_planes);
                 for ((first, second), (cos, sin)) in first.iter_mut().zip(second).zip(angles) {
-                    turn(first, second, *cos, *sin);
+                    rotate_plane(first, second, *cos, *sin);
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! The forward pass over slices, in kernels of our own: for the processor.
+//! The CPU backend: the forward pass over slices, on our own kernels.
 //!
-//! This module knows what a layer does in which order; the products themselves are a matter of
-//! `engine/kernels`.
+//! This module defines what a layer does, and in which order. The matrix products themselves are in
+//! [`crate::kernels`].
 
 mod attention;
 mod head;
@@ -16,23 +16,23 @@ use self::rows::{Activated, Joined, Normed, each_row};
 use self::run::CpuRun;
 use super::attention::HeadShape;
 use super::backend::{Backend, Facts};
-use super::batch::{Place, Turns};
+use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward};
-use crate::engine::weights::Checkpoint;
+use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
 use crate::kernels::{CpuContext, Inputs, InstructionSet, ThreadPool, soft_cap};
 
-/// The processor's cores.
+/// A model on the CPU.
 pub struct CpuBackend {
     model: Model,
     buffers: Buffers,
     times: ForwardTimes,
 }
 
-/// A model's weights, and who computes with them.
+/// A model's weights, and the threads and instructions that compute with them.
 struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
@@ -40,22 +40,23 @@ struct Model {
     context: CpuContext,
 }
 
-/// Weights as tiles and slices.
+/// Keeps matrices as packed tiles and vectors as slices.
 struct Slices;
 
-/// What one pass writes; kept, so that the next finds the memory there.
+/// The activations of a forward pass. Kept, so that the next pass need not allocate them.
 #[derive(Debug)]
 struct Buffers {
     /// The residual stream.
     hidden: Vec<f32>,
-    /// What goes into a part of a layer, or comes out of it, at one length.
+    /// A sublayer's input or output after its norm.
     normed: Vec<f32>,
     qkv: Vec<f32>,
+    /// The output of the attention heads.
     mixed: Vec<f32>,
-    /// Between the two products of the feed-forward network, before and after its activation.
+    /// The inside of the feed-forward network, before and after its activation.
     inner: Vec<f32>,
     activated: Vec<f32>,
-    /// What a part of a layer found.
+    /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
     inputs: Inputs,
 }
@@ -64,17 +65,19 @@ struct Buffers {
 struct Batch<'a> {
     context: &'a CpuContext,
     places: &'a [Place],
-    /// How far they turn, for each of the model's rotations.
-    turns: Vec<Turns>,
+    /// The rotary angles of the rows, for each of the model's rotations.
+    turns: Vec<RotaryAngles>,
+    /// The caches of the rows' sequences, indexed by their places.
+    caches: &'a mut [Cache<CpuRun>],
 }
 
 impl CpuBackend {
-    /// Takes the weights that the blueprint asks for out of the checkpoint.
+    /// Loads the weights that the blueprint asks for.
     pub fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadStop> {
         let instructions = InstructionSet::chosen()
             .map_err(|reason| EngineError::InstructionsMissing { reason })?;
         let threads = ThreadPool::new(compute.n_threads.get())
@@ -112,7 +115,8 @@ impl Buffers {
 }
 
 impl Model {
-    /// The rows of the token table, and of the table of positions where there is one.
+    /// Looks up the embeddings of the tokens, and adds those of the positions if the model has
+    /// them.
     fn embed(&self, rows: &[Row], places: &[Place], buffers: &mut Buffers) {
         let (weights, hidden) = (&self.weights, &mut buffers.hidden);
         hidden.clear();
@@ -136,9 +140,9 @@ impl Model {
     fn layer(
         &self,
         layer: &Layer<Slices>,
-        batch: &Batch<'_>,
-        caches: &mut [Cache<CpuRun>],
-        (buffers, times): (&mut Buffers, &mut ForwardTimes),
+        batch: &mut Batch<'_>,
+        buffers: &mut Buffers,
+        times: &mut ForwardTimes,
     ) {
         let threads = &self.context.threads;
         let Buffers {
@@ -157,8 +161,7 @@ impl Model {
         lap(&mut clock, spent);
         mixed.clear();
         mixed.resize(batch.places.len() * self.blueprint.q_width(), 0.0);
-        self.attention
-            .forward(&layer.attention, qkv, (batch, caches), mixed);
+        self.attention.forward(&layer.attention, qkv, batch, mixed);
         lap(&mut clock, &mut times.attention_secs);
         layer
             .attention_output
@@ -176,7 +179,7 @@ impl Model {
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
     }
 
-    /// Each row at one length, where there is a norm.
+    /// Returns the rows after the norm, or unchanged if there is none.
     fn normed<'a>(
         &self,
         norm: Option<&NormWeights<Vec<f32>>>,
@@ -202,7 +205,7 @@ impl Model {
         normed
     }
 
-    /// The residual stream with what a part of a layer found.
+    /// Adds a sublayer's output to the residual stream, after its norm if there is one.
     fn join(
         &self,
         norm: Option<&NormWeights<Vec<f32>>>,
@@ -247,7 +250,7 @@ impl Model {
         });
     }
 
-    /// The logits of the rows that want them.
+    /// Returns the logits of the rows that want them.
     fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
         let width = self.blueprint.hidden_size;
         let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
@@ -299,15 +302,16 @@ impl Backend for CpuBackend {
         let started_at = Instant::now();
         model.embed(rows, places, buffers);
         let rotations = model.weights.facts.rotations.iter();
-        let batch = Batch {
+        let mut batch = Batch {
             context: &model.context,
             places,
             turns: rotations
-                .map(|rotation| Turns::new(rotation, places))
+                .map(|rotation| RotaryAngles::new(rotation, places))
                 .collect(),
+            caches,
         };
         for layer in &model.weights.layers {
-            model.layer(layer, &batch, caches, (buffers, times));
+            model.layer(layer, &mut batch, buffers, times);
         }
         let mut clock = Instant::now();
         let logits = model.head(rows, buffers);
@@ -321,7 +325,7 @@ impl Backend for CpuBackend {
     }
 }
 
-/// Adds the time since the clock was set to what was spent, and sets it anew.
+/// Adds the time since the last lap to `spent`, and starts the next lap.
 fn lap(clock: &mut Instant, spent: &mut f64) {
     let now = Instant::now();
     *spent += now.duration_since(*clock).as_secs_f64();

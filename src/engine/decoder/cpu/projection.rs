@@ -1,4 +1,4 @@
-//! Matrices of weights in the tiles of our kernels.
+//! Weight matrices, packed for our kernels.
 
 use candle_core::quantized::GgmlDType;
 
@@ -8,7 +8,7 @@ use crate::engine::EngineError;
 use crate::engine::weights::StoredTensor;
 use crate::kernels::{Format, Forms, Inputs, Matrix, ThreadPool, multiply};
 
-/// One linear map, or several of the same input side by side.
+/// A linear map, or several of the same input side by side.
 #[derive(Debug)]
 pub struct Projection {
     parts: Vec<Matrix>,
@@ -18,8 +18,7 @@ pub struct Projection {
     forms: Forms,
 }
 
-/// The format of our kernels for weights that a file stores so; none for two that ggml knows and no model
-/// uses.
+/// Returns the kernel format of a stored type, or `None` for two ggml types that no model uses.
 const fn format(dtype: GgmlDType) -> Option<Format> {
     match dtype {
         GgmlDType::F32 => Some(Format::F32),
@@ -40,7 +39,7 @@ const fn format(dtype: GgmlDType) -> Option<Format> {
 }
 
 impl Projection {
-    /// Packs matrices with the same input, one after another, and frees each when it is packed.
+    /// Packs matrices that share an input. Frees each as soon as it is packed.
     pub fn new(matrices: Vec<StoredTensor>, bias: Option<Vec<f32>>) -> Result<Self, EngineError> {
         let parts: Result<Vec<_>, _> = matrices.into_iter().map(pack).collect();
         let parts = parts?;
@@ -53,26 +52,26 @@ impl Projection {
         })
     }
 
-    /// Rows of inputs to rows of outputs, which replace what was there.
+    /// Maps rows of inputs to rows of outputs, which replace the content of `outputs`.
     pub fn forward(
         &self,
-        team: &ThreadPool,
+        threads: &ThreadPool,
         values: &[f32],
         inputs: &mut Inputs,
         outputs: &mut Vec<f32>,
     ) {
         let n_inputs = values.len() / self.width.max(1);
-        // Each is written below.
+        // Every element is overwritten below.
         outputs.resize(n_inputs * self.n_rows, 0.0);
-        inputs.set(team, values, self.width, self.forms);
+        inputs.set(threads, values, self.width, self.forms);
         let parts: Vec<&Matrix> = self.parts.iter().collect();
-        multiply(team, &parts, inputs, outputs);
+        multiply(threads, &parts, inputs, outputs);
         if let Some(bias) = &self.bias {
             add_to_rows(bias, outputs);
         }
     }
 
-    /// The rows of the matrix with these numbers, in full precision: what an embedding table gives.
+    /// Appends the given rows of the matrix as 32-bit floats, as in an embedding lookup.
     pub fn extend_with_rows(&self, indices: impl Iterator<Item = usize>, values: &mut Vec<f32>) {
         if let Some(matrix) = self.parts.first() {
             for index in indices {
@@ -82,12 +81,12 @@ impl Projection {
     }
 }
 
-/// Packs one matrix. What no kernel knows becomes 32-bit numbers first.
+/// Packs one matrix. A type without a kernel is converted to 32-bit floats first.
 fn pack(matrix: StoredTensor) -> Result<Matrix, EngineError> {
     let (_, width) = matrix.dims2();
     let matrices = [matrix];
     let [matrix] = &matrices;
-    // Whole blocks are a matter of the file's header, so that only memory can be missing.
+    // The file header guarantees whole blocks, so packing can only fail for lack of memory.
     let packed = if let Some(format) = format(matrix.dtype()) {
         Matrix::pack(format, &StoredTensor::bytes(&matrices), width)
     } else {

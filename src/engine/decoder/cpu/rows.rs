@@ -1,4 +1,4 @@
-//! What is done to each row between two products: norms, activations, sums.
+//! Operations on each row between two matrix products: norms, activations, sums.
 
 use pulp::{Simd, WithSimd};
 
@@ -7,15 +7,15 @@ use crate::engine::decoder::norm::NormWeights;
 use crate::kernels::ThreadPool;
 use crate::kernels::exp;
 
-/// How many sums run side by side.
+/// The number of partial sums that are computed in parallel.
 const N_LANES: usize = 16;
 
-/// Rows below which other threads cost more than they give.
+/// The fewest rows for which several threads are faster than one.
 const N_MIN_PARALLEL: usize = 8;
 
-/// Does something to each row, over the cores where there are many.
+/// Processes each row, on several threads if there are enough rows.
 pub fn each_row<T: Send>(
-    team: &ThreadPool,
+    threads: &ThreadPool,
     rows: impl Iterator<Item = T>,
     work: impl Fn(T) + Send + Sync,
 ) {
@@ -23,7 +23,7 @@ pub fn each_row<T: Send>(
     if rows.len() < N_MIN_PARALLEL {
         rows.into_iter().for_each(work);
     } else {
-        team.run(rows, work);
+        threads.run(rows, work);
     }
 }
 
@@ -36,13 +36,10 @@ pub fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
     }
 }
 
-/// Brings one row to one length.
+/// Applies a norm to one row.
 pub struct Normed<'a> {
-    /// By which norm.
     pub norm: &'a NormWeights<Vec<f32>>,
-    /// The row.
     pub input: &'a [f32],
-    /// What becomes of it.
     pub output: &'a mut [f32],
 }
 
@@ -55,25 +52,25 @@ impl WithSimd for Normed<'_> {
         match self.norm {
             NormWeights::Rms { weights, eps } => {
                 let scale = 1.0 / (sum(self.input, |x| x * x) / n_values + eps).sqrt();
-                let places = self.output.iter_mut().zip(self.input);
-                for ((place, value), weight) in places.zip(weights) {
-                    *place = value * scale * weight;
+                let values = self.output.iter_mut().zip(self.input);
+                for ((output, value), weight) in values.zip(weights) {
+                    *output = value * scale * weight;
                 }
             }
             NormWeights::Layer { weights, bias, eps } => {
                 let mean = sum(self.input, |x| x) / n_values;
                 let variance = sum(self.input, |x| (x - mean) * (x - mean)) / n_values;
                 let scale = 1.0 / (variance + eps).sqrt();
-                let places = self.output.iter_mut().zip(self.input);
-                for (((place, value), weight), bias) in places.zip(weights).zip(bias) {
-                    *place = (value - mean) * scale * weight + bias;
+                let values = self.output.iter_mut().zip(self.input);
+                for (((output, value), weight), bias) in values.zip(weights).zip(bias) {
+                    *output = (value - mean) * scale * weight + bias;
                 }
             }
         }
     }
 }
 
-/// The sum over all values, in an order that registers can keep.
+/// Sums `term` over all values, in an order that vectorizes.
 #[inline(always)]
 pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut sums = [0.0_f32; N_LANES];
@@ -87,13 +84,13 @@ pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Adds to the residual stream what a part of a layer found.
+/// Adds a sublayer's output to one row of the residual stream.
 pub struct Joined<'a> {
-    /// The residual stream's row.
+    /// A row of the residual stream.
     pub hidden: &'a mut [f32],
-    /// What was found.
+    /// The sublayer's output.
     pub found: &'a [f32],
-    /// What that is multiplied with.
+    /// Factor of the sublayer's output.
     pub scale: f32,
 }
 
@@ -108,13 +105,12 @@ impl WithSimd for Joined<'_> {
     }
 }
 
-/// What happens between the two products of the feed-forward network.
+/// Applies the activation of the feed-forward network to one row.
 pub struct Activated<'a> {
-    /// Which network.
     pub feed_forward: FeedForward,
-    /// A row; where the network has a gate, the gate's values and then those that it gates.
+    /// The row. If the network is gated, its first half is the gate and its second half the up
+    /// projection.
     pub input: &'a [f32],
-    /// What becomes of it.
     pub output: &'a mut [f32],
 }
 
@@ -140,8 +136,10 @@ impl WithSimd for Activated<'_> {
     }
 }
 
-/// Activates each input and finishes it with its partner. All but one activation are x × sigmoid(y) with a
-/// simple y, because (1 + tanh(z)) / 2 is sigmoid(2 z).
+/// Activates each input, and combines it with its partner by `finish`.
+///
+/// All activations except the exact GELU have the form x × sigmoid(y), because (1 + tanh(z)) / 2
+/// equals sigmoid(2 z).
 #[inline(always)]
 fn with_activation(
     activation: Activation,
@@ -150,29 +148,29 @@ fn with_activation(
     finish: impl Fn(f32, f32) -> f32,
     partners: &[f32],
 ) {
-    let places = outputs.iter_mut().zip(inputs).zip(partners);
+    let values = outputs.iter_mut().zip(inputs).zip(partners);
     match activation {
         Activation::Silu => {
-            for ((place, x), partner) in places {
-                *place = finish(x / (1.0 + exp(-x)), *partner);
+            for ((output, x), partner) in values {
+                *output = finish(x / (1.0 + exp(-x)), *partner);
             }
         }
         Activation::Gelu => {
-            for ((place, x), partner) in places {
-                *place = finish(x * normal(*x), *partner);
+            for ((output, x), partner) in values {
+                *output = finish(x * normal(*x), *partner);
             }
         }
         Activation::GeluTanh => {
-            for ((place, x), partner) in places {
+            for ((output, x), partner) in values {
                 // 2 √(2/π) (x + 0.044715 x³)
                 let y = x * (1.595_769 + 0.071_354_8 * x * x);
-                *place = finish(x / (1.0 + exp(-y)), *partner);
+                *output = finish(x / (1.0 + exp(-y)), *partner);
             }
         }
     }
 }
 
-/// The normal distribution up to x.
+/// The standard normal distribution function.
 fn normal(x: f32) -> f32 {
     let erf = candle_core::cpu::erf::erf_f32(x * std::f32::consts::FRAC_1_SQRT_2);
     0.5 * (1.0 + erf)

@@ -1,39 +1,46 @@
-//! Keys and values of all layers.
+//! The KV cache of the CPU backend.
 
-use crate::engine::decoder::cache::{Cache, Run};
+use crate::engine::decoder::cache::Cache;
 use crate::kernels::attention::{CacheType, Heads, KeysValues, Span};
 
-/// Keys and values of neighbouring tokens, for all layers.
+/// Keys and values of consecutive tokens, for all layers.
 #[derive(Debug, Default)]
 pub struct CpuRun {
     layers: Vec<KeysValues>,
 }
 
-impl Run for CpuRun {}
+/// How keys and values are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct KvFormat {
+    pub heads: Heads,
+    pub cache_type: CacheType,
+}
 
 impl CpuRun {
-    /// One layer's part, to write to: of the run that begins at this place in its sequence.
+    /// Returns one layer of the run for writing. `first_position` is where the run starts in its
+    /// sequence.
     ///
-    /// A tail that began elsewhere holds nothing that was committed, because its sequence was cut before it.
+    /// A run that started elsewhere is replaced. It holds nothing that was committed, because its
+    /// sequence has since been truncated to a position before it.
     pub fn layer_mut(
         &mut self,
         layer: usize,
-        (heads, cache_type): (Heads, CacheType),
+        format: KvFormat,
         first_position: usize,
     ) -> Option<&mut KeysValues> {
+        let empty = || KeysValues::new(format.heads, format.cache_type, first_position);
         if self.layers.len() <= layer {
-            let empty = || KeysValues::new(heads, cache_type, first_position);
             self.layers.resize_with(layer + 1, empty);
         }
-        let found = self.layers.get_mut(layer)?;
-        if found.first_position() != first_position {
-            *found = KeysValues::new(heads, cache_type, first_position);
+        let keys_values = self.layers.get_mut(layer)?;
+        if keys_values.first_position() != first_position {
+            *keys_values = empty();
         }
-        Some(found)
+        Some(keys_values)
     }
 }
 
-/// One layer's part of what a sequence has read, in the order of positions, up to `n_visible` tokens.
+/// Returns one layer of a cache in the order of positions, up to `n_visible` tokens.
 pub fn spans(cache: &Cache<CpuRun>, layer: usize, n_visible: usize) -> Vec<Span<'_>> {
     let mut start = 0;
     let spans = cache.runs(n_visible).filter_map(|(run, n_tokens)| {

@@ -1,10 +1,11 @@
-//! What happens between the two products of the feed-forward network, over tensors.
+//! The activation of the feed-forward network, in tensor operations.
 
 use candle_core::{D, Tensor};
 
 use crate::engine::blueprint::{Activation, FeedForward};
 
-/// Where the network has a gate, a row of `input` is the gate's values and then those that it gates.
+/// Applies the activation. If the network is gated, the first half of each row is the gate and the
+/// second half the up projection.
 pub fn activated(feed_forward: FeedForward, input: &Tensor) -> candle_core::Result<Tensor> {
     match feed_forward {
         FeedForward::Plain(activation) => activation_of(activation, input),

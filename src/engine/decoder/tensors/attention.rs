@@ -1,11 +1,11 @@
-//! Attention in tensor operations.
+//! Attention and the KV cache, in tensor operations.
 
 use candle_core::{D, DType, Device, Tensor};
 
 use crate::engine::blueprint::{RopeForm, Rotation};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
-use crate::engine::decoder::batch::{Place, Turns};
-use crate::engine::decoder::cache::{Cache, Run};
+use crate::engine::decoder::batch::{Place, RotaryAngles};
+use crate::engine::decoder::cache::Cache;
 
 /// Attention in tensor operations.
 #[derive(Debug)]
@@ -13,7 +13,8 @@ pub struct TensorAttention {
     shape: HeadShape,
 }
 
-/// Keys and values as tensors of `[kv heads, capacity, head_dim]`, one pair a layer.
+/// Keys and values of consecutive tokens, for all layers: tensors of `[kv heads, capacity,
+/// head_dim]`.
 #[derive(Debug, Default)]
 pub struct TensorRun {
     layers: Vec<KeysValues>,
@@ -25,15 +26,14 @@ struct KeysValues {
     values: Tensor,
 }
 
-impl Run for TensorRun {}
-
 impl TensorAttention {
-    /// For heads of this shape.
+    /// Creates attention for heads of this shape.
     pub const fn new(shape: HeadShape) -> Self {
         Self { shape }
     }
 
-    /// Some heads of all rows, normed where the layer does that: `[heads, rows, head_dim]`.
+    /// Returns some heads of all rows as `[heads, rows, head_dim]`, after their norm if there is
+    /// one.
     fn heads(
         &self,
         qkv: &Tensor,
@@ -46,8 +46,8 @@ impl TensorAttention {
         let width = n_heads * head_dim;
         let mut heads = qkv.narrow(1, start, width)?;
         if let Some((weights, eps)) = norm {
-            let n_together = weights.dim(0)?;
-            let parts = heads.reshape((n_rows, width / n_together, n_together))?;
+            let group_size = weights.dim(0)?;
+            let parts = heads.reshape((n_rows, width / group_size, group_size))?;
             let parts = parts.contiguous()?.to_dtype(DType::F32)?;
             heads = candle_nn::ops::rms_norm(&parts, weights, eps)?.to_dtype(qkv.dtype())?;
         }
@@ -57,30 +57,34 @@ impl TensorAttention {
             .contiguous()
     }
 
-    fn turned(&self, heads: Tensor, turns: Option<&Turns<Tensor>>) -> candle_core::Result<Tensor> {
+    fn rotated(
+        &self,
+        heads: Tensor,
+        turns: Option<&RotaryAngles<Tensor>>,
+    ) -> candle_core::Result<Tensor> {
         let Some(turns) = turns else {
             return Ok(heads);
         };
-        let n_still = self.shape.head_dim - turns.n_dims;
-        let turning = heads
+        let n_unrotated = self.shape.head_dim - turns.n_dims;
+        let rotating = heads
             .narrow(2, 0, turns.n_dims)?
             .contiguous()?
             .unsqueeze(0)?;
-        let turned = match turns.form {
+        let rotated = match turns.form {
             RopeForm::Interleaved => {
-                candle_nn::rotary_emb::rope_i(&turning, &turns.cos, &turns.sin)
+                candle_nn::rotary_emb::rope_i(&rotating, &turns.cos, &turns.sin)
             }
-            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&turning, &turns.cos, &turns.sin),
+            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&rotating, &turns.cos, &turns.sin),
         };
-        let turned = turned?.squeeze(0)?;
-        if n_still == 0 {
-            return Ok(turned);
+        let rotated = rotated?.squeeze(0)?;
+        if n_unrotated == 0 {
+            return Ok(rotated);
         }
-        let still = heads.narrow(2, turns.n_dims, n_still)?;
-        Tensor::cat(&[turned, still], 2)?.contiguous()
+        let unrotated = heads.narrow(2, turns.n_dims, n_unrotated)?;
+        Tensor::cat(&[rotated, unrotated], 2)?.contiguous()
     }
 
-    /// What the rows of one sequence see: `[heads, rows, head_dim]`.
+    /// Computes attention for the rows of one sequence: `[heads, rows, head_dim]`.
     fn attend(
         &self,
         layer: &AttentionLayer<Tensor>,
@@ -92,7 +96,7 @@ impl TensorAttention {
         let n_visible = positions.last().map_or(0, |last| last + 1);
         let n_kv_heads = self.shape.n_kv_heads;
         let queries = queries.reshape((n_kv_heads, self.shape.group() * n_rows, head_dim))?;
-        // Before the products, which could be too large for half precision.
+        // Scale before the product, which could otherwise overflow in half precision.
         let queries = (queries * f64::from(self.shape.score_scale))?;
         let mut scores = Vec::new();
         let mut values = Vec::new();
@@ -126,10 +130,9 @@ impl TensorAttention {
 /// The rows of one forward pass.
 #[derive(Debug)]
 pub struct Batch<'a> {
-    /// Where they stand.
     pub places: &'a [Place],
-    /// How far they turn, for each of the model's rotations.
-    pub turns: Vec<Turns<Tensor>>,
+    /// The rotary angles of the rows, for each of the model's rotations.
+    pub turns: Vec<RotaryAngles<Tensor>>,
 }
 
 impl<'a> Batch<'a> {
@@ -141,9 +144,9 @@ impl<'a> Batch<'a> {
         dtype: DType,
     ) -> candle_core::Result<Self> {
         let turns = rotations.iter().map(|rotation| {
-            let turns = Turns::new(rotation, places);
+            let turns = RotaryAngles::new(rotation, places);
             let shape = (places.len(), turns.n_dims / 2);
-            Ok(Turns {
+            Ok(RotaryAngles {
                 form: turns.form,
                 n_dims: turns.n_dims,
                 cos: Tensor::from_vec(turns.cos, shape, device)?.to_dtype(dtype)?,
@@ -158,8 +161,8 @@ impl<'a> Batch<'a> {
 }
 
 impl TensorAttention {
-    /// Turns queries and keys to their positions, writes keys and values to the tails, and mixes for
-    /// each row the values of all tokens up to its own, or of as many as the layer's window holds.
+    /// Norms and rotates queries and keys, writes keys and values to the tails of the caches, and
+    /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///
     /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
     pub fn forward(
@@ -176,9 +179,9 @@ impl TensorAttention {
         let key_norm = norms.map(|norms| (&norms.keys, norms.eps));
         let turns = layer.turns(&batch.turns);
         let queries = self.heads(qkv, 0, self.shape.n_heads, query_norm)?;
-        let queries = self.turned(queries, turns)?;
+        let queries = self.rotated(queries, turns)?;
         let keys = self.heads(qkv, q_width, n_kv_heads, key_norm)?;
-        let keys = self.turned(keys, turns)?;
+        let keys = self.rotated(keys, turns)?;
         let values = self.heads(qkv, q_width + kv_width, n_kv_heads, None)?;
         let mut mixed = Vec::new();
         let mut order = vec![0_u32; batch.places.len()];
@@ -219,8 +222,8 @@ impl TensorRun {
         }
     }
 
-    /// Writes at `start`, in place; the room doubles when it is too small, so that a token is copied
-    /// once on average.
+    /// Writes keys and values at position `start` of the run. The capacity doubles when it is
+    /// exceeded, so each token is copied about once on average.
     fn write(
         &mut self,
         layer: usize,
@@ -246,7 +249,7 @@ impl TensorRun {
     }
 }
 
-/// Makes room for `n_more` tokens after the first `n_kept`, which are kept.
+/// Ensures capacity for `n_more` tokens after the first `n_kept`, which are preserved.
 fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Result<()> {
     let (n_kv_heads, capacity, head_dim) = tensor.dims3()?;
     if n_kept + n_more > capacity {
@@ -261,7 +264,8 @@ fn grow(tensor: &mut Tensor, n_kept: usize, n_more: usize) -> candle_core::Resul
     Ok(())
 }
 
-/// Zero where a row may look, minus infinity beyond its own position and before its window.
+/// Returns the attention mask: 0 for visible tokens, minus infinity after the row's own position
+/// and before its window.
 fn mask(
     layer: &AttentionLayer<Tensor>,
     positions: &[usize],

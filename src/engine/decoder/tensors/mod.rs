@@ -1,4 +1,5 @@
-//! The forward pass in candle's tensor operations: for every device, and the yardstick of the quicker one.
+//! The tensor backend: the forward pass in candle operations. It runs on every device, and is the
+//! reference for the CPU backend.
 
 mod activation;
 mod attention;
@@ -17,21 +18,21 @@ use super::batch::Place;
 use super::cache::Cache;
 use super::weights::{Layer, Weights};
 use crate::engine::blueprint::Blueprint;
-use crate::engine::weights::{Checkpoint, StoredTensor};
+use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
 
-/// Tensors on one device.
+/// A model in tensors on one device.
 pub struct TensorBackend {
     blueprint: Blueprint,
     weights: Weights<Tensors>,
     attention: TensorAttention,
     device: Device,
-    /// That of the residual stream, of keys and values, and of weights that are not quantised. Norms,
-    /// attention's probabilities and logits are in full precision.
+    /// The type of the residual stream, keys, values and unquantized weights. Norms, attention
+    /// probabilities and logits are computed in 32 bits.
     dtype: DType,
 }
 
-/// Weights as tensors.
+/// Keeps weights as tensors.
 struct Tensors(Policy);
 
 impl Form for Tensors {
@@ -59,13 +60,13 @@ impl Form for Tensors {
 }
 
 impl TensorBackend {
-    /// Takes the weights that the blueprint asks for out of the checkpoint.
+    /// Loads the weights that the blueprint asks for.
     pub fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
         precision: Precision,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadStop> {
         let dtype = precision.dtype();
         let form = Tensors(Policy::new(checkpoint.catalog(), &device, dtype));
         Ok(Self {
@@ -124,7 +125,7 @@ impl TensorBackend {
         Ok(Some(logits))
     }
 
-    /// The rows of a table with these numbers.
+    /// Looks up rows of an embedding table.
     fn rows(&self, table: &Projection, indices: &[u32]) -> candle_core::Result<Tensor> {
         table.rows(indices, &self.device)?.to_dtype(self.dtype)
     }
@@ -152,7 +153,7 @@ impl TensorBackend {
         self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
     }
 
-    /// The residual stream with what a part of a layer found.
+    /// Adds a sublayer's output to the residual stream.
     fn joined(&self, hidden: &Tensor, found: &Tensor) -> candle_core::Result<Tensor> {
         match self.blueprint.scales.residual {
             Some(scale) => hidden + (found * f64::from(scale))?,

@@ -1,10 +1,11 @@
-//! Norms over tensors.
+//! Norms, in tensor operations.
 
 use candle_core::{DType, Tensor};
 
 use crate::engine::decoder::norm::NormWeights;
 
-/// Brings each row to one length, where there is a norm. The sums are in full precision.
+/// Applies the norm to each row, or returns the rows unchanged if there is none. Computes in 32
+/// bits.
 pub fn normed(norm: Option<&NormWeights<Tensor>>, rows: &Tensor) -> candle_core::Result<Tensor> {
     let Some(norm) = norm else {
         return Ok(rows.clone());

@@ -1,4 +1,4 @@
-//! Matrices of weights that stay as their file stores them, as far as that is the fast way.
+//! Weight matrices, kept in their file's format if that is fastest.
 
 use candle_core::quantized::{GgmlDType, QMatMul, QTensor};
 use candle_core::{DType, Device, Module, Tensor};
@@ -6,14 +6,14 @@ use candle_core::{DType, Device, Module, Tensor};
 use crate::engine::EngineError;
 use crate::engine::weights::{Catalog, StoredTensor, is_half};
 
-/// 16-bit weights of a model up to this size are widened to 32 bits at load; those of a bigger one
-/// are widened slab by slab in each product, so that they are never all there twice.
+/// Up to this total size, 16-bit weights are converted to 32 bits when they are loaded. Those of
+/// larger models are converted slab by slab in each product, so they never take memory twice.
 const N_MAX_WIDENED_BYTES: u64 = 256 << 20;
 
-/// How many values of 16-bit weights are widened at a time.
+/// How many values of 16-bit weights are converted at a time.
 const N_SLAB_VALUES: usize = 1 << 22;
 
-/// How the weights of one model are kept.
+/// In which format to keep the weights of a model.
 #[derive(Debug, Clone)]
 pub struct Policy {
     widen: bool,
@@ -23,7 +23,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What suits the size of the weights and the device. What is not quantised becomes `dtype`.
+    /// Chooses the format by the size of the weights. Unquantized weights are converted to `dtype`.
     pub fn new(catalog: &Catalog, device: &Device, dtype: DType) -> Self {
         Self {
             widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
@@ -33,39 +33,37 @@ impl Policy {
         }
     }
 
-    /// Of what is not quantised.
+    /// Returns the type of unquantized weights.
     pub const fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Where the weights are.
+    /// Returns the device of the weights.
     pub const fn device(&self) -> &Device {
         &self.device
     }
-}
 
-impl Policy {
-    /// Whether weights that are stored so are multiplied in half precision.
-    fn halves(&self, stored: GgmlDType) -> bool {
+    /// Returns whether weights of this stored type are multiplied in half precision.
+    fn is_half_precision(&self, stored: GgmlDType) -> bool {
         self.dtype != DType::F32 && (is_half(stored) || stored == GgmlDType::F32)
     }
 }
 
-/// One linear map, or several of the same input side by side.
+/// A linear map, or several of the same input side by side.
 #[derive(Debug)]
 pub struct Projection {
     parts: Vec<Part>,
-    /// What is added to each row of outputs.
+    /// Added to each row of outputs.
     bias: Option<Tensor>,
 }
 
 #[derive(Debug)]
 enum Part {
-    /// Quantised, or 32-bit.
+    /// Quantized or 32-bit weights.
     Whole(QMatMul),
-    /// In half precision, like its inputs: `[outputs, inputs]`.
+    /// Half-precision weights for half-precision inputs: `[outputs, inputs]`.
     Half(Tensor),
-    /// 16-bit, in slabs of rows.
+    /// 16-bit weights in slabs of rows, for 32-bit inputs.
     Slabs {
         n_slab_rows: usize,
         slabs: Vec<QTensor>,
@@ -73,8 +71,8 @@ enum Part {
 }
 
 impl Projection {
-    /// Matrices with the same input; their outputs stand side by side in the order given. Neighbours
-    /// of one type become one matrix, so that they cost one product. The bias is added to each row of
+    /// Combines matrices that share an input, with their outputs in the order given. Neighbors of
+    /// the same type become one matrix, which saves products. The bias is added to each row of
     /// outputs.
     pub fn new(
         matrices: &[StoredTensor],
@@ -85,7 +83,7 @@ impl Projection {
         let mut parts = Vec::new();
         for group in matrices.chunk_by(|a, b| a.dtype() == b.dtype()) {
             match group {
-                [first, ..] if policy.halves(first.dtype()) => {
+                [first, ..] if policy.is_half_precision(first.dtype()) => {
                     for matrix in group {
                         parts.push(Part::half(matrix, policy)?);
                     }
@@ -101,7 +99,7 @@ impl Projection {
         Ok(Self { parts, bias })
     }
 
-    /// Rows of inputs to rows of outputs.
+    /// Maps rows of inputs to rows of outputs.
     pub fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         let output = match self.parts.as_slice() {
             [part] => part.forward(input)?,
@@ -117,7 +115,7 @@ impl Projection {
         }
     }
 
-    /// The rows of the matrix with these numbers, in full precision: what an embedding table gives.
+    /// Returns the given rows of the matrix, as in an embedding lookup.
     pub fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         let parts: candle_core::Result<Vec<_>> = self
             .parts
@@ -131,7 +129,7 @@ impl Projection {
 impl Part {
     fn whole(matrices: &[StoredTensor], device: &Device) -> Result<Self, EngineError> {
         let matrix = StoredTensor::stack(matrices, device)?;
-        // QMatMul widens floating-point types.
+        // QMatMul converts floating-point types to 32 bits.
         Ok(Self::Whole(QMatMul::from_qtensor(matrix)?))
     }
 
@@ -152,7 +150,7 @@ impl Part {
 
     fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         match self {
-            // Products with quantised weights take and give 32 bits.
+            // Products with quantized weights have 32-bit inputs and outputs.
             Self::Whole(matrix) => {
                 let output = matrix.forward(&input.to_dtype(DType::F32)?)?;
                 output.to_dtype(input.dtype())
@@ -189,7 +187,8 @@ impl Part {
     }
 }
 
-/// A matrix in slabs of so many rows, for types whose blocks are values.
+/// Splits a matrix into slabs, and returns the number of rows in each. Only for types that store
+/// values one by one, not in blocks.
 fn slabs(matrix: &StoredTensor, policy: &Policy) -> Result<(usize, Vec<QTensor>), EngineError> {
     let (n_rows, width) = matrix.dims2();
     let n_slab_rows = (policy.n_slab_values / width).max(1);
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn slabs_give_what_the_whole_matrix_gives() {
+    fn slabs_return_the_same_as_a_single_matrix() {
         let device = Device::Cpu;
         let weights = Tensor::from_vec(values(60), (10, 6), &device).unwrap();
         let weights = weights

@@ -1,4 +1,4 @@
-//! The metadata of a GGUF file: keys and values of a dozen types.
+//! The metadata of a GGUF file: key-value pairs of a dozen types.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,28 +8,28 @@ use candle_core::quantized::gguf_file::Value;
 use super::reader::Reader;
 use crate::engine::EngineError;
 
-/// An entry has at least the length of its key, its type, and a value of one byte.
+/// The smallest entry: the length of its key, its type, and a value of one byte.
 const N_MIN_ENTRY_BYTES: u64 = 8 + 4 + 1;
 
-/// The type of an array.
+/// The type number of arrays.
 const ARRAY: u32 = 9;
 
-/// Reads so many entries.
+/// Reads `n_entries` key-value pairs. Fails if a key occurs twice.
 pub fn read(
     reader: &mut Reader<'_>,
     n_entries: u64,
 ) -> Result<HashMap<String, Value>, EngineError> {
-    let n_entries = reader.expect(n_entries, N_MIN_ENTRY_BYTES, "entries")?;
+    let n_entries = reader.check_count(n_entries, N_MIN_ENTRY_BYTES, "entries")?;
     let mut metadata = HashMap::new();
     for _ in 0..n_entries {
-        let key = trimmed(reader.text("a key of its header")?);
+        let key = trimmed(reader.text("a header key")?);
         let value = value(reader, &key)?;
         match metadata.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(value);
             }
             Entry::Occupied(entry) => {
-                return Err(reader.malformed(format!("its header has {} twice", entry.key())));
+                return Err(reader.malformed(format!("its header contains {} twice", entry.key())));
             }
         }
     }
@@ -48,9 +48,9 @@ fn value(reader: &mut Reader<'_>, key: &str) -> Result<Value, EngineError> {
     let value_type = reader.u32()?;
     let n_values = reader.u64()?;
     let Some(n_value_bytes) = n_min_bytes(value_type) else {
-        return Err(reader.malformed(format!("{key} is a list of {}", unknown(value_type))));
+        return Err(reader.malformed(format!("{key} is an array of {}", unknown(value_type))));
     };
-    let n_values = reader.expect(n_values, n_value_bytes, &format!("values of {key}"))?;
+    let n_values = reader.check_count(n_values, n_value_bytes, &format!("values of {key}"))?;
     let mut values = Vec::with_capacity(n_values);
     for _ in 0..n_values {
         values.push(single(reader, value_type, key)?);
@@ -71,7 +71,7 @@ fn single(reader: &mut Reader<'_>, value_type: u32, key: &str) -> Result<Value, 
             [0] => Value::Bool(false),
             [1] => Value::Bool(true),
             [other] => {
-                let reason = format!("{key} is {other}, neither true nor false");
+                let reason = format!("{key} is {other}, which is neither true nor false");
                 return Err(reader.malformed(reason));
             }
         },
@@ -79,11 +79,11 @@ fn single(reader: &mut Reader<'_>, value_type: u32, key: &str) -> Result<Value, 
         10 => Value::U64(reader.u64()?),
         11 => Value::I64(i64::from_le_bytes(reader.array()?)),
         12 => Value::F64(f64::from_le_bytes(reader.array()?)),
-        other => return Err(reader.malformed(format!("{key} is of {}", unknown(other)))),
+        other => return Err(reader.malformed(format!("{key} has {}", unknown(other)))),
     })
 }
 
-/// How many bytes a value has at least; none where it can't stand in an array.
+/// Returns the smallest size of a value in bytes, or `None` if an array can't contain the type.
 const fn n_min_bytes(value_type: u32) -> Option<u64> {
     match value_type {
         0 | 1 | 7 => Some(1),
@@ -96,12 +96,12 @@ const fn n_min_bytes(value_type: u32) -> Option<u64> {
 
 fn unknown(value_type: u32) -> String {
     match value_type {
-        ARRAY => "lists".to_owned(),
-        other => format!("the unknown type {other}"),
+        ARRAY => "arrays".to_owned(),
+        other => format!("unknown type {other}"),
     }
 }
 
-/// Some writers end a text with the zeros that end it in C.
+/// Strips the terminating zeros that some writers copy from C strings.
 fn trimmed(mut text: String) -> String {
     text.truncate(text.trim_end_matches('\0').len());
     text

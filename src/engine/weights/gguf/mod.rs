@@ -1,8 +1,7 @@
-//! The header of a GGUF file: metadata, and where the tensors stand.
+//! The header of a GGUF file: its metadata and its list of tensors.
 //!
-//! candle has a reader of its own, but it panics at an alignment of zero, takes the last of two entries
-//! with one name, and has no limit on what it allocates for them. What is read here is handed on in
-//! its types.
+//! candle's own reader panics if the alignment is zero, accepts duplicate keys, and allocates
+//! without limit. This one does not, and returns candle's types.
 
 mod metadata;
 mod reader;
@@ -14,35 +13,35 @@ use candle_core::quantized::gguf_file::{Content, TensorInfo, Value, VersionedMag
 
 use self::reader::Reader;
 use super::Source;
-use super::place::{Place, n_stored_bytes};
 use super::stored_type::StoredType;
+use super::tensor_entry::{TensorEntry, n_stored_bytes};
 use crate::engine::EngineError;
 
 pub use split::Split;
 
-/// How far tensors stand apart where the file does not say.
+/// The alignment of tensors, in bytes, if the file does not specify one.
 const DEFAULT_ALIGNMENT: u64 = 32;
 
-/// The most dimensions that a tensor of ggml can have.
+/// The most dimensions that a ggml tensor can have.
 const N_MAX_DIMS: u64 = 4;
 
-/// A tensor's entry has at least the length of its name, the number of its dimensions, its type and
-/// its offset.
+/// The smallest entry of a tensor: the length of its name, its number of dimensions, type and
+/// offset.
 const N_MIN_TENSOR_BYTES: u64 = 8 + 4 + 4 + 8;
 
-/// What stands before the tensors of a GGUF file.
+/// The header of a GGUF file.
 #[derive(Debug)]
 pub struct Header {
-    /// The metadata and the tensors, as candle has them.
+    /// The metadata and the tensors in candle's types.
     pub content: Content,
-    /// Where the tensors stand, in the order in which they are named.
-    pub places: Vec<Place>,
-    /// Which part of a model this file is; none where it is whole.
+    /// The tensors in file order.
+    pub entries: Vec<TensorEntry>,
+    /// Which part of a split model this file is. `None` for a model in one file.
     pub split: Option<Split>,
 }
 
-/// Reads what stands before the tensors of a GGUF file. Nothing that it promises is believed before it
-/// is known to fit into the file.
+/// Reads the header of a GGUF file. Checks every claimed count and length against the size of the
+/// file before it allocates memory.
 pub fn read_header(source: &Source) -> Result<Header, EngineError> {
     let mut reader = Reader::new(source);
     let magic = read_version(&mut reader)?;
@@ -50,23 +49,23 @@ pub fn read_header(source: &Source) -> Result<Header, EngineError> {
     let n_entries = reader.u64()?;
     let metadata = metadata::read(&mut reader, n_entries)?;
     let alignment = alignment(&metadata, &reader)?;
-    let mut places = read_places(&mut reader, n_tensors, alignment)?;
+    let mut entries = read_entries(&mut reader, n_tensors, alignment)?;
     let data_start = reader.position().next_multiple_of(alignment);
-    let infos = places.iter().filter_map(tensor_info);
+    let infos = entries.iter().filter_map(tensor_info);
     let content = Content {
         magic,
         tensor_infos: infos.collect(),
         tensor_data_offset: data_start,
         metadata,
     };
-    for place in &mut places {
-        // What goes beyond all numbers is refused as being beyond the end of the file.
-        place.start = place.start.saturating_add(data_start);
+    for entry in &mut entries {
+        // A saturated offset is later rejected as beyond the end of the file.
+        entry.start = entry.start.saturating_add(data_start);
     }
     Ok(Header {
         split: Split::of(&content, source)?,
         content,
-        places,
+        entries,
     })
 }
 
@@ -79,26 +78,24 @@ fn read_version(reader: &mut Reader<'_>) -> Result<VersionedMagic, EngineError> 
         2 => Ok(VersionedMagic::GgufV2),
         3 => Ok(VersionedMagic::GgufV3),
         version if version > 0 && version.trailing_zeros() >= 16 => {
-            Err(reader.malformed("it was written for processors of the other byte order"))
+            Err(reader.malformed("it is big-endian, and Quartet reads only little-endian files"))
         }
         version => Err(reader.malformed(format!(
-            "it has version {version} of the GGUF format; Quartet reads 2 and 3"
+            "it uses version {version} of the GGUF format; Quartet reads versions 2 and 3"
         ))),
     }
 }
 
-/// What a file may be that people take for a GGUF file.
+/// Describes a file that is not GGUF, if it is one that users often mistake for it.
 fn foreign_file(magic: [u8; 4]) -> &'static str {
     match &magic {
-        b"vers" => {
-            "it is not the model but a Git LFS pointer to it; download the file from its page"
-        }
-        b"<!DO" | b"<!do" | b"<htm" => "it is a web page and not a model; download the file itself",
+        b"vers" => "it is a Git LFS pointer, not the model; download the actual file from its page",
+        b"<!DO" | b"<!do" | b"<htm" => "it is a web page, not a model; download the file itself",
         b"ggjt" | b"ggml" | b"lmgg" | b"tjgg" => {
-            "it has the format that came before GGUF; look for a newer file of this model"
+            "its format is older than GGUF; look for a GGUF file of this model"
         }
         b"PK\x03\x04" => {
-            "it is a PyTorch file; Quartet reads GGUF and safetensors, which can't run programs"
+            "it is a PyTorch file, which could run code; Quartet reads GGUF and safetensors"
         }
         _ => "it is not a GGUF file",
     }
@@ -110,38 +107,39 @@ fn alignment(metadata: &HashMap<String, Value>, reader: &Reader<'_>) -> Result<u
     };
     match value.to_u64() {
         Ok(alignment) if alignment.is_power_of_two() && alignment <= 1 << 20 => Ok(alignment),
-        _ => Err(reader.malformed("general.alignment is not a power of two such as 32")),
+        _ => Err(reader.malformed("general.alignment must be a power of two, such as 32")),
     }
 }
 
-/// The tensors, each with its start counted from the first one's.
-fn read_places(
+/// Reads the list of tensors. Offsets are still relative to the first tensor.
+fn read_entries(
     reader: &mut Reader<'_>,
     n_tensors: u64,
     alignment: u64,
-) -> Result<Vec<Place>, EngineError> {
-    let n_tensors = reader.expect(n_tensors, N_MIN_TENSOR_BYTES, "tensors")?;
-    let mut places = Vec::new();
+) -> Result<Vec<TensorEntry>, EngineError> {
+    let n_tensors = reader.check_count(n_tensors, N_MIN_TENSOR_BYTES, "tensors")?;
+    let mut entries = Vec::new();
     for _ in 0..n_tensors {
-        let place = read_place(reader)?;
-        let name = &place.name;
-        if !place.start.is_multiple_of(alignment) {
+        let entry = read_entry(reader)?;
+        let name = &entry.name;
+        if !entry.start.is_multiple_of(alignment) {
             let reason = format!(
-                "{name} begins at {}, not at a multiple of {alignment}",
-                place.start
+                "tensor {name} starts at {}, which is not a multiple of {alignment}",
+                entry.start
             );
             return Err(reader.malformed(reason));
         }
-        places.push(place);
+        entries.push(entry);
     }
-    Ok(places)
+    Ok(entries)
 }
 
-fn read_place(reader: &mut Reader<'_>) -> Result<Place, EngineError> {
-    let name = reader.text("the name of a tensor")?;
+fn read_entry(reader: &mut Reader<'_>) -> Result<TensorEntry, EngineError> {
+    let name = reader.text("a tensor name")?;
     let n_dims = u64::from(reader.u32()?);
     if n_dims > N_MAX_DIMS {
-        let reason = format!("{name} has {n_dims} dimensions, {N_MAX_DIMS} are the most");
+        let reason =
+            format!("tensor {name} has {n_dims} dimensions, but at most {N_MAX_DIMS} are possible");
         return Err(reader.malformed(reason));
     }
     let mut shape = Vec::new();
@@ -161,10 +159,10 @@ fn read_place(reader: &mut Reader<'_>) -> Result<Place, EngineError> {
     }
     let n_bytes = n_stored_bytes(&stored_type, &shape).filter(|n_bytes| *n_bytes > 0);
     let Some(n_bytes) = n_bytes else {
-        let reason = format!("{name} can't have the shape {shape:?} as {stored_type}");
+        let reason = format!("tensor {name} can't have shape {shape:?} in {stored_type}");
         return Err(reader.malformed(reason));
     };
-    Ok(Place {
+    Ok(TensorEntry {
         name,
         stored_type,
         shape,
@@ -174,14 +172,14 @@ fn read_place(reader: &mut Reader<'_>) -> Result<Place, EngineError> {
     })
 }
 
-fn tensor_info(place: &Place) -> Option<(String, TensorInfo)> {
-    let StoredType::Known(ggml_dtype) = place.stored_type else {
+fn tensor_info(entry: &TensorEntry) -> Option<(String, TensorInfo)> {
+    let StoredType::Known(ggml_dtype) = entry.stored_type else {
         return None;
     };
     let info = TensorInfo {
         ggml_dtype,
-        shape: place.shape.clone().into(),
-        offset: place.start,
+        shape: entry.shape.clone().into(),
+        offset: entry.start,
     };
-    Some((place.name.clone(), info))
+    Some((entry.name.clone(), info))
 }

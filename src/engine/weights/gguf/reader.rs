@@ -1,24 +1,25 @@
-//! Reads the header of a GGUF file, which says of everything how long it is, and must not be believed.
+//! Reads the values in the header of a GGUF file. Does not trust the lengths that the file claims.
 
 use std::io::{self, BufReader, Read};
 
 use super::super::Source;
 use crate::engine::EngineError;
 
-/// The most values that a header may have, arrays and tensors included: several times what the
-/// largest vocabularies need, and little enough that they fit into any memory.
+/// The most values that a header may contain, including array elements and tensors. Several times
+/// what the largest vocabularies need, and few enough to fit into any memory.
 const N_MAX_VALUES: u64 = 1 << 22;
 
-/// The numbers and texts of a header, one after another.
+/// A cursor over the values of a header.
 pub struct Reader<'a> {
     source: &'a Source,
     bytes: BufReader<Bytes<'a>>,
     position: u64,
+    /// How many values the header may still contain before it exceeds [`N_MAX_VALUES`].
     n_values_left: u64,
 }
 
 impl<'a> Reader<'a> {
-    /// At the beginning of the source.
+    /// Starts at the beginning of the source.
     pub fn new(source: &'a Source) -> Self {
         let bytes = Bytes {
             source,
@@ -32,14 +33,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes read so far.
     pub const fn position(&self) -> u64 {
         self.position
     }
 
-    /// Makes sure that the header can hold so many values, each of `n_value_bytes` at least, before
-    /// there is memory for them.
-    pub fn expect(
+    /// Checks, before memory is allocated, that the rest of the file can hold `n_values` values of
+    /// at least `n_value_bytes` each. `what` names them in the error.
+    pub fn check_count(
         &mut self,
         n_values: u64,
         n_value_bytes: u64,
@@ -48,53 +49,53 @@ impl<'a> Reader<'a> {
         let n_left = self.source.n_bytes().saturating_sub(self.position);
         if n_values.saturating_mul(n_value_bytes) > n_left {
             return Err(self.malformed(format!(
-                "its header promises {n_values} {what}, more than there are bytes left for"
+                "its header claims {n_values} {what}, more than the rest of the file can hold"
             )));
         }
         let Some(n_values_left) = self.n_values_left.checked_sub(n_values) else {
             return Err(self.malformed(format!(
-                "its header has more than {N_MAX_VALUES} values, with {n_values} {what}"
+                "its header has more than {N_MAX_VALUES} values, including {n_values} {what}"
             )));
         };
         self.n_values_left = n_values_left;
         Ok(n_values as usize)
     }
 
-    /// The next bytes, as many as the array holds.
+    /// Reads the next `N` bytes.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
         let mut array = [0; N];
         self.fill(&mut array)?;
         Ok(array)
     }
 
-    /// The next number.
+    /// Reads the next 32-bit number.
     pub fn u32(&mut self) -> Result<u32, EngineError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    /// The next number.
+    /// Reads the next 64-bit number.
     pub fn u64(&mut self) -> Result<u64, EngineError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// The next text, which its length stands before. `what` names it in messages.
+    /// Reads the next string, which is preceded by its length. `what` names it in messages.
     pub fn text(&mut self, what: &str) -> Result<String, EngineError> {
         let n_bytes = self.u64()?;
         if n_bytes > self.source.n_bytes().saturating_sub(self.position) {
-            return Err(self.malformed(format!("{what} ends beyond the end of the file")));
+            return Err(self.malformed(format!("{what} extends beyond the end of the file")));
         }
         let mut bytes = vec![0; n_bytes as usize];
         self.fill(&mut bytes)?;
         String::from_utf8(bytes)
-            .map_err(|error| self.malformed(format!("{what} is not UTF-8 text: {error}")))
+            .map_err(|error| self.malformed(format!("{what} is not valid UTF-8: {error}")))
     }
 
-    /// Where the file is, for messages.
+    /// Returns the path of the file, for messages.
     pub fn path(&self) -> &str {
         self.source.path()
     }
 
-    /// The error that the header is not what it should be.
+    /// Returns the error that the header is malformed.
     pub fn malformed(&self, reason: impl Into<String>) -> EngineError {
         self.source.malformed(reason)
     }
@@ -106,14 +107,14 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(self.malformed("the file ends within its header"))
+                Err(self.malformed("the file ends inside its header"))
             }
             Err(error) => Err(self.source.unreadable(error)),
         }
     }
 }
 
-/// A source from its beginning to its end.
+/// Reads a source sequentially.
 struct Bytes<'a> {
     source: &'a Source,
     position: u64,

@@ -1,28 +1,28 @@
-//! A model in several GGUF files: which part a file is, and how the others are called.
+//! A model split into several GGUF files: which part a file is, and what the others are called.
 //!
-//! llama.cpp's `gguf-split` names them `model-00001-of-00003.gguf` and says the same in the metadata;
-//! all other metadata stands in the first.
+//! llama.cpp's `gguf-split` names the parts `model-00001-of-00003.gguf` and repeats the numbers in
+//! the metadata. Only the first part contains the other metadata.
 
 use candle_core::quantized::gguf_file::Content;
 
 use super::super::Source;
 use crate::engine::EngineError;
 
-/// Which part of a model a file is.
+/// Which part of a split model a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
-    /// Its number, counted from 0.
+    /// Index of this part, counted from 0.
     pub part: usize,
-    /// How many parts there are.
     pub n_parts: usize,
-    /// How many tensors all of them hold together, if that is said.
+    /// Number of tensors in all parts together, if the file specifies it.
     pub n_tensors: Option<usize>,
 }
 
 impl Split {
-    /// The most parts that five digits can number.
+    /// The largest number with five digits.
     const N_MAX_PARTS: usize = 99_999;
 
+    /// Reads the split from the metadata. Returns `None` for a model in one file.
     pub(super) fn of(content: &Content, source: &Source) -> Result<Option<Self>, EngineError> {
         let number = |key: &str| match content.metadata.get(key) {
             None => Ok(None),
@@ -34,7 +34,7 @@ impl Split {
                     .or_else(|| value.to_i32().ok());
                 match number.and_then(|number| usize::try_from(number).ok()) {
                     Some(number) => Ok(Some(number)),
-                    None => Err(source.malformed(format!("{key} is not a number"))),
+                    None => Err(source.malformed(format!("{key} is not a whole number"))),
                 }
             }
         };
@@ -54,17 +54,18 @@ impl Split {
         }))
     }
 
-    /// The model's name in that of this part: "model" of "model-00001-of-00003.gguf".
+    /// Returns the model's name: "model" for the file "model-00001-of-00003.gguf". `None` if the
+    /// file name does not end as its part number requires.
     pub fn stem<'a>(&self, file_name: &'a str) -> Option<&'a str> {
         file_name.strip_suffix(&self.ending(self.part))
     }
 
-    /// The name of a part, counted from 0.
+    /// Returns the file name of a part, counted from 0.
     pub fn file_name(&self, stem: &str, part: usize) -> String {
         stem.to_owned() + &self.ending(part)
     }
 
-    /// How the name of a part ends.
+    /// Returns the end of a part's file name: "-00001-of-00003.gguf".
     pub fn ending(&self, part: usize) -> String {
         format!("-{:05}-of-{:05}.gguf", part + 1, self.n_parts)
     }

@@ -1,4 +1,4 @@
-//! Where a tensor stands in its file, and that all of them have room there.
+//! A tensor as a file header lists it, and the check that all tensors fit into their file.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,22 @@ use super::stored_type::StoredType;
 use crate::engine::EngineError;
 use crate::generation::ByteSize;
 
-/// Where a tensor stands.
+/// A tensor as a file header lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Its name in the file.
+pub struct TensorEntry {
     pub name: String,
-    /// How its values are stored.
     pub stored_type: StoredType,
-    /// Its dimensions, the innermost last.
+    /// The dimensions, the innermost last.
     pub shape: Vec<usize>,
-    /// Which of the model's files it stands in.
+    /// Index of the file among the model's files.
     pub file: usize,
-    /// From the beginning of that file, in bytes.
+    /// Offset from the start of the file, in bytes.
     pub start: u64,
-    /// How many bytes it takes.
     pub n_bytes: u64,
 }
 
-impl Place {
-    /// How many values it holds.
+impl TensorEntry {
+    /// Returns the number of values, the product of the dimensions.
     pub fn n_values(&self) -> u64 {
         self.shape
             .iter()
@@ -33,7 +30,7 @@ impl Place {
     }
 }
 
-/// How many bytes a tensor takes that is stored so; none where it can't have that shape.
+/// Returns the size of a tensor in bytes, or `None` if the type can't have that shape.
 pub fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> {
     let StoredType::Known(dtype) = stored_type else {
         return None;
@@ -52,24 +49,24 @@ pub fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> 
         .map(|n_bytes| n_bytes as u64)
 }
 
-/// Refuses tensors that don't lie inside their file and apart: so they can never need more memory than
-/// the file has bytes.
-pub fn check_places(
-    places: &BTreeMap<String, Place>,
+/// Rejects tensors that overlap or extend beyond their file. So loading them never needs more
+/// memory than the size of the file.
+pub fn check_entries(
+    entries: &BTreeMap<String, TensorEntry>,
     sources: &[Source],
 ) -> Result<(), EngineError> {
     for (file, source) in sources.iter().enumerate() {
-        let mut places: Vec<&Place> = places
+        let mut entries: Vec<&TensorEntry> = entries
             .values()
-            .filter(|place| place.file == file && place.n_bytes > 0)
+            .filter(|entry| entry.file == file && entry.n_bytes > 0)
             .collect();
-        places.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
-        check_ends(&places, source)?;
-        for pair in places.windows(2) {
+        entries.sort_by(|a, b| (a.start, &a.name).cmp(&(b.start, &b.name)));
+        check_ends(&entries, source)?;
+        for pair in entries.windows(2) {
             if let [first, second] = pair
                 && first.start + first.n_bytes > second.start
             {
-                let reason = format!("{} and {} overlap", first.name, second.name);
+                let reason = format!("tensors {} and {} overlap", first.name, second.name);
                 return Err(source.malformed(reason));
             }
         }
@@ -77,11 +74,11 @@ pub fn check_places(
     Ok(())
 }
 
-fn check_ends(places: &[&Place], source: &Source) -> Result<(), EngineError> {
+fn check_ends(entries: &[&TensorEntry], source: &Source) -> Result<(), EngineError> {
     let mut n_needed = 0;
-    for place in places {
-        let Some(end) = place.start.checked_add(place.n_bytes) else {
-            let reason = format!("{} lies beyond the end of any file", place.name);
+    for entry in entries {
+        let Some(end) = entry.start.checked_add(entry.n_bytes) else {
+            let reason = format!("the offset of tensor {} is out of range", entry.name);
             return Err(source.malformed(reason));
         };
         n_needed = end.max(n_needed);

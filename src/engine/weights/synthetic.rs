@@ -1,50 +1,47 @@
-//! A file of weights that is nowhere: the bytes of any range are made from a seed when they are read.
+//! A virtual file of random weights: the bytes of any range are generated from a seed when they are
+//! read.
 //!
-//! Values are random, of the deviation that a tensor asks for, so that activations stay in bounds.
+//! Each tensor has a given standard deviation, so that activations stay in bounds.
 
 use std::io;
 
 use candle_core::quantized::GgmlDType;
 use half::{bf16, f16};
 
-/// Tensors of random values behind a header.
+/// A virtual file: a header followed by random tensors.
 #[derive(Debug)]
-pub struct Made {
+pub struct SyntheticWeights {
     header: Vec<u8>,
-    tensors: Vec<MadeTensor>,
+    tensors: Vec<SyntheticTensor>,
     n_bytes: u64,
 }
 
 /// A tensor of random values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MadeTensor {
-    /// From the beginning of the file, in bytes.
+pub struct SyntheticTensor {
+    /// Offset from the start of the file, in bytes.
     pub start: u64,
-    /// How many bytes it takes.
     pub n_bytes: u64,
-    /// How its values are stored.
     pub dtype: GgmlDType,
-    /// What its values are on average, where they are stored as floats; else they are near zero on
-    /// average.
+    /// The mean of floating-point values. Ignored for quantized values, whose mean is near zero.
     pub mean: f32,
-    /// The standard deviation of its values.
+    /// The standard deviation of the values.
     pub deviation: f32,
-    /// What its values are made from.
     pub seed: u64,
 }
 
-/// What is made at once of values that are no blocks.
+/// How many bytes of floating-point values to generate at a time.
 const N_FLOAT_BYTES: usize = 64;
 
-/// The largest block, that of `Q8_K`.
+/// The size of the largest block, that of `Q8_K`.
 const N_MAX_BLOCK_BYTES: usize = 292;
 
-/// The standard deviation of numbers that are spread evenly between -1 and 1.
-const EVEN_DEVIATION: f32 = 0.577_350_3;
+/// The standard deviation of the uniform distribution between -1 and 1.
+const UNIFORM_DEVIATION: f32 = 0.577_350_3;
 
-impl Made {
-    /// These tensors behind this header.
-    pub fn new(header: Vec<u8>, tensors: Vec<MadeTensor>) -> Self {
+impl SyntheticWeights {
+    /// Creates a file with the given header and tensors.
+    pub fn new(header: Vec<u8>, tensors: Vec<SyntheticTensor>) -> Self {
         let ends = tensors.iter().map(|tensor| tensor.start + tensor.n_bytes);
         Self {
             n_bytes: ends.fold(header.len() as u64, u64::max),
@@ -53,20 +50,20 @@ impl Made {
         }
     }
 
-    /// How many bytes the file has.
+    /// Returns the size of the file in bytes.
     pub const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// Fills the buffer with the bytes from `start` on.
+    /// Fills the buffer with the bytes from offset `start`.
     pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         let end = start.checked_add(buffer.len() as u64);
         if end.is_none_or(|end| end > self.n_bytes) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         buffer.fill(0);
-        if let Some((bytes, place)) = overlap(&self.header, 0, start, buffer) {
-            place.copy_from_slice(bytes);
+        if let Some((bytes, target)) = overlap(&self.header, 0, start, buffer) {
+            target.copy_from_slice(bytes);
         }
         for tensor in &self.tensors {
             tensor.write(start, buffer);
@@ -75,8 +72,8 @@ impl Made {
     }
 }
 
-impl MadeTensor {
-    /// Writes what of it lies in the buffer, which begins at `start`.
+impl SyntheticTensor {
+    /// Writes the part of the tensor that overlaps the buffer, which starts at offset `start`.
     fn write(&self, start: u64, buffer: &mut [u8]) {
         let end = (start + buffer.len() as u64).min(self.start + self.n_bytes);
         let n_unit_bytes = self.n_unit_bytes() as u64;
@@ -89,15 +86,15 @@ impl MadeTensor {
             }
             let n_left = self.start + self.n_bytes - unit_start;
             let (unit, _) = unit.split_at_mut(n_unit_bytes.min(n_left) as usize);
-            self.make(index, unit);
-            if let Some((bytes, place)) = overlap(unit, unit_start, start, buffer) {
-                place.copy_from_slice(bytes);
+            self.generate(index, unit);
+            if let Some((bytes, target)) = overlap(unit, unit_start, start, buffer) {
+                target.copy_from_slice(bytes);
             }
             index += 1;
         }
     }
 
-    /// How many bytes are made at once.
+    /// Returns how many bytes to generate at a time: a block, for quantized types.
     fn n_unit_bytes(&self) -> usize {
         match self.dtype {
             GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16 => N_FLOAT_BYTES,
@@ -105,39 +102,40 @@ impl MadeTensor {
         }
     }
 
-    /// The bytes with this number: random ones, of which those that scale the others are put right.
-    fn make(&self, index: u64, bytes: &mut [u8]) {
+    /// Generates one unit of bytes: random bits, except for the scales of quantized blocks.
+    fn generate(&self, index: u64, bytes: &mut [u8]) {
         let mut random = Random(self.seed ^ index.wrapping_mul(0xD134_2543_DE82_EF95));
-        for places in bytes.chunks_mut(8) {
-            for (place, byte) in places.iter_mut().zip(random.next().to_le_bytes()) {
-                *place = byte;
+        for chunk in bytes.chunks_mut(8) {
+            for (byte, random_byte) in chunk.iter_mut().zip(random.next().to_le_bytes()) {
+                *byte = random_byte;
             }
         }
-        let value = |even: i16| {
-            self.mean + self.deviation / EVEN_DEVIATION * f32::from(even) / f32::from(i16::MAX)
+        let value = |uniform: i16| {
+            self.mean
+                + self.deviation / UNIFORM_DEVIATION * f32::from(uniform) / f32::from(i16::MAX)
         };
         match self.dtype {
             GgmlDType::F32 => {
-                for place in bytes.as_chunks_mut().0 {
-                    let [low, high, _, _]: [u8; 4] = *place;
-                    *place = value(i16::from_le_bytes([low, high])).to_le_bytes();
+                for number in bytes.as_chunks_mut().0 {
+                    let [low, high, _, _]: [u8; 4] = *number;
+                    *number = value(i16::from_le_bytes([low, high])).to_le_bytes();
                 }
             }
             GgmlDType::F16 => {
-                for place in bytes.as_chunks_mut().0 {
-                    *place = f16::from_f32(value(i16::from_le_bytes(*place))).to_le_bytes();
+                for number in bytes.as_chunks_mut().0 {
+                    *number = f16::from_f32(value(i16::from_le_bytes(*number))).to_le_bytes();
                 }
             }
             GgmlDType::BF16 => {
-                for place in bytes.as_chunks_mut().0 {
-                    *place = bf16::from_f32(value(i16::from_le_bytes(*place))).to_le_bytes();
+                for number in bytes.as_chunks_mut().0 {
+                    *number = bf16::from_f32(value(i16::from_le_bytes(*number))).to_le_bytes();
                 }
             }
             blocks => {
-                for (place, factor) in factors(blocks) {
-                    let factor = f16::from_f32(self.deviation * factor).to_le_bytes();
-                    if let Some(place) = bytes.get_mut(*place..*place + factor.len()) {
-                        place.copy_from_slice(&factor);
+                for (offset, scale) in unit_scales(blocks) {
+                    let scale = f16::from_f32(self.deviation * scale).to_le_bytes();
+                    if let Some(stored) = bytes.get_mut(*offset..*offset + scale.len()) {
+                        stored.copy_from_slice(&scale);
                     }
                 }
             }
@@ -145,9 +143,9 @@ impl MadeTensor {
     }
 }
 
-/// Where the f16 factors of a block stand, and how large each must be so that values whose other bits
-/// are random have a deviation of 1, and a mean near zero.
-const fn factors(dtype: GgmlDType) -> &'static [(usize, f32)] {
+/// Returns the offsets of the f16 scales and minimums in a block, with the values that give random
+/// quants a standard deviation of 1 and a mean near zero.
+const fn unit_scales(dtype: GgmlDType) -> &'static [(usize, f32)] {
     match dtype {
         GgmlDType::Q8_0 => &[(0, 1.0 / 73.9)],
         GgmlDType::Q4_0 => &[(0, 1.0 / 4.61)],
@@ -161,8 +159,8 @@ const fn factors(dtype: GgmlDType) -> &'static [(usize, f32)] {
     }
 }
 
-/// The part of `bytes`, which stand at `bytes_start`, that lies in the buffer, which begins at `start`;
-/// and its place there.
+/// Returns the part of `bytes` that overlaps the buffer, and the part of the buffer that it
+/// overlaps. The two start at the offsets `bytes_start` and `start`.
 fn overlap<'a, 'b>(
     bytes: &'a [u8],
     bytes_start: u64,
@@ -171,9 +169,9 @@ fn overlap<'a, 'b>(
 ) -> Option<(&'a [u8], &'b mut [u8])> {
     let n_before = usize::try_from(start.saturating_sub(bytes_start)).ok()?;
     let n_skipped = usize::try_from(bytes_start.saturating_sub(start)).ok()?;
-    let (bytes, place) = (bytes.get(n_before..)?, buffer.get_mut(n_skipped..)?);
-    let n_bytes = bytes.len().min(place.len());
-    Some((bytes.get(..n_bytes)?, place.get_mut(..n_bytes)?))
+    let (bytes, target) = (bytes.get(n_before..)?, buffer.get_mut(n_skipped..)?);
+    let n_bytes = bytes.len().min(target.len());
+    Some((bytes.get(..n_bytes)?, target.get_mut(..n_bytes)?))
 }
 
 /// `SplitMix64`: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
@@ -196,7 +194,7 @@ mod tests {
     use candle_core::Device;
     use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 
-    use super::{Made, MadeTensor};
+    use super::{SyntheticTensor, SyntheticWeights};
     use crate::engine::weights::finite::all_finite;
 
     const DTYPES: [GgmlDType; 11] = [
@@ -213,8 +211,8 @@ mod tests {
         GgmlDType::Q6K,
     ];
 
-    fn tensor(dtype: GgmlDType, start: u64, n_values: usize) -> MadeTensor {
-        MadeTensor {
+    fn tensor(dtype: GgmlDType, start: u64, n_values: usize) -> SyntheticTensor {
+        SyntheticTensor {
             start,
             n_bytes: (n_values / dtype.block_size() * dtype.type_size()) as u64,
             dtype,
@@ -225,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_deviation_that_was_asked_for() {
+    fn values_have_the_requested_deviation() {
         for dtype in DTYPES {
             let n_values = 1 << 15;
-            let made = Made::new(Vec::new(), vec![tensor(dtype, 0, n_values)]);
-            let mut bytes = vec![0; made.n_bytes() as usize];
-            made.read_at(0, &mut bytes).unwrap();
+            let weights = SyntheticWeights::new(Vec::new(), vec![tensor(dtype, 0, n_values)]);
+            let mut bytes = vec![0; weights.n_bytes() as usize];
+            weights.read_at(0, &mut bytes).unwrap();
             assert!(all_finite(dtype, &bytes), "{dtype:?}");
             let storage = QStorage::from_data(Cow::Owned(bytes), &Device::Cpu, dtype).unwrap();
             let values = QTensor::new(storage, (n_values / 256, 256)).unwrap();
@@ -239,14 +237,14 @@ mod tests {
             let mean = values.iter().sum::<f32>() / n_values as f32;
             let squares: f32 = values.iter().map(|x| (x - mean).powi(2)).sum();
             let deviation = (squares / n_values as f32).sqrt();
-            // Signed numbers of few bits reach one further down than up.
+            // Signed integers of few bits reach one further down than up.
             assert!(mean.abs() < 0.12 * 0.02, "{dtype:?}: {mean}");
             assert!((deviation - 0.02).abs() < 1e-3, "{dtype:?}: {deviation}");
         }
     }
 
     #[test]
-    fn a_part_that_is_read_alone_is_the_same_as_in_the_whole() {
+    fn any_range_reads_the_same_as_within_the_full_file() {
         let header: Vec<u8> = (0..40).collect();
         let mut tensors = Vec::new();
         let mut start = 64;
@@ -255,20 +253,20 @@ mod tests {
             start = (tensor.start + tensor.n_bytes).next_multiple_of(32);
             tensors.push(tensor);
         }
-        let made = Made::new(header.clone(), tensors);
-        let n_all = made.n_bytes() as usize;
-        let mut whole = vec![0; n_all];
-        made.read_at(0, &mut whole).unwrap();
-        assert_eq!(whole[..40], header);
-        assert_eq!(whole[40..64], [0; 24]);
+        let weights = SyntheticWeights::new(header.clone(), tensors);
+        let n_all = weights.n_bytes() as usize;
+        let mut all = vec![0; n_all];
+        weights.read_at(0, &mut all).unwrap();
+        assert_eq!(all[..40], header);
+        assert_eq!(all[40..64], [0; 24]);
         for n_bytes in [1, 31, 1000] {
             for start in (0..n_all - n_bytes).step_by(n_bytes) {
                 let mut part = vec![9; n_bytes];
-                made.read_at(start as u64, &mut part).unwrap();
-                assert_eq!(part, whole[start..start + n_bytes], "{start}");
+                weights.read_at(start as u64, &mut part).unwrap();
+                assert_eq!(part, all[start..start + n_bytes], "{start}");
             }
         }
-        assert!(made.read_at(n_all as u64, &mut [0]).is_err());
-        assert!(made.read_at(u64::MAX, &mut [0]).is_err());
+        assert!(weights.read_at(n_all as u64, &mut [0]).is_err());
+        assert!(weights.read_at(u64::MAX, &mut [0]).is_err());
     }
 }

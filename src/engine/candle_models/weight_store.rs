@@ -1,4 +1,4 @@
-//! The weights of a safetensors model, laid out for candle-transformers to take what it knows.
+//! The weights of a safetensors model, by name, as candle-transformers looks them up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,33 +7,32 @@ use candle_core::{DType, Device, Error, Result as CandleResult, Shape, Tensor};
 use candle_nn::var_builder::SimpleBackend;
 use candle_nn::{Init, VarBuilder};
 
-use crate::engine::EngineError;
-use crate::engine::weights::Checkpoint;
+use crate::engine::weights::{Checkpoint, LoadStop};
 
-/// Tables that some files hold although they follow from the configuration.
+/// Suffixes of tables that some files contain although they follow from the configuration.
 const DERIVED: [&str; 1] = [".rotary_emb.inv_freq"];
 
-/// What an output head is called that may be the table of tokens too.
+/// The output head. A file without one uses the embedding table instead.
 const HEAD: &str = "lm_head.weight";
 const TOKENS: &str = "model.embed_tokens.weight";
 
-/// The tensors of a model by name, and which of them were taken. Clones are the same shelf.
+/// The tensors of a model by name, and which of them were used. Clones share both.
 #[derive(Clone)]
-pub struct Shelf(Arc<Content>);
+pub struct WeightStore(Arc<Content>);
 
 struct Content {
     tensors: BTreeMap<String, Tensor>,
-    taken: Mutex<BTreeSet<String>>,
+    used: Mutex<BTreeSet<String>>,
     device: Device,
 }
 
-impl Shelf {
-    /// All tensors of a model, in full precision.
-    pub fn fill(checkpoint: &mut Checkpoint<'_>, device: &Device) -> Result<Self, EngineError> {
-        let places = checkpoint.catalog().places();
-        let wanted: Vec<(String, Vec<usize>)> = places
-            .filter(|place| !DERIVED.iter().any(|ending| place.name.ends_with(ending)))
-            .map(|place| (place.name.clone(), place.shape.clone()))
+impl WeightStore {
+    /// Loads all tensors of a model as 32-bit floats.
+    pub fn load(checkpoint: &mut Checkpoint<'_>, device: &Device) -> Result<Self, LoadStop> {
+        let entries = checkpoint.catalog().entries();
+        let wanted: Vec<(String, Vec<usize>)> = entries
+            .filter(|entry| !DERIVED.iter().any(|ending| entry.name.ends_with(ending)))
+            .map(|entry| (entry.name.clone(), entry.shape.clone()))
             .collect();
         let mut tensors = BTreeMap::new();
         for (name, shape) in wanted {
@@ -43,41 +42,41 @@ impl Shelf {
         }
         Ok(Self(Arc::new(Content {
             tensors,
-            taken: Mutex::default(),
+            used: Mutex::default(),
             device: device.clone(),
         })))
     }
 
-    /// The shelf as candle-transformers looks at it.
+    /// Returns the interface through which candle-transformers looks up weights.
     pub fn builder(&self) -> VarBuilder<'static> {
         let device = self.0.device.clone();
         VarBuilder::from_backend(Box::new(self.clone()), DType::F32, device)
     }
 
-    /// How many weights were taken.
-    pub fn n_taken(&self) -> u64 {
-        let is_taken = self.taken();
+    /// Returns the number of weights that were used.
+    pub fn n_used(&self) -> u64 {
+        let used = self.used();
         let tensors = self.0.tensors.iter();
         tensors
-            .filter(|(name, _)| is_taken.contains(*name))
+            .filter(|(name, _)| used.contains(*name))
             .map(|(_, tensor)| tensor.elem_count() as u64)
             .sum()
     }
 
-    /// A tensor that nobody took: a part of the model that would be missing. A head that repeats the
-    /// table of tokens is none.
-    pub fn left_over(&self) -> Option<String> {
-        let is_taken = self.taken();
+    /// Returns the name of a tensor that was never used, which means that a part of the model would
+    /// be missing. Ignores a stored copy of a tied output head.
+    pub fn unused_tensor(&self) -> Option<String> {
+        let used = self.used();
         let mut names = self.0.tensors.keys();
         names
-            .find(|name| !is_taken.contains(*name) && *name != HEAD)
+            .find(|name| !used.contains(*name) && *name != HEAD)
             .cloned()
     }
 
-    fn taken(&self) -> BTreeSet<String> {
-        let taken = self.0.taken.lock();
-        // Nobody panics while holding it, and a set of names can't be half changed.
-        taken.unwrap_or_else(PoisonError::into_inner).clone()
+    fn used(&self) -> BTreeSet<String> {
+        let used = self.0.used.lock();
+        // No one panics while holding the lock, and a set of names can't be left half changed.
+        used.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn find(&self, name: &str) -> CandleResult<&Tensor> {
@@ -88,13 +87,13 @@ impl Shelf {
             let path = name.to_owned();
             return Err(Error::CannotFindTensor { path });
         };
-        let mut taken = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.insert(name.clone());
+        let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.insert(name.clone());
         Ok(tensor)
     }
 }
 
-impl SimpleBackend for Shelf {
+impl SimpleBackend for WeightStore {
     fn get(
         &self,
         shape: Shape,
@@ -105,7 +104,10 @@ impl SimpleBackend for Shelf {
     ) -> CandleResult<Tensor> {
         let tensor = self.find(name)?;
         if tensor.shape() != &shape {
-            candle_core::bail!("{name} has the shape {:?}, not {shape:?}", tensor.shape());
+            candle_core::bail!(
+                "tensor {name} has shape {:?} instead of {shape:?}",
+                tensor.shape()
+            );
         }
         tensor.to_device(at)?.to_dtype(dtype)
     }

@@ -1,30 +1,31 @@
-//! Sequences over a model that knows one: each has a network of its own, which is read into again from
-//! the beginning where it can't go back.
+//! Runs several sequences on networks that hold one each. Every sequence has its own network, which
+//! starts over from the first token when it can't go back.
 
 use candle_core::{DType, Device, Tensor};
 
-use super::networks::{Network, Networks, Reading};
+use super::network::{Network, NetworkFactory, PrefillMode};
 use crate::decoding::TokenId;
-use crate::engine::sequences::{Reach, Sequences};
+use crate::engine::sequences::{Limits, Sequences};
 use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceId};
 
-/// How many are read at once where it does so only at first. The scores of each head are a square of as
-/// many, which must fit into memory; what comes after is read one by one.
-const N_WHOLE: usize = 1024;
+/// The most tokens of the first pass in [`PrefillMode::SinglePass`]; the rest are read one by one.
+/// Each head's attention scores are a square matrix of this size, which must fit into memory.
+const N_FIRST_PASS: usize = 1024;
 
-/// A causal language model of candle-transformers.
-pub struct BorrowedLm {
-    networks: Networks,
+/// A causal language model that candle-transformers runs.
+pub struct CandleModel {
+    networks: NetworkFactory,
     device: Device,
     n_vocab: usize,
     n_context: usize,
     sequences: Sequences<Sequence>,
 }
 
-/// A text, and the network that has read some of it.
+/// The tokens of a sequence, and a network that has read the first of them.
 #[derive(Default)]
 struct Sequence {
     tokens: Vec<TokenId>,
+    /// `None` if no network holds a prefix of the tokens.
     cached: Option<Cached>,
 }
 
@@ -33,9 +34,9 @@ struct Cached {
     n_read: usize,
 }
 
-impl BorrowedLm {
-    /// A model that has read nothing.
-    pub fn new(networks: Networks, device: Device, n_vocab: usize, n_context: usize) -> Self {
+impl CandleModel {
+    /// Creates a model without open sequences.
+    pub fn new(networks: NetworkFactory, device: Device, n_vocab: usize, n_context: usize) -> Self {
         Self {
             networks,
             device,
@@ -53,17 +54,17 @@ impl BorrowedLm {
             if row.logits_wanted
                 && let Some(logits) = sequence.catch_up(&self.networks, &self.device)?
             {
-                values.extend(scores(&logits, self.n_vocab)?);
+                values.extend(logits_row(&logits, self.n_vocab)?);
             }
         }
-        // What reads a text as a whole waits until somebody wants to know what follows.
-        let n_least = match self.networks.reading {
-            Reading::InChunks => 0,
-            Reading::WholeOnly => N_WHOLE,
+        // A single-pass network waits until logits are wanted, or until its first pass is full.
+        let n_min = match self.networks.prefill_mode {
+            PrefillMode::Chunked => 0,
+            PrefillMode::SinglePass => N_FIRST_PASS,
         };
         for row in rows {
             let sequence = self.sequences.get_mut(row.sequence)?;
-            if sequence.tokens.len() >= n_least {
+            if sequence.tokens.len() >= n_min {
                 sequence.catch_up(&self.networks, &self.device)?;
             }
         }
@@ -77,10 +78,11 @@ impl Sequence {
         self.cached = self.cached.take().filter(|cached| cached.n_read <= n);
     }
 
-    /// Reads what is not read yet; gives the scores after the last token if there was any.
+    /// Reads all pending tokens. Returns the logits after the last one, or `None` if none were
+    /// pending.
     fn catch_up(
         &mut self,
-        networks: &Networks,
+        networks: &NetworkFactory,
         device: &Device,
     ) -> candle_core::Result<Option<Tensor>> {
         let n_cached = self.cached.as_ref().map_or(0, |cached| cached.n_read);
@@ -88,37 +90,43 @@ impl Sequence {
         if n_pending == 0 {
             return Ok(None);
         }
-        let goes_on = match networks.reading {
-            Reading::InChunks => true,
-            Reading::WholeOnly => n_pending == 1 || self.tokens.len() > N_WHOLE,
+        let can_continue = match networks.prefill_mode {
+            PrefillMode::Chunked => true,
+            PrefillMode::SinglePass => n_pending == 1 || self.tokens.len() > N_FIRST_PASS,
         };
-        // A network that fails has read a part in some layers only, and is not used again.
+        // Take the network out: if a pass fails, only some layers have read it, so it must be
+        // dropped.
         let (mut network, mut n_read) = match self.cached.take() {
-            Some(cached) if goes_on => (cached.network, cached.n_read),
-            _ => (networks.fresh()?, 0),
+            Some(cached) if can_continue => (cached.network, cached.n_read),
+            _ => (networks.create()?, 0),
         };
         let mut logits = None;
         while n_read < self.tokens.len() {
-            let n_chunk = n_chunk(networks.reading, n_read);
-            let (scores, n_tokens) = self.read_chunk(&mut *network, n_read, n_chunk, device)?;
-            logits = Some(scores);
+            let n_chunk = n_chunk(networks.prefill_mode, n_read);
+            let (chunk_logits, n_tokens) =
+                self.read_chunk(&mut *network, n_read, n_chunk, device)?;
+            logits = Some(chunk_logits);
             n_read += n_tokens;
         }
         self.cached = Some(Cached { network, n_read });
         Ok(logits)
     }
 
-    /// Reads one chunk of what is not read yet, where the newest token would have to wait for several;
-    /// gives whether it has not.
-    fn get_ready(&mut self, networks: &Networks, device: &Device) -> candle_core::Result<bool> {
+    /// Reads one chunk of the pending tokens, unless they fit into a single chunk. Returns whether
+    /// they do.
+    fn get_ready(
+        &mut self,
+        networks: &NetworkFactory,
+        device: &Device,
+    ) -> candle_core::Result<bool> {
         let n_cached = self.cached.as_ref().map_or(0, |cached| cached.n_read);
-        let n_chunk = n_chunk(networks.reading, n_cached);
+        let n_chunk = n_chunk(networks.prefill_mode, n_cached);
         if self.tokens.len() - n_cached <= n_chunk {
             return Ok(true);
         }
         let (mut network, n_read) = match self.cached.take() {
             Some(cached) => (cached.network, cached.n_read),
-            None => (networks.fresh()?, 0),
+            None => (networks.create()?, 0),
         };
         let (_, n_tokens) = self.read_chunk(&mut *network, n_read, n_chunk, device)?;
         let n_read = n_read + n_tokens;
@@ -126,7 +134,7 @@ impl Sequence {
         Ok(false)
     }
 
-    /// The scores after the last token of a chunk, and how many tokens it has.
+    /// Reads one chunk. Returns the logits after its last token, and its number of tokens.
     fn read_chunk(
         &self,
         network: &mut dyn Network,
@@ -154,27 +162,29 @@ impl Sequence {
     }
 }
 
-/// How many tokens are read at once after so many.
-const fn n_chunk(reading: Reading, n_read: usize) -> usize {
-    match reading {
-        Reading::InChunks => PREFILL_CHUNK,
-        Reading::WholeOnly if n_read == 0 => N_WHOLE,
-        Reading::WholeOnly => 1,
+/// Returns how many tokens to read in one pass after the first `n_read`.
+const fn n_chunk(mode: PrefillMode, n_read: usize) -> usize {
+    match mode {
+        PrefillMode::Chunked => PREFILL_CHUNK,
+        PrefillMode::SinglePass if n_read == 0 => N_FIRST_PASS,
+        PrefillMode::SinglePass => 1,
     }
 }
 
-/// One row of scores, in whichever shape a network gives it.
-fn scores(logits: &Tensor, n_vocab: usize) -> candle_core::Result<Vec<f32>> {
+/// Returns one row of logits, whatever the shape of a network's output.
+fn logits_row(logits: &Tensor, n_vocab: usize) -> candle_core::Result<Vec<f32>> {
     let values = logits.flatten_all()?.to_dtype(DType::F32)?.to_vec1()?;
     if values.len() == n_vocab {
         Ok(values)
     } else {
         let n_values = values.len();
-        candle_core::bail!("the model gives {n_values} scores for a vocabulary of {n_vocab}")
+        candle_core::bail!(
+            "the model returned {n_values} logits for a vocabulary of {n_vocab} tokens"
+        )
     }
 }
 
-impl CausalLm for BorrowedLm {
+impl CausalLm for CandleModel {
     fn n_vocab(&self) -> usize {
         self.n_vocab
     }
@@ -218,12 +228,12 @@ impl CausalLm for BorrowedLm {
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
-        let reach = Reach {
+        let limits = Limits {
             n_vocab: self.n_vocab,
             n_context: self.n_context,
         };
         let n_read = |sequence: &Sequence| sequence.tokens.len();
-        let plan = self.sequences.plan(rows, reach, n_read)?;
+        let plan = self.sequences.plan(rows, limits, n_read)?;
         let values = self.read(rows);
         if values.is_err() {
             for (id, n_before) in plan.sequences {
@@ -241,12 +251,12 @@ mod tests {
 
     use candle_core::{Device, Result, Tensor};
 
-    use super::super::networks::{Networks, Reading};
-    use super::BorrowedLm;
+    use super::super::network::{NetworkFactory, PrefillMode};
+    use super::CandleModel;
     use crate::decoding::TokenId;
     use crate::engine::{CausalLm, EngineError, Row, SequenceId};
 
-    /// Adds up what it reads, fails at 9, and tells how much it was given at once.
+    /// Sums the tokens it reads, fails at token 9, and records the length of each chunk.
     #[derive(Clone)]
     struct Sum {
         sum: u32,
@@ -258,7 +268,7 @@ mod tests {
     fn read(model: &mut Sum, tokens: &Tensor, n_read: usize) -> Result<Tensor> {
         let tokens: Vec<u32> = tokens.squeeze(0)?.to_vec1()?;
         if n_read == 0 {
-            assert_eq!(model.sum, 0, "it begins anew");
+            assert_eq!(model.sum, 0, "a fresh network starts at 0");
         }
         model.chunks.lock().unwrap().push(tokens.len());
         model.sum += tokens.iter().sum::<u32>();
@@ -268,19 +278,22 @@ mod tests {
         Tensor::full(model.sum as f32, (1, 1, N_VOCAB), &Device::Cpu)
     }
 
-    /// A model, and the lengths of what its networks read at once.
-    fn model(reading: Reading, forks: bool) -> (BorrowedLm, Arc<Mutex<Vec<usize>>>) {
+    /// Returns a model, and the lengths of the chunks that its networks read.
+    fn model(mode: PrefillMode, can_fork: bool) -> (CandleModel, Arc<Mutex<Vec<usize>>>) {
         let chunks = Arc::default();
         let sum = Sum {
             sum: 0,
             chunks: Arc::clone(&chunks),
         };
-        let networks = if forks {
-            Networks::forking(sum, reading, read)
+        let networks = if can_fork {
+            NetworkFactory::forkable(sum, mode, read)
         } else {
-            Networks::copied_unread(sum, reading, read)
+            NetworkFactory::cloned_when_empty(sum, mode, read)
         };
-        (BorrowedLm::new(networks, Device::Cpu, N_VOCAB, 300), chunks)
+        (
+            CandleModel::new(networks, Device::Cpu, N_VOCAB, 300),
+            chunks,
+        )
     }
 
     fn rows(sequence: SequenceId, tokens: &[u32]) -> Vec<Row> {
@@ -293,77 +306,77 @@ mod tests {
         tokens.iter().enumerate().map(row).collect()
     }
 
-    fn score(lm: &mut BorrowedLm, sequence: SequenceId, tokens: &[u32]) -> f32 {
+    fn logit(lm: &mut CandleModel, sequence: SequenceId, tokens: &[u32]) -> f32 {
         let logits = lm.forward(&rows(sequence, tokens)).unwrap();
         assert_eq!(logits.n_rows(), 1);
         logits.row(0).unwrap()[0]
     }
 
     #[test]
-    fn a_fork_and_its_parent_go_apart_and_a_cut_text_is_read_again() {
-        for (reading, forks) in [
-            (Reading::InChunks, true),
-            (Reading::InChunks, false),
-            (Reading::WholeOnly, true),
+    fn forks_diverge_and_a_truncated_sequence_is_read_again() {
+        for (mode, can_fork) in [
+            (PrefillMode::Chunked, true),
+            (PrefillMode::Chunked, false),
+            (PrefillMode::SinglePass, true),
         ] {
-            let (mut lm, _) = model(reading, forks);
+            let (mut lm, _) = model(mode, can_fork);
             let parent = lm.open();
-            assert_eq!(score(&mut lm, parent, &[1, 2, 3]), 6.0);
+            assert_eq!(logit(&mut lm, parent, &[1, 2, 3]), 6.0);
             let child = lm.fork(parent).unwrap();
-            assert_eq!(score(&mut lm, parent, &[4]), 10.0);
-            assert_eq!(score(&mut lm, child, &[5, 1]), 12.0);
+            assert_eq!(logit(&mut lm, parent, &[4]), 10.0);
+            assert_eq!(logit(&mut lm, child, &[5, 1]), 12.0);
             lm.truncate(parent, 2).unwrap();
             assert_eq!(lm.n_read(parent), 2);
-            assert_eq!(score(&mut lm, parent, &[7]), 10.0);
-            assert_eq!(score(&mut lm, child, &[1]), 13.0);
+            assert_eq!(logit(&mut lm, parent, &[7]), 10.0);
+            assert_eq!(logit(&mut lm, child, &[1]), 13.0);
         }
     }
 
     #[test]
-    fn a_network_is_read_into_as_it_allows() {
+    fn a_network_reads_in_chunks_or_in_a_single_pass() {
         let text = [1; 130];
-        for (reading, expected) in [
-            (Reading::InChunks, vec![128, 2, 1, 2]),
-            // What is more than one token later is read with all that was before.
-            (Reading::WholeOnly, vec![130, 1, 133]),
+        for (mode, expected) in [
+            (PrefillMode::Chunked, vec![128, 2, 1, 2]),
+            // More than one pending token makes a single-pass network start over.
+            (PrefillMode::SinglePass, vec![130, 1, 133]),
         ] {
-            let (mut lm, chunks) = model(reading, true);
+            let (mut lm, chunks) = model(mode, true);
             let sequence = lm.open();
-            score(&mut lm, sequence, &text);
-            score(&mut lm, sequence, &[1]);
-            score(&mut lm, sequence, &[1, 1]);
-            assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
+            logit(&mut lm, sequence, &text);
+            logit(&mut lm, sequence, &[1]);
+            logit(&mut lm, sequence, &[1, 1]);
+            assert_eq!(*chunks.lock().unwrap(), expected, "{mode:?}");
         }
     }
 
     #[test]
-    fn what_a_fork_must_read_again_is_read_in_chunks_that_can_be_waited_for() {
-        for (reading, n_tokens, n_waits, expected) in [
-            (Reading::InChunks, 290, 2, vec![128, 128, 35]),
-            (Reading::InChunks, 128, 0, vec![128, 1]),
-            (Reading::WholeOnly, 290, 0, vec![291]),
-            (Reading::WholeOnly, 1026, 2, vec![1024, 1, 1, 1]),
+    fn a_fork_is_reread_one_chunk_at_a_time() {
+        for (mode, n_tokens, n_waits, expected) in [
+            (PrefillMode::Chunked, 290, 2, vec![128, 128, 35]),
+            (PrefillMode::Chunked, 128, 0, vec![128, 1]),
+            (PrefillMode::SinglePass, 290, 0, vec![291]),
+            (PrefillMode::SinglePass, 1026, 2, vec![1024, 1, 1, 1]),
         ] {
-            let (mut lm, chunks) = model(reading, false);
+            let (mut lm, chunks) = model(mode, false);
             lm.n_context = 2000;
             let parent = lm.open();
-            score(&mut lm, parent, &vec![0; n_tokens]);
+            logit(&mut lm, parent, &vec![0; n_tokens]);
             let child = lm.fork(parent).unwrap();
             chunks.lock().unwrap().clear();
             let next = rows(child, &[1]);
             for n_read in 1..=n_waits {
-                assert!(!lm.get_ready(&next).unwrap(), "{reading:?}");
+                assert!(!lm.get_ready(&next).unwrap(), "{mode:?}");
                 assert_eq!(chunks.lock().unwrap().len(), n_read);
             }
-            assert!(lm.get_ready(&next).unwrap(), "{reading:?}");
+            assert!(lm.get_ready(&next).unwrap(), "{mode:?}");
             assert_eq!(lm.forward(&next).unwrap().row(0).unwrap()[0], 1.0);
-            assert_eq!(*chunks.lock().unwrap(), expected, "{reading:?}");
+            assert_eq!(*chunks.lock().unwrap(), expected, "{mode:?}");
         }
     }
 
     #[test]
-    fn a_long_text_is_not_read_at_once() {
-        let (mut lm, chunks) = model(Reading::WholeOnly, true);
+    fn a_long_text_is_not_read_in_one_pass() {
+        let (mut lm, chunks) = model(PrefillMode::SinglePass, true);
         lm.n_context = 2000;
         let sequence = lm.open();
         let mut rows = rows(sequence, &[0; 1026]);
@@ -375,15 +388,15 @@ mod tests {
         assert_eq!(*chunks.lock().unwrap(), [0; 0]);
         lm.forward(after).unwrap();
         assert_eq!(*chunks.lock().unwrap(), [1024, 1, 1]);
-        score(&mut lm, sequence, &[1, 1]);
+        logit(&mut lm, sequence, &[1, 1]);
         assert_eq!(*chunks.lock().unwrap(), [1024, 1, 1, 1, 1]);
     }
 
     #[test]
-    fn a_pass_that_fails_reads_nothing() {
-        let (mut lm, _) = model(Reading::InChunks, true);
+    fn a_failed_pass_leaves_the_sequence_unchanged() {
+        let (mut lm, _) = model(PrefillMode::Chunked, true);
         let sequence = lm.open();
-        score(&mut lm, sequence, &[1, 2]);
+        logit(&mut lm, sequence, &[1, 2]);
         let error = lm.forward(&rows(sequence, &[3, 9])).unwrap_err();
         assert!(matches!(error, EngineError::Compute(_)), "{error}");
         let error = lm.forward(&rows(sequence, &[3, 10])).unwrap_err();
@@ -391,7 +404,7 @@ mod tests {
         let error = lm.forward(&rows(sequence, &[0; 299])).unwrap_err();
         assert!(matches!(error, EngineError::ContextFull { n_max: 300 }));
         assert_eq!(lm.n_read(sequence), 2);
-        assert_eq!(score(&mut lm, sequence, &[4]), 7.0);
+        assert_eq!(logit(&mut lm, sequence, &[4]), 7.0);
         lm.close(sequence);
         let error = lm.forward(&rows(sequence, &[1])).unwrap_err();
         assert!(matches!(error, EngineError::SequenceUnknown(_)));
