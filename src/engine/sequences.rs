@@ -38,11 +38,6 @@ impl<S> Sequences<S> {
         }
     }
 
-    /// How many are open.
-    pub fn len(&self) -> usize {
-        self.open.len()
-    }
-
     /// Opens one.
     pub fn add(&mut self, sequence: S) -> SequenceId {
         self.n_opened += 1;

@@ -176,7 +176,7 @@ fn olmo_3_is_refused_where_it_has_the_name_of_olmo_2() {
     let window = |window: u32| [("attention.sliding_window", GgufValue::U32(window))];
     let message = of_gguf("olmo2", &window(4096)).unwrap_err().to_string();
     let expected =
-        "this model needs the windowed layers of OLMo 3, which Quartet does not have yet";
+        "this model needs the windowed layers of OLMo 3, which Quartet does not support yet";
     assert!(message.starts_with(expected), "{message}");
     // 0 stands for no window.
     for entries in [&window(0)[..], &[]] {
@@ -199,11 +199,11 @@ fn a_family_that_we_lack_is_named() {
         (json!({"model_type": null}), "it names no architecture"),
         (
             json!({"model_type": "mamba2", "hidden_size": null}),
-            "can't read this kind of model yet: mamba2. It reads Llama, Mistral,",
+            "does not support this architecture yet: mamba2. It supports Llama, Mistral,",
         ),
         (
             json!({"architectures": ["LlamaForSequenceClassification"]}),
-            "this kind of model yet: LlamaForSequenceClassification",
+            "this architecture yet: LlamaForSequenceClassification",
         ),
     ]);
 }
