@@ -314,7 +314,7 @@ fn a_model_without_a_chat_template_says_that_it_only_continues_texts() {
         "generate", "--chat", "--system", "Be kind", "--prompt", "Hi",
     ]);
     assert_eq!(output.status.code(), Some(1));
-    let sentence = "this model has no chat template; without one it only continues a text";
+    let sentence = "this model has no chat template; it can only continue a text";
     let said = stderr(&output);
     assert_eq!(said.matches(sentence).count(), 1, "{said}");
     assert_eq!(stdout(&output), "");

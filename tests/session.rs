@@ -1,9 +1,11 @@
-//! Sessions over a scripted model: what panes write together, alone, and why they end.
+//! Sessions with a scripted model: batched and single panes, the prompt cache, finish reasons.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a helper that cannot go on fails the test that called it"
+    reason = "a helper that fails should fail its test"
 )]
+
+mod scripted;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,9 +13,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{ChainConfig, Filter, TokenId};
-use quartet::engine::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::engine::{Compute, EngineError, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
@@ -21,7 +23,7 @@ use quartet::generation::{
 
 const TALE: &str = "Once upon a time there was a fox.";
 
-/// What became of one request.
+/// Everything that a session reported.
 #[derive(Default)]
 struct Outcome {
     prompt: Arc<PromptRecord>,
@@ -46,12 +48,12 @@ impl Outcome {
 
     fn note(&mut self, progress: Progress) {
         match progress {
-            Progress::Reading { .. } => {}
+            Progress::Prefilling { .. } => {}
             Progress::Started { prompt, .. } => self.prompt = prompt,
             Progress::Stepped { id, step } => self.steps.entry(id.0).or_default().push(*step),
             Progress::Finished { id, reason } => {
-                let former = self.finish.insert(id.0, reason);
-                assert_eq!(former, None, "pane {} ended twice", id.0);
+                let previous = self.finish.insert(id.0, reason);
+                assert_eq!(previous, None, "pane {} finished twice", id.0);
             }
         }
     }
@@ -76,8 +78,8 @@ fn greedy() -> GenerationConfig {
     config(ChainConfig::greedy(), 0)
 }
 
-/// Four panes that write four different texts.
-fn four() -> Vec<GenerationConfig> {
+/// Four panes that generate four different texts.
+fn four_configs() -> Vec<GenerationConfig> {
     let penalty = Filter::RepetitionPenalty(RepetitionPenalty {
         penalty: 1.5,
         window: Window::LAST_64,
@@ -91,7 +93,7 @@ fn four() -> Vec<GenerationConfig> {
     ]
 }
 
-fn ask(session: &mut Session, prompt: &str, panes: &[(u64, GenerationConfig)]) {
+fn request(session: &mut Session, prompt: &str, panes: &[(u64, GenerationConfig)]) {
     let prompt = session.prompt(prompt.to_owned()).unwrap();
     let panes = panes
         .iter()
@@ -111,18 +113,22 @@ fn run(session: &mut Session) -> Outcome {
     outcome
 }
 
-fn write(session: &mut Session, prompt: &str, configs: &[GenerationConfig]) -> Outcome {
+fn generate(session: &mut Session, prompt: &str, configs: &[GenerationConfig]) -> Outcome {
     let panes: Vec<_> = (0..).zip(configs.iter().cloned()).collect();
-    ask(session, prompt, &panes);
+    request(session, prompt, &panes);
     run(session)
 }
 
 #[test]
-fn panes_that_write_together_write_what_each_writes_alone() {
-    let together = write(&mut session(ScriptedLm::babbling(64)), "Once", &four());
+fn panes_in_a_batch_generate_what_each_generates_alone() {
+    let together = generate(
+        &mut session(ScriptedLm::babbling(64)),
+        "Once",
+        &four_configs(),
+    );
     let mut texts = Vec::new();
-    for (pane, config) in (0..).zip(four()) {
-        let alone = write(&mut session(ScriptedLm::babbling(64)), "Once", &[config]);
+    for (pane, config) in (0..).zip(four_configs()) {
+        let alone = generate(&mut session(ScriptedLm::babbling(64)), "Once", &[config]);
         let traces = |outcome: &Outcome, pane| -> Vec<_> {
             outcome.steps[&pane]
                 .iter()
@@ -139,12 +145,12 @@ fn panes_that_write_together_write_what_each_writes_alone() {
 }
 
 #[test]
-fn one_seed_gives_the_same_coins_in_every_pane_and_every_run() {
+fn a_seed_produces_the_same_coins_in_every_pane_and_every_run() {
     let sampled = |seed| config(ChainConfig::sampled([]), seed);
     let panes = [sampled(7), sampled(7), sampled(8)];
     let mut session = session(ScriptedLm::babbling(64));
-    let first = write(&mut session, "Once", &panes);
-    let second = write(&mut session, "Once", &panes);
+    let first = generate(&mut session, "Once", &panes);
+    let second = generate(&mut session, "Once", &panes);
     assert_eq!(first.tokens(0), first.tokens(1));
     assert_ne!(first.tokens(0), first.tokens(2));
     for pane in 0..3 {
@@ -153,10 +159,10 @@ fn one_seed_gives_the_same_coins_in_every_pane_and_every_run() {
 }
 
 #[test]
-fn the_coin_is_that_of_the_place_in_the_sequence() {
+fn the_coin_depends_on_the_position_in_the_sequence() {
     let config = config(ChainConfig::sampled([]), 7);
     let mut session = session(ScriptedLm::babbling(64));
-    let outcome = write(&mut session, "Once", std::slice::from_ref(&config));
+    let outcome = generate(&mut session, "Once", std::slice::from_ref(&config));
     for (position, step) in (4..).zip(&outcome.steps[&0]) {
         let coins = quartet::decoding::Coins { seed: 7, position };
         assert_eq!(step.trace.draw.coin, Some(coins.draw()));
@@ -164,7 +170,7 @@ fn the_coin_is_that_of_the_place_in_the_sequence() {
 }
 
 #[test]
-fn every_generation_says_why_it_ended() {
+fn every_generation_reports_why_it_finished() {
     let cases: [(&str, Limits, usize, &str, FinishReason); 8] = {
         let limits = |max_new_tokens, stops: &[&str], end_of_text| Limits {
             max_new_tokens,
@@ -239,28 +245,28 @@ fn every_generation_says_why_it_ended() {
         let n_open = lm.n_open();
         let config = GenerationConfig { limits, ..greedy() };
         let prompt = TALE.strip_suffix("a fox.").unwrap();
-        let outcome = write(&mut session(lm), prompt, &[config]);
+        let outcome = generate(&mut session(lm), prompt, &[config]);
         assert_eq!(outcome.text(0), text, "{name}");
         assert_eq!(outcome.finish[&0], reason, "{name}");
         let n_open = n_open.load(Ordering::Relaxed);
-        assert_eq!(n_open, 1, "{name}: the prompt is kept, and nothing else");
+        assert_eq!(n_open, 1, "{name}: only the prompt stays in the cache");
     }
 }
 
 #[test]
-fn a_stop_string_is_found_where_tokens_cut_its_characters() {
+fn a_stop_string_is_found_even_if_tokens_split_its_characters() {
     let lm = ScriptedLm::reciting(64, "Wo ist der Bär?");
     let mut config = greedy();
     config.limits.stop_strings = vec!["är".to_owned()];
-    let outcome = write(&mut session(lm), "Wo", &[config]);
+    let outcome = generate(&mut session(lm), "Wo", &[config]);
     assert_eq!(outcome.text(0), " ist der Bär");
 }
 
 #[test]
-fn a_pane_whose_scores_are_no_numbers_fails_alone() {
+fn a_pane_with_invalid_logits_fails_alone() {
     let sampled = |seed| config(ChainConfig::sampled([]), seed);
     let panes = [sampled(1), sampled(2), greedy()];
-    let sound = write(&mut session(ScriptedLm::babbling(64)), "Once", &panes);
+    let sound = generate(&mut session(ScriptedLm::babbling(64)), "Once", &panes);
 
     for (bad, sentence) in [
         (
@@ -278,7 +284,7 @@ fn a_pane_whose_scores_are_no_numbers_fails_alone() {
             .chain(sound.tokens(1).into_iter().take(3))
             .map(TokenId)
             .collect();
-        let mut healthy = babble();
+        let mut healthy = babbling_logits();
         let lm = ScriptedLm::new(64, move |read| {
             if read == fatal {
                 vec![bad; N_VOCAB]
@@ -287,7 +293,7 @@ fn a_pane_whose_scores_are_no_numbers_fails_alone() {
             }
         });
         let n_open = lm.n_open();
-        let outcome = write(&mut session(lm), "Once", &panes);
+        let outcome = generate(&mut session(lm), "Once", &panes);
         let error = sentence.to_owned();
         assert_eq!(outcome.finish[&1], FinishReason::Failed { error });
         assert_eq!(outcome.tokens(1), sound.tokens(1)[..3]);
@@ -297,8 +303,8 @@ fn a_pane_whose_scores_are_no_numbers_fails_alone() {
     }
 }
 
-/// The scores of the babbling model, as a function.
-fn babble() -> impl FnMut(&[TokenId]) -> Vec<f32> + Send {
+/// The logits of the babbling model, as a function.
+fn babbling_logits() -> impl FnMut(&[TokenId]) -> Vec<f32> + Send {
     move |read| {
         use quartet::engine::{CausalLm, Row};
         let mut lm = ScriptedLm::babbling(usize::MAX);
@@ -318,7 +324,7 @@ fn babble() -> impl FnMut(&[TokenId]) -> Vec<f32> + Send {
 }
 
 #[test]
-fn the_model_is_asked_once_a_step_for_all_panes_that_still_write() {
+fn each_step_runs_one_forward_pass_for_all_decoding_panes() {
     let passes = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&passes);
     let lm = ScriptedLm::babbling(512).before_forward(move |rows| {
@@ -329,7 +335,7 @@ fn the_model_is_asked_once_a_step_for_all_panes_that_still_write() {
     for (config, max_new_tokens) in configs.iter_mut().zip([4, 2, 3]) {
         config.limits.max_new_tokens = max_new_tokens;
     }
-    let outcome = write(&mut session(lm), &"x".repeat(300), &configs);
+    let outcome = generate(&mut session(lm), &"x".repeat(300), &configs);
     let expected = [(128, 0), (128, 0), (44, 1), (3, 3), (2, 2), (1, 1)];
     assert_eq!(*passes.lock().unwrap(), expected);
     let n_batch: Vec<_> = outcome.steps[&0]
@@ -340,9 +346,13 @@ fn the_model_is_asked_once_a_step_for_all_panes_that_still_write() {
 }
 
 #[test]
-fn a_pane_that_joins_changes_nothing_for_those_that_write() {
-    let alone = write(&mut session(ScriptedLm::babbling(64)), "Once", &four());
-    let joined = write(
+fn a_pane_that_joins_does_not_affect_the_others() {
+    let alone = generate(
+        &mut session(ScriptedLm::babbling(64)),
+        "Once",
+        &four_configs(),
+    );
+    let joined = generate(
         &mut session(ScriptedLm::babbling(64)),
         "The old king",
         &[greedy()],
@@ -350,7 +360,11 @@ fn a_pane_that_joins_changes_nothing_for_those_that_write() {
 
     let mut session = session(ScriptedLm::babbling(64));
     let mut outcome = Outcome::default();
-    ask(&mut session, "Once", &(0..).zip(four()).collect::<Vec<_>>());
+    request(
+        &mut session,
+        "Once",
+        &(0..).zip(four_configs()).collect::<Vec<_>>(),
+    );
     for _ in 0..5 {
         let mut progress = Vec::new();
         session.advance(&mut progress);
@@ -358,7 +372,7 @@ fn a_pane_that_joins_changes_nothing_for_those_that_write() {
             outcome.note(progress);
         }
     }
-    ask(&mut session, "The old king", &[(9, greedy())]);
+    request(&mut session, "The old king", &[(9, greedy())]);
     let rest = run(&mut session);
     assert_eq!(rest.tokens(9), joined.tokens(0));
     for pane in 0..4 {
@@ -369,7 +383,7 @@ fn a_pane_that_joins_changes_nothing_for_those_that_write() {
 }
 
 #[test]
-fn what_two_prompts_share_is_read_once_and_not_counted_twice() {
+fn a_shared_prefix_is_prefilled_once_and_counted_once() {
     let lm = ScriptedLm::babbling(64);
     let n_open = lm.n_open();
     let mut session = session(lm);
@@ -381,8 +395,8 @@ fn what_two_prompts_share_is_read_once_and_not_counted_twice() {
         ("Once", 1),
         ("The king", 8),
     ] {
-        let outcome = write(&mut session, prompt, &[greedy()]);
-        let fresh = write(
+        let outcome = generate(&mut session, prompt, &[greedy()]);
+        let fresh = generate(
             &mut self::session(ScriptedLm::babbling(64)),
             prompt,
             &[greedy()],
@@ -396,7 +410,7 @@ fn what_two_prompts_share_is_read_once_and_not_counted_twice() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_continued_says_why() {
+fn an_invalid_prompt_is_rejected_with_a_reason() {
     let session = session(ScriptedLm::babbling(8));
     assert!(matches!(
         session.prompt(String::new()),
@@ -414,23 +428,23 @@ fn a_prompt_that_cannot_be_continued_says_why() {
 }
 
 #[test]
-fn a_prompt_as_long_as_the_context_still_gets_its_token() {
-    let outcome = write(&mut session(ScriptedLm::babbling(4)), "Once", &[greedy()]);
+fn a_prompt_that_fills_the_context_still_gets_one_token() {
+    let outcome = generate(&mut session(ScriptedLm::babbling(4)), "Once", &[greedy()]);
     assert_eq!(outcome.tokens(0).len(), 1);
     assert_eq!(outcome.finish[&0], FinishReason::ContextFull);
 }
 
 #[test]
-fn a_pane_can_be_stopped_wherever_it_is() {
+fn a_pane_can_be_stopped_in_any_phase() {
     let lm = ScriptedLm::babbling(512);
     let n_open = lm.n_open();
     let mut session = session(lm);
-    ask(
+    request(
         &mut session,
         &"x".repeat(300),
         &[(0, greedy()), (1, greedy())],
     );
-    ask(&mut session, "waiting", &[(2, greedy())]);
+    request(&mut session, "waiting", &[(2, greedy())]);
     session.advance(&mut Vec::new());
     assert_eq!(session.ids(), [0, 1, 2].map(GenerationId));
     for (id, was_there) in [(2, true), (2, false), (0, true), (1, true), (99, false)] {
@@ -438,13 +452,13 @@ fn a_pane_can_be_stopped_wherever_it_is() {
     }
     assert!(!session.is_busy());
 
-    let outcome = write(&mut session, &"x".repeat(300), &[greedy()]);
+    let outcome = generate(&mut session, &"x".repeat(300), &[greedy()]);
     assert_eq!(
         outcome.prompt.n_prefilled,
         300 - 128,
-        "what was read is kept"
+        "the chunk that was read is reused"
     );
-    ask(&mut session, "Once", &[(3, greedy())]);
+    request(&mut session, "Once", &[(3, greedy())]);
     session.advance(&mut Vec::new());
     assert!(session.stop(GenerationId(3)));
     assert!(!session.is_busy());
@@ -452,21 +466,21 @@ fn a_pane_can_be_stopped_wherever_it_is() {
 }
 
 #[test]
-fn the_embedded_model_writes_the_same_from_a_cache_and_from_the_beginning() {
+fn the_embedded_model_generates_the_same_with_and_without_a_cached_prefix() {
     let open = || {
-        let to_the_end = &mut |_| ControlFlow::Continue(());
-        let opened = open_embedded(&Compute::on_cpu(), to_the_end);
+        let keep_going = &mut |_| ControlFlow::Continue(());
+        let opened = open_embedded(&Compute::on_cpu(), keep_going);
         Session::new(opened.unwrap().unwrap())
     };
-    let mut kept = open();
+    let mut cached = open();
     for (prompt, reused) in [
         ("Once upon a time there was", false),
         ("Once upon a time there was", true),
         ("Once upon a time there was a fox who", true),
         ("Once upon a time there lived a king", true),
     ] {
-        let warm = write(&mut kept, prompt, &four());
-        let cold = write(&mut open(), prompt, &four());
+        let warm = generate(&mut cached, prompt, &four_configs());
+        let cold = generate(&mut open(), prompt, &four_configs());
         let n_tokens = warm.prompt.tokens.len();
         assert_eq!(warm.prompt.n_prefilled < n_tokens, reused, "{prompt}");
         for pane in 0..4 {

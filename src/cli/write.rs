@@ -11,7 +11,7 @@ use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
     Vocabulary,
 };
-use crate::worker::{Event, ModelSource, PaneRequest, Request, Worker};
+use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
 
 /// A pane to be written.
 #[derive(Debug, Clone)]
@@ -138,10 +138,12 @@ impl Record {
 
     fn note(&mut self, event: Event, progress: &mut Progress) {
         match event {
-            Event::Reading {
+            Event::Progress(worker::Progress::Prefilling {
                 n_read, n_tokens, ..
-            } => progress.going_on(|| format!("Reading the prompt, {n_read} of {n_tokens} tokens")),
-            Event::Started { ids, prompt } => {
+            }) => {
+                progress.going_on(|| format!("Reading the prompt, {n_read} of {n_tokens} tokens"))
+            }
+            Event::Progress(worker::Progress::Started { ids, prompt }) => {
                 progress.happened(&format!("Read the prompt, {} tokens", prompt.tokens.len()));
                 for id in ids {
                     if let Some(pane) = self.pane(id) {
@@ -149,13 +151,13 @@ impl Record {
                     }
                 }
             }
-            Event::Stepped { id, step } => {
+            Event::Progress(worker::Progress::Stepped { id, step }) => {
                 if let Some(pane) = self.pane(id) {
                     pane.steps.push(*step);
                 }
                 progress.going_on(|| self.how_far());
             }
-            Event::Finished { id, reason } => {
+            Event::Progress(worker::Progress::Finished { id, reason }) => {
                 if let Some(pane) = self.pane(id) {
                     let failed = matches!(reason, FinishReason::Failed { .. });
                     pane.finish = Some(reason);

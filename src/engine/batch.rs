@@ -1,76 +1,81 @@
-//! The panes that are writing: one forward pass a step for all of them.
+//! The slots that are decoding: one batched forward pass per step for all of them.
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::lane::{Lane, Pass, Tokens};
+use super::slot::{ForwardPass, ModelContext, Slot};
 use super::{LoadedModel, Logits, Progress, Row, SequenceId};
 use crate::generation::GenerationId;
 
-/// Logits below which other threads cost more than they give: they must be woken first.
+/// With fewer logits than this, waking other threads costs more than it saves.
 const N_MIN_PARALLEL_LOGITS: usize = 1 << 16;
 
-/// The panes that are writing, each with the sequence that the model reads for it.
+/// The slots that are decoding together.
 #[derive(Debug)]
 pub(super) struct Batch {
-    seats: Vec<Seat>,
-    /// What has been spent on the step that is under way, before its pass.
+    /// In the order in which they joined, which is the order of the rows of a pass.
+    slots: Vec<ActiveSlot>,
+    /// Seconds spent so far on preparing the next forward pass. Counted as part of that pass.
     ready_secs: f64,
 }
 
+/// A slot whose prompt has been prefilled, with its own sequence in the KV cache.
+///
+/// The sequence holds all tokens of the slot except the last.
 #[derive(Debug)]
-struct Seat {
-    lane: Lane,
+struct ActiveSlot {
+    slot: Slot,
     sequence: SequenceId,
 }
 
 impl Batch {
-    /// Nobody writes.
     pub const fn new() -> Self {
         Self {
-            seats: Vec::new(),
+            slots: Vec::new(),
             ready_secs: 0.0,
         }
     }
 
-    /// Whether nobody writes.
     pub const fn is_empty(&self) -> bool {
-        self.seats.is_empty()
+        self.slots.is_empty()
     }
 
-    /// From the next step on, this pane writes too. The sequence holds all of its tokens but the
-    /// newest, and is closed when the pane ends.
-    pub fn join(&mut self, lane: Lane, sequence: SequenceId) {
-        if self.seats.is_empty() {
-            // Who was getting ready has left.
+    /// Adds a slot, which decodes from the next step on. The sequence must hold all of its tokens
+    /// except the last, and is closed when the slot finishes or leaves.
+    pub fn join(&mut self, slot: Slot, sequence: SequenceId) {
+        if self.slots.is_empty() {
+            // The time was spent for slots that have left since.
             self.ready_secs = 0.0;
         }
-        self.seats.push(Seat { lane, sequence });
+        self.slots.push(ActiveSlot { slot, sequence });
     }
 
-    /// Takes a pane out. Gives whether it was there.
+    /// Removes a slot and closes its sequence. Returns whether it was present.
     pub fn leave(&mut self, id: GenerationId, model: &mut LoadedModel) -> bool {
-        let n_seats = self.seats.len();
-        self.seats.retain(|seat| {
-            let stays = seat.lane.id() != id;
+        let n_before = self.slots.len();
+        self.slots.retain(|active| {
+            let stays = active.slot.id() != id;
             if !stays {
-                model.lm.close(seat.sequence);
+                model.lm.close(active.sequence);
             }
             stays
         });
-        self.seats.len() < n_seats
+        self.slots.len() < n_before
     }
 
-    /// Who writes, in the order in which they joined.
+    /// The ids of the slots, in the order in which they joined.
     pub fn ids(&self) -> impl Iterator<Item = GenerationId> {
-        self.seats.iter().map(|seat| seat.lane.id())
+        self.slots.iter().map(|active| active.slot.id())
     }
 
-    /// Reads everyone's newest token, and draws everyone's next. Panes that end drop out. Where a model
-    /// must read much again before, that is all that is done, a chunk at a time.
+    /// Runs one batched decode step: feeds each sequence's last token to the model and samples the
+    /// next. Finished slots leave the batch.
+    ///
+    /// If the model must first recompute part of its cache, the call does one chunk of that work
+    /// instead.
     pub fn step(&mut self, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
-        let rows: Vec<Row> = self.seats.iter().filter_map(Seat::row).collect();
+        let rows: Vec<Row> = self.slots.iter().filter_map(ActiveSlot::row).collect();
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
         if let Ok(false) = ready {
@@ -82,52 +87,64 @@ impl Batch {
             Ok(logits) => logits,
             Err(error) => return self.fail(&error.to_string(), model, progress),
         };
-        let pass = Pass {
-            forward_secs: ready_secs + started_at.elapsed().as_secs_f64(),
+        let pass = ForwardPass {
+            secs: ready_secs + started_at.elapsed().as_secs_f64(),
             n_batch: rows.len(),
         };
-        let seats = std::mem::take(&mut self.seats);
-        for (seat, goes_on, reports) in draw(seats, &logits, pass, Tokens::of(model)) {
-            progress.extend(reports);
-            if goes_on {
-                self.seats.push(seat);
+        let slots = std::mem::take(&mut self.slots);
+        for sampled in sample_all(slots, &logits, pass, ModelContext::of(model)) {
+            progress.extend(sampled.progress);
+            if sampled.continues {
+                self.slots.push(sampled.active);
             } else {
-                model.lm.close(seat.sequence);
+                model.lm.close(sampled.active.sequence);
             }
         }
     }
 
     fn fail(&mut self, error: &str, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
-        for seat in self.seats.drain(..) {
-            model.lm.close(seat.sequence);
-            progress.push(Progress::failed(seat.lane.id(), error));
+        for active in self.slots.drain(..) {
+            model.lm.close(active.sequence);
+            progress.push(Progress::failed(active.slot.id(), error));
         }
     }
 }
 
-/// Draws everyone's next token: each with its seat, whether it goes on, and what it reports.
-fn draw(
-    seats: Vec<Seat>,
+/// A slot after it has sampled a token.
+struct SampledSlot {
+    active: ActiveSlot,
+    continues: bool,
+    progress: Vec<Progress>,
+}
+
+/// Samples the next token of every slot, in parallel if the vocabulary is large enough to pay off.
+fn sample_all(
+    slots: Vec<ActiveSlot>,
     logits: &Logits,
-    pass: Pass,
-    tokens: Tokens<'_>,
-) -> Vec<(Seat, bool, Vec<Progress>)> {
-    let advance = |(index, mut seat): (usize, Seat)| {
+    pass: ForwardPass,
+    model: ModelContext<'_>,
+) -> Vec<SampledSlot> {
+    let advance = |(index, mut active): (usize, ActiveSlot)| {
         let row = logits.row(index).unwrap_or_default();
-        let mut reports = Vec::new();
-        let goes_on = seat.lane.advance(row, pass, tokens, &mut reports);
-        (seat, goes_on, reports)
+        let mut progress = Vec::new();
+        let continues = active.slot.advance(row, pass, model, &mut progress);
+        SampledSlot {
+            active,
+            continues,
+            progress,
+        }
     };
-    if seats.len() * tokens.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
-        seats.into_iter().enumerate().map(advance).collect()
+    if slots.len() * model.vocabulary.n_tokens() < N_MIN_PARALLEL_LOGITS {
+        slots.into_iter().enumerate().map(advance).collect()
     } else {
-        seats.into_par_iter().enumerate().map(advance).collect()
+        slots.into_par_iter().enumerate().map(advance).collect()
     }
 }
 
-impl Seat {
+impl ActiveSlot {
+    /// The last token of the slot, to be read by the next forward pass.
     fn row(&self) -> Option<Row> {
-        self.lane.newest().map(|token| Row {
+        self.slot.last_token().map(|token| Row {
             sequence: self.sequence,
             token,
             logits_wanted: true,

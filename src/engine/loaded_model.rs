@@ -1,4 +1,4 @@
-//! A model that is ready: weights, tokenizer, and what is known of both.
+//! A model that is ready to use: weights, tokenizer and metadata.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,32 +9,31 @@ use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary};
 
-/// What hears how far the loading of a model has come, between 0 and 1, and says whether to go on.
+/// A callback that receives the fraction of a model loaded so far, between 0 and 1, and decides
+/// whether to continue.
 pub type LoadProgress<'a> = &'a mut dyn FnMut(f32) -> ControlFlow<()>;
 
-/// A model that is ready to read and write.
+/// A model that is ready to generate text.
 pub struct LoadedModel {
-    /// The weights, and the sequences that they have read.
+    /// The weights, with the KV caches of all open sequences.
     pub lm: Box<dyn CausalLm>,
-    /// Text to tokens.
     pub tokenizer: Tokenizer,
-    /// What each token stands for.
+    /// The text of each token.
     pub vocabulary: Arc<Vocabulary>,
     /// The tokens with which the model ends a text.
     pub end_tokens: Vec<TokenId>,
-    /// How a chat is written, of models that have learned to answer; or why it can't be.
+    /// The chat template, or why it cannot be used. `None` for models without one.
     pub chat: Option<Result<ChatTemplate, ChatError>>,
-    /// What it is.
     pub info: Arc<ModelInfo>,
-    /// How its author would choose its tokens, where the files say so.
+    /// The author's recommended sampling settings, if the files contain any.
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
-    /// What of its files could not be read although it works without, and why; nothing where all could.
+    /// Why an optional file could not be loaded. `None` if there was no such problem.
     pub unread: Option<String>,
 }
 
 impl LoadedModel {
-    /// The prompt as the model reads it: as it stands, or through the chat template. The model's rule
-    /// for how a text begins holds for both.
+    /// Tokenizes a prompt, after rendering it through the chat template if it is a message. Either
+    /// way, the tokenizer adds the tokens that begin a text.
     pub fn read(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
         let text = prompt.text.clone();
         match &prompt.form {
@@ -75,7 +74,7 @@ impl LoadedModel {
         template.render(&messages, true)
     }
 
-    /// Whether the model can be talked to.
+    /// Whether the model has a usable chat template.
     pub fn chat_support(&self) -> ChatSupport {
         match &self.chat {
             None => ChatSupport::Missing,

@@ -1,9 +1,7 @@
-//! Tokens and tensors: loading a model, reading a prompt once, decoding several sequences together.
+//! Tokens and tensors: loads a model, prefills a prompt once and decodes several sequences together.
 //!
-//! Its threads only compute: this module knows no message and no window. It names `generation`,
-//! `decoding` and `vectors`.
+//! Its threads only compute: this module knows neither the worker's messages nor the window.
 
-mod advice;
 mod batch;
 mod blueprint;
 mod candle_models;
@@ -16,14 +14,14 @@ mod embedded;
 mod error;
 mod estimate;
 mod gguf_tokenizer;
-mod lane;
 mod loaded_model;
 mod open;
 mod prefill;
+mod recommended_sampling;
 mod resident;
-pub mod scripted;
 mod sequences;
 mod session;
+mod slot;
 mod stop;
 mod synthetic;
 mod tokenizer;

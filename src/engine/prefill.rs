@@ -1,40 +1,48 @@
-//! A prompt on its way into the model: what of it was still in the cache, and the rest in chunks.
+//! Prefill: reuses what the KV cache already holds of a prompt, and reads the rest in chunks.
 
 use std::time::Instant;
 
-use super::lane::Pass;
+use super::slot::ForwardPass;
 use super::{CausalLm, EngineError, Row, SequenceId};
 use crate::decoding::TokenId;
 
-/// How many tokens of a prompt are read at once. More would not make reading faster by much, and a
-/// cancel waits for one chunk at most.
+/// How many tokens one prefill pass reads. Larger chunks would hardly be faster, and a request to
+/// stop waits for one chunk at most.
 pub const PREFILL_CHUNK: usize = 128;
 
-/// A prompt that was mended from top to bottom leaves what was cut off in memory. Up to this many
-/// tokens, and as many as the prompt has, that is cheaper than reading again.
-const MOST_LEFT_OVER: usize = 512;
+/// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it once
+/// shared with forks. Up to this many tokens beyond twice the prompt's length, keeping them is cheaper
+/// than prefilling again.
+const N_MAX_LEFTOVER: usize = 512;
 
 /// A prompt that the model is reading or has read.
 #[derive(Debug)]
 pub(super) struct Prefill {
+    /// Holds the first `n_read` tokens of the prompt, and is not shared with any slot.
     sequence: SequenceId,
+    /// The prompt's tokens; never empty.
     tokens: Vec<TokenId>,
+    /// How many tokens are in the KV cache. At least `n_reused`, at most all of them.
     n_read: usize,
+    /// How many tokens were in the KV cache when this prefill began.
     n_reused: usize,
+    /// The seconds spent in forward passes for this prompt.
     secs: f64,
-    last: Option<(Vec<f32>, Pass)>,
+    /// The logits after the last token and the pass that computed them. `Some` exactly when the
+    /// whole prompt has been read.
+    last: Option<(Vec<f32>, ForwardPass)>,
 }
 
 impl Prefill {
-    /// Begins to read `tokens`, which are not empty. As many of them as `kept` has read already, from
-    /// the first on, are not read again.
-    pub fn begin(tokens: Vec<TokenId>, kept: Option<Self>, lm: &mut dyn CausalLm) -> Self {
-        let (sequence, n_reused, last) = match kept {
-            Some(kept) if kept.last.is_some() && kept.tokens == tokens => {
-                (kept.sequence, tokens.len(), kept.last)
+    /// Starts to prefill `tokens`, which must not be empty. Reuses the longest prefix that
+    /// `cached_prompt` has already read.
+    pub fn begin(tokens: Vec<TokenId>, cached_prompt: Option<Self>, lm: &mut dyn CausalLm) -> Self {
+        let (sequence, n_reused, last) = match cached_prompt {
+            Some(cached) if cached.last.is_some() && cached.tokens == tokens => {
+                (cached.sequence, tokens.len(), cached.last)
             }
-            Some(kept) => {
-                let (sequence, n_reused) = kept.cut_to(&tokens, lm);
+            Some(cached) => {
+                let (sequence, n_reused) = cached.truncate_to(&tokens, lm);
                 (sequence, n_reused, None)
             }
             None => (lm.open_for(tokens.len()), 0, None),
@@ -49,26 +57,25 @@ impl Prefill {
         }
     }
 
-    /// The sequence, cut to what it shares with `tokens`. The last of these is left to be read: its
-    /// scores are wanted.
-    fn cut_to(self, tokens: &[TokenId], lm: &mut dyn CausalLm) -> (SequenceId, usize) {
+    /// Truncates the sequence to the prefix that it shares with `tokens`. Returns it, and how many
+    /// tokens it still holds. The last token is always read again, because its logits are needed.
+    fn truncate_to(self, tokens: &[TokenId], lm: &mut dyn CausalLm) -> (SequenceId, usize) {
         let read = self.tokens.iter().take(self.n_read);
         let n_shared = read.zip(tokens).take_while(|(a, b)| a == b).count();
         let n_reused = n_shared.min(tokens.len().saturating_sub(1));
-        let most = 2 * tokens.len() + MOST_LEFT_OVER;
+        let n_max_held = 2 * tokens.len() + N_MAX_LEFTOVER;
         let n_new = tokens.len() - n_reused;
         if let Ok(n_kept) = lm.truncate_for(self.sequence, n_reused, tokens.len())
-            && lm.n_held(self.sequence) + n_new <= most
+            && lm.n_held(self.sequence) + n_new <= n_max_held
         {
             return (self.sequence, n_kept);
         }
-        // A backend that can't go back, or that holds on to too much of earlier prompts, reads the
-        // prompt from its beginning.
+        // The backend cannot truncate, or holds too much of earlier prompts: start over.
         lm.close(self.sequence);
         (lm.open_for(tokens.len()), 0)
     }
 
-    /// Reads the next chunk.
+    /// Runs the forward pass of the next chunk.
     pub fn read_chunk(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
         let n_after = (self.n_read + PREFILL_CHUNK).min(self.tokens.len());
         let chunk = self.tokens.get(self.n_read..n_after).unwrap_or_default();
@@ -86,8 +93,8 @@ impl Prefill {
         self.n_read = n_after;
         self.secs += forward_secs;
         if n_after == self.tokens.len() {
-            let pass = Pass {
-                forward_secs,
+            let pass = ForwardPass {
+                secs: forward_secs,
                 n_batch: 1,
             };
             self.last = Some((logits.row(0).unwrap_or_default().to_vec(), pass));
@@ -95,26 +102,32 @@ impl Prefill {
         Ok(())
     }
 
-    /// The scores after the last token, and the pass that gave them, once all is read.
-    pub fn scores(&self) -> Option<(&[f32], Pass)> {
+    /// Returns the logits after the last token and the pass that computed them, or `None` if the
+    /// prompt has not been read to its end.
+    pub fn last_logits(&self) -> Option<(&[f32], ForwardPass)> {
         self.last
             .as_ref()
             .map(|(logits, pass)| (logits.as_slice(), *pass))
     }
 
-    /// The sequence that holds what was read.
+    /// The sequence that holds the prompt. Slots get forks of it.
     pub const fn sequence(&self) -> SequenceId {
         self.sequence
     }
 
-    /// How many tokens are in the cache.
+    /// How many tokens are in the KV cache, reused ones included.
     pub const fn n_read(&self) -> usize {
         self.n_read
     }
 
-    /// How many tokens were read for this prompt, and in how many seconds.
-    pub const fn cost(&self) -> (usize, f64) {
-        (self.n_read - self.n_reused, self.secs)
+    /// How many tokens were read for this prompt, reused ones excluded.
+    pub const fn n_prefilled(&self) -> usize {
+        self.n_read - self.n_reused
+    }
+
+    /// The seconds spent in forward passes for this prompt.
+    pub const fn secs(&self) -> f64 {
+        self.secs
     }
 }
 
@@ -122,37 +135,37 @@ impl Prefill {
 mod tests {
     use std::ops::ControlFlow;
 
-    use super::{MOST_LEFT_OVER, Prefill};
+    use super::{N_MAX_LEFTOVER, Prefill};
     use crate::decoding::TokenId;
     use crate::engine::{Compute, Synthetic};
 
     #[test]
-    fn a_prompt_that_is_mended_from_top_to_bottom_does_not_fill_the_memory() {
+    fn a_prompt_edited_from_top_to_bottom_does_not_fill_the_memory() {
         const N: usize = 400;
         let tiny = Synthetic::find("tiny", "f32", 1).unwrap();
-        let mut to_the_end = |_| ControlFlow::Continue(());
+        let mut keep_going = |_| ControlFlow::Continue(());
         let mut model = tiny
-            .open(&Compute::on_cpu(), &mut to_the_end)
+            .open(&Compute::on_cpu(), &mut keep_going)
             .unwrap()
             .unwrap();
         let lm = &mut *model.lm;
         let mut tokens = vec![TokenId(1); N];
-        let mut kept: Option<Prefill> = None;
-        let mut n_begun_again = 0;
+        let mut cached: Option<Prefill> = None;
+        let mut n_restarts = 0;
         for place in (10..N).step_by(30) {
             tokens[place] = TokenId(2);
-            let begins = kept.is_none();
-            let mut prefill = Prefill::begin(tokens.clone(), kept.take(), lm);
+            let is_first = cached.is_none();
+            let mut prefill = Prefill::begin(tokens.clone(), cached.take(), lm);
             assert!([0, place].contains(&prefill.n_read()), "{place}");
-            n_begun_again += usize::from(!begins && prefill.n_read() == 0);
-            while prefill.scores().is_none() {
+            n_restarts += usize::from(!is_first && prefill.n_read() == 0);
+            while prefill.last_logits().is_none() {
                 prefill.read_chunk(lm).unwrap();
             }
-            let pane = lm.fork(prefill.sequence()).unwrap();
-            lm.close(pane);
-            assert!(lm.n_held(prefill.sequence()) <= 2 * N + MOST_LEFT_OVER);
-            kept = Some(prefill);
+            let fork = lm.fork(prefill.sequence()).unwrap();
+            lm.close(fork);
+            assert!(lm.n_held(prefill.sequence()) <= 2 * N + N_MAX_LEFTOVER);
+            cached = Some(prefill);
         }
-        assert!((1..=4).contains(&n_begun_again), "{n_begun_again}");
+        assert!((1..=4).contains(&n_restarts), "{n_restarts}");
     }
 }

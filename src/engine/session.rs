@@ -1,57 +1,47 @@
-//! A model at work: prompts that wait, the one that is being read, and the panes that write.
+//! A model at work: queued prompts, the prompt being prefilled, and the panes being decoded.
 //!
-//! It goes forward by one forward pass at a time, so that whoever drives it can listen in between.
+//! It advances by one forward pass at a time, so that its driver can handle requests in between.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::batch::Batch;
-use super::lane::{Lane, Tokens};
 use super::prefill::Prefill;
+use super::slot::{ModelContext, Slot};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
     ChatRecord, FinishReason, GenerationConfig, GenerationId, PromptRecord, PromptText, Step,
 };
 
-/// What happened, in the order in which it happened.
+/// What happened during generation, reported in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progress {
-    /// A prompt is being read.
-    Reading {
-        /// For whom.
+    /// A prompt is being prefilled.
+    Prefilling {
+        /// The generations that wait for it.
         ids: Vec<GenerationId>,
-        /// How many of its tokens are in the cache.
+        /// How many of its tokens are in the KV cache, reused ones included.
         n_read: usize,
-        /// How many there are.
         n_tokens: usize,
     },
-    /// A prompt was read, and writing begins.
+    /// A prompt was prefilled, and decoding begins.
     Started {
-        /// Who writes.
         ids: Vec<GenerationId>,
-        /// What was read.
         prompt: Arc<PromptRecord>,
     },
-    /// One pane wrote one token.
-    Stepped {
-        /// Who.
-        id: GenerationId,
-        /// What, and how it came about.
-        step: Box<Step>,
-    },
-    /// One pane ended.
+    /// One pane generated one token.
+    Stepped { id: GenerationId, step: Box<Step> },
+    /// One pane stopped. A failure is a finish reason like any other, and keeps the text so far.
     Finished {
-        /// Who.
         id: GenerationId,
-        /// Why.
         reason: FinishReason,
     },
 }
 
 impl Progress {
-    /// A pane ended because something went wrong.
+    /// The report of a generation that ended because of an error.
     pub fn failed(id: GenerationId, error: &str) -> Self {
         let error = error.to_owned();
         let reason = FinishReason::Failed { error };
@@ -59,57 +49,71 @@ impl Progress {
     }
 }
 
-/// A text to continue, and the tokens that it became.
+/// A text to continue, with its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// What the user wrote.
+    /// As the user typed it.
     pub text: String,
-    /// What the chat template made of it, where it is a message to answer.
+    /// The rendered chat template, if the prompt is a message to answer.
     pub chat: Option<ChatRecord>,
-    /// What the model reads.
+    /// The tokens of the rendered chat or of the text, special tokens included.
     pub tokens: Vec<TokenId>,
 }
 
-/// A model at work.
+/// A model, and everything that it is generating.
 pub struct Session {
     model: LoadedModel,
-    waiting: VecDeque<Job>,
-    reading: Option<(Job, Prefill)>,
+    /// Prompts that have not been started, oldest first. Each has at least one slot.
+    queue: VecDeque<Task>,
+    /// The prompt that is being prefilled. There is never more than one.
+    prefilling: Option<Prefilling>,
+    /// The slots that have left prefill and are decoding.
     batch: Batch,
-    kept: Option<Prefill>,
-    step_is_next: bool,
+    /// The last prompt that was prefilled, in whole or in part. The next one reuses the tokens that
+    /// the two share. `None` while a prompt is being prefilled, because that prompt has taken it over.
+    cached_prompt: Option<Prefill>,
+    /// Whether the next forward pass is a decode step. Prefill and decode alternate while there is
+    /// work for both.
+    decode_next: bool,
 }
 
-/// A prompt, and the panes that will continue it.
-struct Job {
+/// A prompt, and the slots that will continue it.
+struct Task {
     prompt: Prompt,
-    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
+}
+
+/// A task whose prompt is being read by the model, chunk by chunk.
+struct Prefilling {
+    task: Task,
+    prefill: Prefill,
 }
 
 impl Session {
-    /// A model that has read nothing.
+    /// A session with an empty KV cache.
     pub const fn new(model: LoadedModel) -> Self {
         Self {
             model,
-            waiting: VecDeque::new(),
-            reading: None,
+            queue: VecDeque::new(),
+            prefilling: None,
             batch: Batch::new(),
-            kept: None,
-            step_is_next: false,
+            cached_prompt: None,
+            decode_next: false,
         }
     }
 
-    /// The model.
+    /// The model that this session runs.
     pub const fn model(&self) -> &LoadedModel {
         &self.model
     }
 
-    /// The weights, for sequences of one's own beside the panes'.
+    /// The language model itself, for callers that open their own sequences besides those of the
+    /// panes.
     pub fn lm(&mut self) -> &mut dyn CausalLm {
         &mut *self.model.lm
     }
 
-    /// The prompt as the model would read it, or why it can't be continued.
+    /// Tokenizes a prompt. Fails if it is empty or does not fit into the context.
     pub fn prompt(&self, prompt: impl Into<PromptText>) -> Result<Prompt, EngineError> {
         let prompt = self.model.read(&prompt.into())?;
         let (n_tokens, n_max) = (prompt.tokens.len(), self.model.lm.n_context());
@@ -122,39 +126,39 @@ impl Session {
         }
     }
 
-    /// Puts a prompt in the queue, to be read once and continued by all these panes. `asked_at` is
-    /// the moment from which their times count.
+    /// Queues a prompt, to be prefilled once and continued by all of these panes. Step times count
+    /// from `requested_at`.
     pub fn generate(
         &mut self,
         prompt: Prompt,
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig)>,
-        asked_at: Instant,
+        requested_at: Instant,
     ) {
-        let lanes: Vec<Lane> = panes
+        let slots: Vec<Slot> = panes
             .into_iter()
-            .map(|(id, config)| Lane::new(id, config, &prompt.tokens, asked_at))
+            .map(|(id, config)| Slot::new(id, config, &prompt.tokens, requested_at))
             .collect();
-        if !lanes.is_empty() {
-            self.waiting.push_back(Job { prompt, lanes });
+        if !slots.is_empty() {
+            self.queue.push_back(Task { prompt, slots });
         }
     }
 
-    /// Whether there is anything to do.
+    /// Whether any pane is queued, in prefill or decoding.
     pub fn is_busy(&self) -> bool {
-        self.reading.is_some() || !self.waiting.is_empty() || !self.batch.is_empty()
+        self.prefilling.is_some() || !self.queue.is_empty() || !self.batch.is_empty()
     }
 
-    /// Goes forward by one forward pass, and reports. Where a prompt is to be read while panes
-    /// write, the two take turns.
+    /// Runs one forward pass and reports what happened. Prefill and decode take turns if there is
+    /// work for both.
     pub fn advance(&mut self, progress: &mut Vec<Progress>) {
-        self.begin_reading(progress);
-        self.step_is_next = match self.reading.take() {
-            Some(reading) if self.batch.is_empty() || !self.step_is_next => {
-                self.read(reading, progress);
+        self.begin_prefill(progress);
+        self.decode_next = match self.prefilling.take() {
+            Some(prefilling) if self.batch.is_empty() || !self.decode_next => {
+                self.prefill_chunk(prefilling, progress);
                 true
             }
-            reading => {
-                self.reading = reading;
+            prefilling => {
+                self.prefilling = prefilling;
                 if !self.batch.is_empty() {
                     self.batch.step(&mut self.model, progress);
                 }
@@ -163,118 +167,122 @@ impl Session {
         };
     }
 
-    /// Ends one pane. Gives whether there was one.
+    /// Stops one pane, wherever it is. Returns whether it was present.
     pub fn stop(&mut self, id: GenerationId) -> bool {
         if self.batch.leave(id, &mut self.model) {
             return true;
         }
-        let reading = self.reading.as_mut().map(|(job, _)| job);
-        let left = self
-            .waiting
+        let prefilling = self
+            .prefilling
+            .as_mut()
+            .map(|prefilling| &mut prefilling.task);
+        let was_present = self
+            .queue
             .iter_mut()
-            .chain(reading)
-            .any(|job| job.leave(id));
-        self.waiting.retain(|job| !job.lanes.is_empty());
-        if let Some((_, prefill)) = self.reading.take_if(|(job, _)| job.lanes.is_empty()) {
-            self.kept = Some(prefill);
+            .chain(prefilling)
+            .any(|task| task.leave(id));
+        self.queue.retain(|task| !task.slots.is_empty());
+        let is_abandoned = |prefilling: &mut Prefilling| prefilling.task.slots.is_empty();
+        if let Some(prefilling) = self.prefilling.take_if(is_abandoned) {
+            self.cached_prompt = Some(prefilling.prefill);
         }
-        left
+        was_present
     }
 
-    /// Everyone who writes or waits, in the order in which they came.
+    /// The ids of all panes that are decoding, in prefill or queued, in the order of their requests.
     pub fn ids(&self) -> Vec<GenerationId> {
-        let reading = self.reading.iter().map(|(job, _)| job);
-        let lanes = reading.chain(&self.waiting).flat_map(|job| &job.lanes);
-        self.batch.ids().chain(lanes.map(Lane::id)).collect()
+        let prefilling = self.prefilling.iter().map(|prefilling| &prefilling.task);
+        let slots = prefilling.chain(&self.queue).flat_map(|task| &task.slots);
+        self.batch.ids().chain(slots.map(Slot::id)).collect()
     }
 
-    /// Forgets the prompt that is kept in the cache for the next run.
+    /// Drops the prompt that is kept in the KV cache for reuse.
     pub fn forget_prompt(&mut self) {
-        if let Some(prefill) = self.kept.take() {
+        if let Some(prefill) = self.cached_prompt.take() {
             self.model.lm.close(prefill.sequence());
         }
     }
 
-    fn begin_reading(&mut self, progress: &mut Vec<Progress>) {
-        if self.reading.is_none()
-            && let Some(job) = self.waiting.pop_front()
+    fn begin_prefill(&mut self, progress: &mut Vec<Progress>) {
+        if self.prefilling.is_none()
+            && let Some(task) = self.queue.pop_front()
         {
-            let tokens = job.prompt.tokens.clone();
-            let prefill = Prefill::begin(tokens, self.kept.take(), &mut *self.model.lm);
-            progress.push(job.reading(&prefill));
-            self.reading = Some((job, prefill));
+            let tokens = task.prompt.tokens.clone();
+            let prefill = Prefill::begin(tokens, self.cached_prompt.take(), &mut *self.model.lm);
+            progress.push(task.prefilling(&prefill));
+            self.prefilling = Some(Prefilling { task, prefill });
         }
     }
 
-    fn read(&mut self, (job, mut prefill): (Job, Prefill), progress: &mut Vec<Progress>) {
-        if prefill.scores().is_none()
+    fn prefill_chunk(&mut self, prefilling: Prefilling, progress: &mut Vec<Progress>) {
+        let Prefilling { task, mut prefill } = prefilling;
+        if prefill.last_logits().is_none()
             && let Err(error) = prefill.read_chunk(&mut *self.model.lm)
         {
             self.model.lm.close(prefill.sequence());
-            return job.fail(&error.to_string(), progress);
+            return task.fail(&error.to_string(), progress);
         }
-        if prefill.scores().is_some() {
-            self.start(job, &prefill, progress);
-            self.kept = Some(prefill);
+        if prefill.last_logits().is_some() {
+            self.start(task, &prefill, progress);
+            self.cached_prompt = Some(prefill);
         } else {
-            progress.push(job.reading(&prefill));
-            self.reading = Some((job, prefill));
+            progress.push(task.prefilling(&prefill));
+            self.prefilling = Some(Prefilling { task, prefill });
         }
     }
 
-    fn start(&mut self, job: Job, prefill: &Prefill, progress: &mut Vec<Progress>) {
-        let Some((logits, pass)) = prefill.scores() else {
+    /// Samples the first token of each slot and moves the slots into the batch, each with its own
+    /// fork of the prompt's KV cache.
+    fn start(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
+        let Some((logits, pass)) = prefill.last_logits() else {
             return;
         };
-        let (n_prefilled, prefill_secs) = prefill.cost();
         let vocabulary = &self.model.vocabulary;
-        let pieces = job
+        let pieces = task
             .prompt
             .tokens
             .iter()
             .map(|token| vocabulary.piece(*token));
         progress.push(Progress::Started {
-            ids: job.lanes.iter().map(Lane::id).collect(),
+            ids: task.slots.iter().map(Slot::id).collect(),
             prompt: Arc::new(PromptRecord {
-                text: job.prompt.text,
-                chat: job.prompt.chat,
+                text: task.prompt.text,
+                chat: task.prompt.chat,
                 pieces: pieces.collect(),
-                tokens: job.prompt.tokens,
-                n_prefilled,
-                prefill_secs,
+                tokens: task.prompt.tokens,
+                n_prefilled: prefill.n_prefilled(),
+                prefill_secs: prefill.secs(),
             }),
         });
-        for mut lane in job.lanes {
-            if lane.advance(logits, pass, Tokens::of(&self.model), progress) {
+        for mut slot in task.slots {
+            if slot.advance(logits, pass, ModelContext::of(&self.model), progress) {
                 match self.model.lm.fork(prefill.sequence()) {
-                    Ok(sequence) => self.batch.join(lane, sequence),
-                    Err(error) => progress.push(Progress::failed(lane.id(), &error.to_string())),
+                    Ok(sequence) => self.batch.join(slot, sequence),
+                    Err(error) => progress.push(Progress::failed(slot.id(), &error.to_string())),
                 }
             }
         }
     }
 }
 
-impl Job {
+impl Task {
+    /// Removes a slot. Returns whether it was present.
     fn leave(&mut self, id: GenerationId) -> bool {
-        let n_lanes = self.lanes.len();
-        self.lanes.retain(|lane| lane.id() != id);
-        self.lanes.len() < n_lanes
+        let n_before = self.slots.len();
+        self.slots.retain(|slot| slot.id() != id);
+        self.slots.len() < n_before
     }
 
-    fn reading(&self, prefill: &Prefill) -> Progress {
-        Progress::Reading {
-            ids: self.lanes.iter().map(Lane::id).collect(),
+    fn prefilling(&self, prefill: &Prefill) -> Progress {
+        Progress::Prefilling {
+            ids: self.slots.iter().map(Slot::id).collect(),
             n_read: prefill.n_read(),
             n_tokens: self.prompt.tokens.len(),
         }
     }
 
     fn fail(&self, error: &str, progress: &mut Vec<Progress>) {
-        progress.extend(
-            self.lanes
-                .iter()
-                .map(|lane| Progress::failed(lane.id(), error)),
-        );
+        let failed = |slot: &Slot| Progress::failed(slot.id(), error);
+        progress.extend(self.slots.iter().map(failed));
     }
 }

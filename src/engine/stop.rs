@@ -1,16 +1,19 @@
-//! Finds the strings that end a text, while the text arrives in pieces.
+//! Finds stop strings in a text that arrives in pieces.
 
-/// Watches a text for stop strings. It compares bytes, so that it does not matter where the tokens
-/// part a string or a character.
+/// Searches a stream of pieces for stop strings. It compares bytes, so a match may span tokens, and
+/// a token may end in the middle of a character.
 #[derive(Debug, Clone)]
 pub(super) struct StopMatcher {
+    /// None of them is empty.
     stops: Vec<String>,
+    /// The length of the longest stop string in bytes.
     n_longest: usize,
+    /// The end of the text so far: enough bytes for any match to be completed.
     tail: Vec<u8>,
 }
 
 impl StopMatcher {
-    /// Watches for these; empty ones are passed over.
+    /// Searches for these strings. Empty ones are ignored.
     pub fn new(stops: &[String]) -> Self {
         let stops: Vec<String> = stops.iter().filter(|s| !s.is_empty()).cloned().collect();
         Self {
@@ -20,8 +23,8 @@ impl StopMatcher {
         }
     }
 
-    /// Reads on. Gives the stop string that is complete first; of several that are complete with the
-    /// same byte the longest, because it begins first.
+    /// Appends a piece. Returns the stop string that is completed first; if several end with the same
+    /// byte, the longest of them, because it begins first.
     pub fn push(&mut self, bytes: &[u8]) -> Option<&str> {
         for byte in bytes {
             self.tail.push(*byte);
@@ -34,8 +37,8 @@ impl StopMatcher {
                 return Some(stop);
             }
         }
-        let n_settled = self.tail.len().saturating_sub(self.n_longest);
-        self.tail.drain(..n_settled);
+        let n_expired = self.tail.len().saturating_sub(self.n_longest);
+        self.tail.drain(..n_expired);
         None
     }
 }
@@ -44,11 +47,11 @@ impl StopMatcher {
 mod tests {
     use super::StopMatcher;
 
-    /// Stop strings, pieces as they come, the stop string that is met.
+    /// Stop strings, the pieces of the text, the expected match.
     type Case<'a> = (&'a [&'a str], &'a [&'a [u8]], Option<&'a str>);
 
     #[test]
-    fn the_string_that_is_complete_first_is_found_wherever_the_pieces_part() {
+    fn the_first_completed_stop_string_wins_wherever_the_pieces_split() {
         let euro = "€".as_bytes();
         let cases: [Case<'_>; 11] = [
             (&[], &[b"anything"], None),

@@ -1,4 +1,4 @@
-//! Text to token ids, and what each token stands for.
+//! Turns text into token ids, and lists the text of each token.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,60 +9,61 @@ use super::gguf_tokenizer::SentencePieceTokenizer;
 use crate::decoding::TokenId;
 use crate::generation::{Piece, Vocabulary};
 
-/// A model's tokenizer.
+/// A model's tokenizer, with the special tokens that it adds to every text.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     splitter: Splitter,
     ends: Ends,
 }
 
-/// What a tokenizer puts around every text.
+/// The special tokens that a tokenizer adds around every text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ends {
-    /// In front of it: the token that begins a text, of models that have one.
+    /// Usually the beginning-of-text token, if the model has one.
     pub prefix: Vec<TokenId>,
-    /// After it; hardly any model that writes has one.
+    /// Almost always empty for causal language models.
     pub suffix: Vec<TokenId>,
 }
 
-/// Who splits a text into tokens.
+/// The implementation that splits a text into tokens.
 #[derive(Debug, Clone)]
 pub(super) enum Splitter {
+    /// The tokenizers crate.
     Crate(Box<HfTokenizer>),
     SentencePiece(Box<SentencePieceTokenizer>),
 }
 
 impl Tokenizer {
-    /// From the content of a `tokenizer.json`. `path` is named where it can't be understood.
+    /// Parses the content of a `tokenizer.json`. `path` only appears in the error.
     pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        let read = unless_it_panics(|| {
-            let inner = HfTokenizer::from_bytes(json).and_then(without_lengths);
+        let parsed = catch_panic(|| {
+            let inner = HfTokenizer::from_bytes(json).and_then(without_truncation_and_padding);
             inner.map(Self::from).map_err(|error| error.to_string())
         });
-        read.map_err(|reason| EngineError::FileMalformed {
+        parsed.map_err(|reason| EngineError::FileMalformed {
             what: "The tokenizer",
             reason,
             path: path.to_owned(),
         })
     }
 
-    /// A tokenizer whose ends are known from elsewhere.
+    /// A tokenizer that adds the given special tokens, whatever those of the splitter are.
     pub(super) const fn with_ends(splitter: Splitter, ends: Ends) -> Self {
         Self { splitter, ends }
     }
 
-    /// Puts these in front of every text from now on, and nothing where there are none.
+    /// Replaces the tokens that are added before every text.
     pub(super) fn set_prefix(&mut self, prefix: Vec<TokenId>) {
         self.ends.prefix = prefix;
     }
 
-    /// Puts these after every text from now on, and nothing where there are none.
+    /// Replaces the tokens that are added after every text.
     pub(super) fn set_suffix(&mut self, suffix: Vec<TokenId>) {
         self.ends.suffix = suffix;
     }
 
-    /// The tokens of a text, with those that the tokenizer puts around every text. Where the text
-    /// begins or ends with those itself, they stand there once.
+    /// Tokenizes a text and adds the special tokens around it, unless the text already begins or ends
+    /// with them.
     pub fn encode(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
         let mut tokens = self.encode_turn(text)?;
         if !tokens.ends_with(&self.ends.suffix) {
@@ -71,14 +72,14 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// The tokens of a chat that waits for its next turn: as [`Self::encode`], but nothing is put
-    /// after it. The template has written the signs of the turns, and may have begun the text.
+    /// Tokenizes a rendered chat that awaits the model's turn: like [`Self::encode`], but without a
+    /// suffix. The template has written the special tokens of the turns, and perhaps the prefix.
     pub fn encode_turn(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
-        let split = unless_it_panics(|| {
+        let encoded = catch_panic(|| {
             let encoding = self.splitter.encode(text, false);
             encoding.map_err(|error| error.to_string())
         });
-        let encoding = split.map_err(|reason| EngineError::TokenizerFailed { reason })?;
+        let encoding = encoded.map_err(|reason| EngineError::TokenizerFailed { reason })?;
         let mut tokens = ids(&encoding);
         if !tokens.starts_with(&self.ends.prefix) {
             tokens.splice(0..0, self.ends.prefix.iter().copied());
@@ -86,7 +87,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// How many entries there are, added ones included.
+    /// The number of entries, including added tokens.
     pub fn n_tokens(&self) -> usize {
         match &self.splitter {
             Splitter::Crate(inner) => inner.get_vocab_size(true),
@@ -94,7 +95,7 @@ impl Tokenizer {
         }
     }
 
-    /// The id of a token by its written form, such as `</s>`.
+    /// Returns the id of a token such as `</s>`, or `None` if there is no such token.
     pub fn token(&self, name: &str) -> Option<TokenId> {
         let id = match &self.splitter {
             Splitter::Crate(inner) => inner.token_to_id(name),
@@ -103,10 +104,10 @@ impl Tokenizer {
         id.map(TokenId)
     }
 
-    /// What each of the tokens stands for, for ids 0 to `n_vocab`.
+    /// The pieces of the tokens 0 to `n_vocab` (exclusive).
     ///
-    /// A model may have more rows than its tokenizer has entries; those have a piece in the form
-    /// `<|17|>`.
+    /// A model's embedding table may have more rows than its tokenizer has entries. Such a token gets
+    /// a piece like `<|17|>`.
     pub fn vocabulary(&self, n_vocab: usize) -> Vocabulary {
         let byte_level = self.splitter.is_byte_level();
         let added = match &self.splitter {
@@ -117,9 +118,9 @@ impl Tokenizer {
             if let Some(token) = added.get(&id) {
                 return added_piece(token, byte_level);
             }
-            match self.splitter.written(id) {
-                Some(written) if byte_level => Piece::text(bytes_of_byte_level(&written)),
-                Some(written) => Piece::text(bytes_of_sentence_piece(&written)),
+            match self.splitter.raw_token(id) {
+                Some(raw) if byte_level => Piece::text(bytes_of_byte_level(&raw)),
+                Some(raw) => Piece::text(bytes_of_sentence_piece(&raw)),
                 None => Piece::special(&format!("<|{id}|>")),
             }
         });
@@ -127,17 +128,18 @@ impl Tokenizer {
     }
 }
 
-/// The crate takes for granted that the parts of a file fit together, and panics at some texts where
-/// they do not. Nothing of it is changed by what is done here, so that nothing is left half done.
-fn unless_it_panics<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+/// Turns a panic of the tokenizers crate into an error. The crate assumes that the parts of a file are
+/// consistent, and panics on some texts if they are not. `work` mutates nothing, so a panic cannot
+/// leave the tokenizer in an invalid state.
+fn catch_panic<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_panic| Err("its parts do not fit together".to_owned()))
+        .unwrap_or_else(|_panic| Err("its parts are inconsistent".to_owned()))
 }
 
 impl From<HfTokenizer> for Tokenizer {
     fn from(inner: HfTokenizer) -> Self {
         let splitter = Splitter::from(inner);
-        // A tokenizer that can't read such a text will say so when it reads one.
+        // A tokenizer that fails on this text will report it when it encodes one.
         let ends = splitter.ends_around("a").unwrap_or_default();
         Self { splitter, ends }
     }
@@ -156,14 +158,14 @@ impl From<SentencePieceTokenizer> for Splitter {
 }
 
 impl Splitter {
-    fn encode(&self, text: &str, ends: bool) -> tokenizers::Result<Encoding> {
+    fn encode(&self, text: &str, add_special_tokens: bool) -> tokenizers::Result<Encoding> {
         match self {
-            Self::Crate(inner) => inner.encode_fast(text, ends),
-            Self::SentencePiece(inner) => inner.encode_fast(text, ends),
+            Self::Crate(inner) => inner.encode_fast(text, add_special_tokens),
+            Self::SentencePiece(inner) => inner.encode_fast(text, add_special_tokens),
         }
     }
 
-    fn written(&self, id: u32) -> Option<String> {
+    fn raw_token(&self, id: u32) -> Option<String> {
         match self {
             Self::Crate(inner) => inner.id_to_token(id),
             Self::SentencePiece(inner) => inner.id_to_token(id),
@@ -177,23 +179,23 @@ impl Splitter {
         }
     }
 
-    /// What stands around the tokens of a text where a tokenizer is asked to put its ends there.
+    /// Finds the special tokens that the tokenizer adds, by encoding `text` with and without them.
     fn ends_around(&self, text: &str) -> Option<Ends> {
         let bare = ids(&self.encode(text, false).ok()?);
         let framed = ids(&self.encode(text, true).ok()?);
-        let at = framed
+        let start = framed
             .windows(bare.len().max(1))
             .position(|part| part == bare)?;
         Some(Ends {
-            prefix: framed.get(..at)?.to_vec(),
-            suffix: framed.get(at + bare.len()..)?.to_vec(),
+            prefix: framed.get(..start)?.to_vec(),
+            suffix: framed.get(start + bare.len()..)?.to_vec(),
         })
     }
 }
 
-/// A file may keep the lengths to which texts were once cut and filled, to train on them. What is
-/// written here has its own length; transformers leaves them aside too.
-fn without_lengths(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
+/// Disables the truncation and padding that a file may keep from training. transformers ignores both,
+/// too.
+fn without_truncation_and_padding(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
     inner.with_truncation(None)?.with_padding(None);
     Ok(inner)
 }
@@ -202,7 +204,7 @@ fn ids(encoding: &Encoding) -> Vec<TokenId> {
     encoding.get_ids().iter().copied().map(TokenId).collect()
 }
 
-/// What an added token stands for: a sign, or text as it is typed.
+/// The piece of an added token, which is either special or plain text.
 fn added_piece(token: &AddedToken, byte_level: bool) -> Piece {
     if token.special {
         Piece::special(&token.content)
@@ -224,13 +226,13 @@ fn has_byte_level_decoder(decoder: Option<&DecoderWrapper>) -> bool {
     }
 }
 
-/// The bytes behind a byte-level token. Each byte is written as one printable character: itself
-/// where it is printable in Latin-1, the next free one from U+0100 on where it is not.
+/// The bytes of a byte-level token, in which each byte is one printable character: itself if it is
+/// printable in Latin-1, otherwise the next unused character from U+0100.
 ///
 /// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (`bytes_to_unicode`).
-fn bytes_of_byte_level(written: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(written.len());
-    for character in written.chars() {
+fn bytes_of_byte_level(raw: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(raw.len());
+    for character in raw.chars() {
         match byte_of_character(character) {
             Some(byte) => bytes.push(byte),
             None => bytes.extend(character.to_string().as_bytes()),
@@ -249,16 +251,16 @@ fn byte_of_character(character: char) -> Option<u8> {
     }
 }
 
-/// The bytes behind a `SentencePiece` token: `▁` is a space, `<0x0A>` a byte.
-fn bytes_of_sentence_piece(written: &str) -> Vec<u8> {
-    let byte = written
+/// The bytes of a `SentencePiece` token: `▁` is a space, `<0x0A>` is a byte.
+fn bytes_of_sentence_piece(raw: &str) -> Vec<u8> {
+    let byte = raw
         .strip_prefix("<0x")
         .and_then(|rest| rest.strip_suffix('>'))
         .filter(|hex| hex.len() == 2)
         .and_then(|hex| u8::from_str_radix(hex, 16).ok());
     match byte {
         Some(byte) => vec![byte],
-        None => written.replace('▁', " ").into_bytes(),
+        None => raw.replace('▁', " ").into_bytes(),
     }
 }
 
@@ -270,7 +272,7 @@ mod tests {
     use crate::decoding::TokenId;
 
     #[test]
-    fn a_text_keeps_its_length_whatever_lengths_the_file_keeps() {
+    fn truncation_and_padding_of_the_file_are_ignored() {
         let cut = |stride: usize| {
             json!({"direction": "Right", "max_length": 2, "strategy": "LongestFirst",
                    "stride": stride})
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_parts_do_not_fit_together_is_refused() {
+    fn an_inconsistent_file_is_rejected() {
         let processor = json!({
             "type": "TemplateProcessing", "pair": [], "special_tokens": {},
             "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
@@ -306,18 +308,15 @@ mod tests {
             "version": "1.0", "added_tokens": [], "post_processor": processor,
             "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
         });
-        let read = Tokenizer::from_json(json.to_string().as_bytes(), "some/tokenizer.json");
-        let message = read.unwrap_err().to_string();
-        assert!(
-            message.contains("its parts do not fit together"),
-            "{message}"
-        );
+        let parsed = Tokenizer::from_json(json.to_string().as_bytes(), "some/tokenizer.json");
+        let message = parsed.unwrap_err().to_string();
+        assert!(message.contains("its parts are inconsistent"), "{message}");
         assert!(message.contains("some/tokenizer.json"), "{message}");
     }
 
     #[test]
-    fn byte_level_characters_stand_for_the_bytes_that_gpt_2_gives_them() {
-        for (written, bytes) in [
+    fn byte_level_characters_decode_as_in_gpt_2() {
+        for (raw, bytes) in [
             ("Ġthe", b" the".as_slice()),
             ("Ċ", b"\n"),
             ("âĤ¬", "€".as_bytes()),
@@ -326,19 +325,19 @@ mod tests {
             ("ÿ", &[0xFF]),
             ("ġ", &[0x7F]),
         ] {
-            assert_eq!(bytes_of_byte_level(written), bytes, "{written}");
+            assert_eq!(bytes_of_byte_level(raw), bytes, "{raw}");
         }
     }
 
     #[test]
-    fn sentence_piece_tokens_are_text_or_one_byte() {
-        for (written, bytes) in [
+    fn sentence_piece_tokens_decode_to_text_or_one_byte() {
+        for (raw, bytes) in [
             ("▁the", b" the".as_slice()),
             ("<0x0A>", b"\n"),
             ("<0xE2>", &[0xE2]),
             ("<0xZZ>", b"<0xZZ>"),
         ] {
-            assert_eq!(bytes_of_sentence_piece(written), bytes, "{written}");
+            assert_eq!(bytes_of_sentence_piece(raw), bytes, "{raw}");
         }
     }
 }

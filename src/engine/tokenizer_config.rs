@@ -1,5 +1,5 @@
-//! What `tokenizer_config.json` and `chat_template.jinja` add to a tokenizer: how a text begins and
-//! ends, and how a chat is written.
+//! What `tokenizer_config.json` and `chat_template.jinja` add to a tokenizer: the tokens that begin
+//! and end a text, and the chat template.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,45 +7,45 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::chat_template::{Named, standard};
+use super::chat_template::{NamedTemplate, default_template};
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
 
 const WHAT: &str = "The tokenizer's configuration";
 
-/// The files beside a `tokenizer.json`, as far as they are there.
+/// The optional files next to `tokenizer.json`. Every setting may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TokenizerConfig {
     add_bos_token: Option<bool>,
     add_eos_token: Option<bool>,
     chat_template: Option<Templates>,
-    bos_token: Option<Sign>,
-    cls_token: Option<Sign>,
-    eos_token: Option<Sign>,
-    mask_token: Option<Sign>,
-    pad_token: Option<Sign>,
-    sep_token: Option<Sign>,
-    unk_token: Option<Sign>,
+    bos_token: Option<SpecialToken>,
+    cls_token: Option<SpecialToken>,
+    eos_token: Option<SpecialToken>,
+    mask_token: Option<SpecialToken>,
+    pad_token: Option<SpecialToken>,
+    sep_token: Option<SpecialToken>,
+    unk_token: Option<SpecialToken>,
 }
 
-/// One template, or several by name.
+/// One template, or several with names.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Templates {
     One(String),
-    Several(Vec<Named>),
+    Several(Vec<NamedTemplate>),
 }
 
-/// A token by its text, or with all that is known of it.
+/// A special token: its text, or an object that contains it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Sign {
+enum SpecialToken {
     Text(String),
     Token { content: String },
 }
 
 impl TokenizerConfig {
-    /// Reads what lies in a folder.
+    /// Reads the files in a model's folder. A missing file is not an error.
     pub fn of_folder(folder: &Path) -> Result<Self, EngineError> {
         let mut config = match read(&folder.join("tokenizer_config.json"))? {
             Some((json, path)) => serde_json::from_str(&json)
@@ -58,34 +58,35 @@ impl TokenizerConfig {
         Ok(config)
     }
 
-    /// Lets texts begin and end as the configuration says; where it is silent, the tokenizer knows.
+    /// Sets the tokens that begin and end a text. If the configuration does not mention them, those
+    /// of the tokenizer stay.
     pub fn apply(&self, tokenizer: &mut Tokenizer) {
-        let token = |sign: &Option<Sign>| tokenizer.token(sign.as_ref()?.text());
-        let (begin, end) = (token(&self.bos_token), token(&self.eos_token));
-        match (self.add_bos_token, begin) {
-            (Some(true), Some(begin)) => tokenizer.set_prefix(vec![begin]),
+        let id = |token: &Option<SpecialToken>| tokenizer.token(token.as_ref()?.text());
+        let (bos, eos) = (id(&self.bos_token), id(&self.eos_token));
+        match (self.add_bos_token, bos) {
+            (Some(true), Some(bos)) => tokenizer.set_prefix(vec![bos]),
             (Some(false), _) => tokenizer.set_prefix(Vec::new()),
             _ => {}
         }
-        match (self.add_eos_token, end) {
-            (Some(true), Some(end)) => tokenizer.set_suffix(vec![end]),
+        match (self.add_eos_token, eos) {
+            (Some(true), Some(eos)) => tokenizer.set_suffix(vec![eos]),
             (Some(false), _) => tokenizer.set_suffix(Vec::new()),
             _ => {}
         }
     }
 
-    /// The chat template, of models that have one.
+    /// Parses the chat template. Returns `None` if the model has none.
     pub fn chat_template(&self) -> Option<Result<ChatTemplate, ChatError>> {
         let template = match self.chat_template.as_ref()? {
             Templates::One(template) => Ok(template.as_str()),
             Templates::Several(templates) if templates.is_empty() => return None,
-            Templates::Several(templates) => standard(templates),
+            Templates::Several(templates) => default_template(templates),
         };
         Some(template.and_then(|template| ChatTemplate::parse(template, self.special_tokens())))
     }
 
     fn special_tokens(&self) -> BTreeMap<String, String> {
-        let signs = [
+        let tokens = [
             ("bos_token", &self.bos_token),
             ("cls_token", &self.cls_token),
             ("eos_token", &self.eos_token),
@@ -94,17 +95,17 @@ impl TokenizerConfig {
             ("sep_token", &self.sep_token),
             ("unk_token", &self.unk_token),
         ];
-        signs
+        tokens
             .into_iter()
-            .filter_map(|(name, sign)| {
-                let text = sign.as_ref()?.text().to_owned();
+            .filter_map(|(name, token)| {
+                let text = token.as_ref()?.text().to_owned();
                 Some((name.to_owned(), text))
             })
             .collect()
     }
 }
 
-impl Sign {
+impl SpecialToken {
     fn text(&self) -> &str {
         match self {
             Self::Text(text) | Self::Token { content: text } => text,
@@ -112,7 +113,7 @@ impl Sign {
     }
 }
 
-/// A file's text and its path, where it is there.
+/// Returns a file's text and its path, or `None` if there is no such file.
 fn read(path: &Path) -> Result<Option<(String, String)>, EngineError> {
     let name = path.display().to_string();
     if !path.is_file() {

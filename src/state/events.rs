@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
 use crate::generation::{FinishReason, Generation, PromptRecord, Step};
-use crate::worker::{Event, GenerationId};
+use crate::worker::{Event, GenerationId, Progress};
 
 impl AppState {
     /// Takes in what happened, and says what must be done outside.
@@ -42,21 +42,27 @@ impl AppState {
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
-            Event::Reading {
+            Event::Progress(progress) => self.on_progress(progress),
+            Event::Panicked { message } => self.on_panicked(&message),
+        }
+        Vec::new()
+    }
+
+    fn on_progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::Prefilling {
                 ids,
                 n_read,
                 n_tokens,
             } => self.on_reading(&ids, n_read, n_tokens),
-            Event::Started { ids, prompt } => self.on_started(&ids, &prompt),
-            Event::Stepped { id, step } => self.on_stepped(id, *step),
-            Event::Finished { id, reason } => {
+            Progress::Started { ids, prompt } => self.on_started(&ids, &prompt),
+            Progress::Stepped { id, step } => self.on_stepped(id, *step),
+            Progress::Finished { id, reason } => {
                 if let Some(pane) = self.running_pane(id) {
                     pane.status.finish(reason);
                 }
             }
-            Event::Panicked { message } => self.on_panicked(&message),
         }
-        Vec::new()
     }
 
     fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {

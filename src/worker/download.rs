@@ -1,84 +1,88 @@
-//! The window's end of the border to the Hub: sends requests, takes events, ends the threads.
+//! The window's handle to the Hub threads: sends requests, receives events, ends the threads.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::download_thread::{Carrier, Finder, Mailbox};
-use super::lane::Lane;
+use super::download_thread::{Downloader, Finder};
+use super::event_sender::EventSender;
+use super::request_queue::RequestQueue;
 use super::{DownloadEvent, DownloadRequest};
 use crate::hub::HubConfig;
 
-/// How many events wait before the threads do.
+/// How many events the channel holds before the threads block.
 const N_EVENTS: usize = 256;
 
-/// How many requests wait in a channel.
+/// How many requests each channel holds.
 const N_REQUESTS: usize = 64;
 
-/// Two threads: one finds models, so that a search answers while the other brings one. Dropped, they
-/// end; a download that is under way is paused, and its part is kept.
+/// A handle to two threads: one searches and lists models while the other downloads them. Dropping it
+/// ends both. A download in progress is paused, and its partial files are kept.
 #[derive(Debug)]
 pub struct Downloads {
-    finder: Lane<DownloadRequest>,
-    carrier: Lane<DownloadRequest>,
+    finder: RequestQueue<DownloadRequest>,
+    downloader: RequestQueue<DownloadRequest>,
+    /// `None` only while the handle is being dropped.
     events: Option<Receiver<DownloadEvent>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Downloads {
-    /// Starts the threads, which contact nobody before they are asked. They call `wake` after each
+    /// Starts the threads, which contact nobody until they get a request. They call `wake` after each
     /// event.
     pub fn start(config: HubConfig, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, events) = sync_channel(N_EVENTS);
-        let mailbox = Mailbox::new(sender, Arc::new(wake));
-        let (finder, to_find) = Lane::new(N_REQUESTS);
-        let (carrier, to_carry) = Lane::new(N_REQUESTS);
-        let (finding, carrying) = (mailbox.clone(), mailbox.clone());
+        let sender = EventSender::new(sender, wake);
+        let (finder, finder_requests) = RequestQueue::new(N_REQUESTS);
+        let (downloader, downloader_requests) = RequestQueue::new(N_REQUESTS);
+        let (finder_events, downloader_events) = (sender.clone(), sender.clone());
         let finder_config = config.clone();
         let threads = [
             thread::Builder::new()
                 .name("hub-finder".to_owned())
-                .spawn(move || Finder::new(finder_config, to_find, finding).run()),
+                .spawn(move || Finder::new(finder_config, finder_requests, finder_events).run()),
             thread::Builder::new()
-                .name("hub-carrier".to_owned())
-                .spawn(move || Carrier::new(config, to_carry, carrying).run()),
+                .name("hub-downloader".to_owned())
+                .spawn(move || {
+                    Downloader::new(config, downloader_requests, downloader_events).run();
+                }),
         ];
         let started = threads.into_iter().filter_map(|spawned| match spawned {
             Ok(thread) => Some(thread),
             Err(error) => {
-                mailbox.report_unstarted(&error);
+                let message = format!("a download thread could not be started: {error}");
+                sender.send_first(DownloadEvent::Panicked { message });
                 None
             }
         });
         Self {
             finder,
-            carrier,
+            downloader,
             events: Some(events),
             threads: started.collect(),
         }
     }
 
-    /// Asks for something. Never waits.
+    /// Sends a request without blocking.
     pub fn send(&mut self, request: DownloadRequest) {
-        let lane = match request {
+        let queue = match request {
             DownloadRequest::Search { .. }
             | DownloadRequest::Files { .. }
             | DownloadRequest::Cached => &mut self.finder,
             DownloadRequest::Download(_)
             | DownloadRequest::Pause(_)
-            | DownloadRequest::Cancel(_) => &mut self.carrier,
+            | DownloadRequest::Cancel(_) => &mut self.downloader,
         };
-        lane.send(request);
+        queue.send(request);
     }
 
-    /// The events that have come, at most `n_max` of them.
+    /// Returns the events that have arrived, at most `n_max` of them.
     pub fn drain(&mut self, n_max: usize) -> Vec<DownloadEvent> {
         self.flush();
         let events = self.events.iter().flat_map(Receiver::try_iter);
         events.take(n_max).collect()
     }
 
-    /// Waits for the next event; nothing when both threads have ended.
+    /// Waits for the next event. Returns `None` if both threads have ended.
     pub fn wait(&mut self) -> Option<DownloadEvent> {
         self.flush();
         self.events.as_ref()?.recv().ok()
@@ -86,18 +90,18 @@ impl Downloads {
 
     fn flush(&mut self) {
         self.finder.flush();
-        self.carrier.flush();
+        self.downloader.flush();
     }
 }
 
 impl Drop for Downloads {
     fn drop(&mut self) {
-        // All channels are closed first: a thread that waits at any of them goes on and ends.
+        // Closing all channels first unblocks a thread that waits on any of them.
         self.finder.close();
-        self.carrier.close();
+        self.downloader.close();
         self.events = None;
         for thread in self.threads.drain(..) {
-            // A panic has been reported as an event.
+            // A panic has already been reported as an event.
             thread.join().ok();
         }
     }

@@ -1,98 +1,85 @@
-//! Everything that the window and the Hub's threads say to each other.
+//! Everything that the window and the Hub threads say to each other.
 
 use std::path::PathBuf;
 
 use crate::hub::{CachedModel, DownloadProgress, KeptDownload, Repository, Wanted};
 
-/// What the window asks for. There is no reply; the answer comes as events.
+/// What the window asks for. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DownloadRequest {
-    /// Look for models whose names contain these words. A newer search, or a newer question for
-    /// files, ends the one before it, and that one is not answered.
+    /// Search for models whose names contain these words. A newer search cancels this one, which then
+    /// gets no answer.
     Search {
-        /// The words.
         query: String,
-        /// The most repositories to find.
+        /// The maximum number of repositories to find.
         n_max: usize,
     },
-    /// Say which models a repository has, and how large they are.
-    Files {
-        /// Its name.
-        repository: String,
-    },
-    /// Say which models are on this computer, and which downloads were not finished. Nobody is contacted.
+    /// List the models in a repository with their sizes. A newer request of this kind or a newer
+    /// search cancels this one, which then gets no answer.
+    Files { repository: String },
+    /// List the models and unfinished downloads on this computer. Does not use the network.
     Cached,
-    /// Bring a model; one after the other. One that was paused, in this session or an earlier one,
-    /// goes on from what is kept.
+    /// Download a model after those already queued. A paused download continues with what was kept,
+    /// also from an earlier session.
     Download(Wanted),
-    /// Stop, and keep what has come.
+    /// Stop a download and keep its partial files.
     Pause(Wanted),
-    /// Stop, and delete what has not become a whole file.
+    /// Stop a download and delete its partial files.
     Cancel(Wanted),
 }
 
-/// What the Hub's threads report. Of one download, in the order in which it happened.
+/// What the Hub threads report. The events of one download arrive in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DownloadEvent {
-    /// A search has ended.
+    /// The answer to [`DownloadRequest::Search`].
     Found {
-        /// What was searched for.
         query: String,
-        /// The repositories, the most downloaded first and without sizes; or why there are none.
+        /// The repositories without sizes, most downloaded first, or why the search failed.
         repositories: Result<Vec<Repository>, String>,
     },
-    /// A repository's models are known.
+    /// The answer to [`DownloadRequest::Files`].
     FilesListed {
-        /// Its name.
         repository: String,
-        /// What is known of it, with the sizes of its models; or why it is not.
+        /// The repository with the sizes of its models, or why it could not be listed.
         found: Result<Repository, String>,
     },
-    /// The models on this computer are known.
+    /// The answer to [`DownloadRequest::Cached`].
     CachedListed {
-        /// The models; or why they are not known.
+        /// The models, or why the cache could not be read.
         models: Result<Vec<CachedModel>, String>,
-        /// The downloads that were not finished, in this session or an earlier one.
+        /// Unfinished downloads from this or an earlier session.
         kept: Vec<KeptDownload>,
     },
-    /// A download has come further.
+    /// A download advanced.
     Progress {
-        /// Which.
         wanted: Wanted,
-        /// How far.
         progress: DownloadProgress,
     },
-    /// A download is whole and right.
+    /// A download is complete and verified.
     Done {
-        /// Which.
         wanted: Wanted,
-        /// What to open.
+        /// The file or folder to open.
         path: PathBuf,
     },
     /// A download was paused.
     Paused {
-        /// Which.
         wanted: Wanted,
-        /// How many bytes of it are kept.
+        /// The size of what is kept, in bytes.
         n_bytes_kept: u64,
     },
-    /// A download was cancelled, and its parts are gone.
-    Cancelled {
-        /// Which.
-        wanted: Wanted,
-    },
-    /// A download failed. Asked for again, it goes on from what is kept.
+    /// A download was cancelled, and its partial files were deleted.
+    Cancelled { wanted: Wanted },
+    /// A download failed. The same request continues with what is kept.
     Failed {
-        /// Which.
         wanted: Wanted,
-        /// Why, fit to be shown.
+        /// Can be shown to the user.
         reason: String,
-        /// How many bytes of it are kept.
+        /// The size of what is kept, in bytes.
         n_bytes_kept: u64,
     },
-    /// A thread has died of a fault of ours; a new `Downloads` can be started.
+    /// A thread has panicked, which is a bug. A new `Downloads` can be started.
     Panicked {
-        /// What the fault said.
+        /// The message of the panic.
         message: String,
     },
 }

@@ -1,69 +1,28 @@
-//! The threads' end of the border to the Hub: one finds models, one brings them.
+//! The Hub threads: one searches and lists models, the other downloads them.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
-use super::inbox::Gone;
-use super::thread::message_of;
+use super::event_sender::{Disconnected, EventSender};
 use super::{DownloadEvent, DownloadRequest};
 use crate::hub::{DownloadProgress, Hub, HubConfig, HubError, Order, Outcome, Pace, Wanted};
 
-/// Progress is told no more often than this, unless it enters another stage.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The shortest time between two progress events of the same stage.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where events go.
-#[derive(Clone)]
-pub(super) struct Mailbox {
-    events: SyncSender<DownloadEvent>,
-    wake: Arc<dyn Fn() + Send + Sync>,
-}
-
-impl Mailbox {
-    pub fn new(events: SyncSender<DownloadEvent>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        Self { events, wake }
-    }
-
-    /// Reports that a thread is missing.
-    pub fn report_unstarted(&self, error: &std::io::Error) {
-        let message = format!("a thread for the Hub could not be started: {error}");
-        // The channel is new and has room.
-        self.events
-            .try_send(DownloadEvent::Panicked { message })
-            .ok();
-    }
-
-    /// Reports, and waits while the other side has too much to read.
-    fn send(&self, event: DownloadEvent) -> Result<(), Gone> {
-        self.events.send(event).map_err(|_closed| Gone)?;
-        (self.wake)();
-        Ok(())
-    }
-
-    /// Works until the other side is gone, or until a fault of ours, which is reported.
-    fn guard(&self, work: impl FnOnce() -> Result<(), Gone>) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            let message = message_of(&*panic);
-            // Where nobody listens any more, nobody needs to know.
-            self.send(DownloadEvent::Panicked { message }).ok();
-        }
-    }
-}
-
-/// The Hub, opened when it is first needed.
-struct Access {
+/// The Hub, opened on first use.
+struct LazyHub {
     config: HubConfig,
     hub: Option<Hub>,
 }
 
-impl Access {
+impl LazyHub {
     const fn new(config: HubConfig) -> Self {
         Self { config, hub: None }
     }
 
-    fn hub(&mut self) -> Result<Hub, HubError> {
+    fn open(&mut self) -> Result<Hub, HubError> {
         match &self.hub {
             Some(hub) => Ok(hub.clone()),
             None => Ok(self.hub.insert(Hub::open(self.config.clone())?).clone()),
@@ -71,49 +30,51 @@ impl Access {
     }
 }
 
-/// Answers what there is.
+/// Searches the Hub, and lists the files of a repository and the models in the cache.
 pub(super) struct Finder {
-    access: Access,
+    hub: LazyHub,
     requests: Receiver<DownloadRequest>,
+    /// Requests that arrived while another was being answered, oldest first.
     waiting: VecDeque<DownloadRequest>,
-    mailbox: Mailbox,
+    events: EventSender<DownloadEvent>,
 }
 
 impl Finder {
     pub const fn new(
         config: HubConfig,
         requests: Receiver<DownloadRequest>,
-        mailbox: Mailbox,
+        events: EventSender<DownloadEvent>,
     ) -> Self {
         Self {
-            access: Access::new(config),
+            hub: LazyHub::new(config),
             requests,
             waiting: VecDeque::new(),
-            mailbox,
+            events,
         }
     }
 
     pub fn run(mut self) {
-        let mailbox = self.mailbox.clone();
-        mailbox.guard(|| {
+        let events = self.events.clone();
+        let panicked = |message| DownloadEvent::Panicked { message };
+        events.run_thread(panicked, || {
             loop {
                 let request = match self.waiting.pop_front() {
                     Some(request) => request,
-                    None => self.requests.recv().map_err(|_closed| Gone)?,
+                    None => self.requests.recv().map_err(|_closed| Disconnected)?,
                 };
                 if let Some(event) = self.answer(request) {
-                    self.mailbox.send(event)?;
+                    self.events.send(event)?;
                 }
             }
         });
     }
 
-    /// The answer, unless a newer question of the same kind, or the end, has overtaken it.
+    /// Returns the answer, or `None` if a newer request superseded this one or the window disconnected.
     fn answer(&mut self, request: DownloadRequest) -> Option<DownloadEvent> {
-        let hub = self.access.hub();
+        let hub = self.hub.open();
         let (waiting, requests) = (&mut self.waiting, &self.requests);
-        let asked = request.clone();
-        let mut go_on = move || {
+        let current = request.clone();
+        let mut keep_going = move || {
             loop {
                 match requests.try_recv() {
                     Ok(request) => waiting.push_back(request),
@@ -121,21 +82,21 @@ impl Finder {
                     Err(TryRecvError::Empty) => break,
                 }
             }
-            !waiting.iter().any(|newer| overtakes(newer, &asked))
+            !waiting.iter().any(|newer| supersedes(newer, &current))
         };
         match request {
             DownloadRequest::Search { query, n_max } => {
-                let found = hub.and_then(|hub| hub.search(&query, n_max, &mut go_on));
+                let found = hub.and_then(|hub| hub.search(&query, n_max, &mut keep_going));
                 Some(DownloadEvent::Found {
                     query,
-                    repositories: told(found)?,
+                    repositories: to_answer(found)?,
                 })
             }
             DownloadRequest::Files { repository } => {
-                let found = hub.and_then(|hub| hub.files(&repository, &mut go_on));
+                let found = hub.and_then(|hub| hub.files(&repository, &mut keep_going));
                 Some(DownloadEvent::FilesListed {
                     repository,
-                    found: told(found)?,
+                    found: to_answer(found)?,
                 })
             }
             DownloadRequest::Cached => {
@@ -153,8 +114,8 @@ impl Finder {
     }
 }
 
-/// Whether nobody waits for the older answer once the newer question is put.
-fn overtakes(newer: &DownloadRequest, older: &DownloadRequest) -> bool {
+/// Whether a newer request makes the answer to an older one pointless.
+fn supersedes(newer: &DownloadRequest, older: &DownloadRequest) -> bool {
     use DownloadRequest::{Files, Search};
     matches!(
         (newer, older),
@@ -162,38 +123,40 @@ fn overtakes(newer: &DownloadRequest, older: &DownloadRequest) -> bool {
     )
 }
 
-/// An answer as it is told; nothing where nobody waits for it any more.
-fn told<T>(answer: Result<Option<T>, HubError>) -> Option<Result<T, String>> {
-    answer.map_err(|error| error.to_string()).transpose()
+/// Converts a result to what an event carries. Returns `None` if the request was cancelled.
+fn to_answer<T>(result: Result<Option<T>, HubError>) -> Option<Result<T, String>> {
+    result.map_err(|error| error.to_string()).transpose()
 }
 
-/// Brings models, one after the other.
-pub(super) struct Carrier {
-    access: Access,
-    desk: Desk,
-    mailbox: Mailbox,
+/// Downloads models, one after another.
+pub(super) struct Downloader {
+    hub: LazyHub,
+    queue: DownloadQueue,
+    events: EventSender<DownloadEvent>,
 }
 
-/// What is to be brought, and what is said about it meanwhile.
-struct Desk {
+/// The downloads to do, and the requests that change them.
+struct DownloadQueue {
     requests: Receiver<DownloadRequest>,
+    /// Downloads that have not been started, oldest first. The current download is not among them.
     waiting: VecDeque<Wanted>,
-    /// What was paused or cancelled without being under way.
-    called_off: Vec<CalledOff>,
+    /// Downloads that were paused or cancelled while they were not running, yet to be reported.
+    withdrawn: Vec<Withdrawn>,
 }
 
-enum CalledOff {
+/// A download that was paused or cancelled while it was not running.
+enum Withdrawn {
     Paused(Wanted),
     Cancelled(Wanted),
 }
 
-impl Desk {
-    /// Takes the requests that have come, and says what they mean for what is under way. The end of
-    /// the program is a pause.
-    fn look(&mut self, under_way: Option<&Wanted>) -> Order {
+impl DownloadQueue {
+    /// Handles the requests that have arrived. Returns what they mean for the current download. It is
+    /// paused if the window disconnects.
+    fn poll(&mut self, current: Option<&Wanted>) -> Order {
         loop {
             match self.requests.try_recv() {
-                Ok(request) => match self.take(request, under_way) {
+                Ok(request) => match self.handle(request, current) {
                     Order::GoOn => {}
                     order => return order,
                 },
@@ -203,45 +166,51 @@ impl Desk {
         }
     }
 
-    fn take(&mut self, request: DownloadRequest, under_way: Option<&Wanted>) -> Order {
-        let is_under_way = |wanted: &Wanted| under_way == Some(wanted);
+    fn handle(&mut self, request: DownloadRequest, current: Option<&Wanted>) -> Order {
+        let is_current = |wanted: &Wanted| current == Some(wanted);
         match request {
             DownloadRequest::Download(wanted)
-                if !is_under_way(&wanted) && !self.waiting.contains(&wanted) =>
+                if !is_current(&wanted) && !self.waiting.contains(&wanted) =>
             {
                 self.waiting.push_back(wanted);
             }
-            DownloadRequest::Pause(wanted) if is_under_way(&wanted) => return Order::Pause,
+            DownloadRequest::Pause(wanted) if is_current(&wanted) => return Order::Pause,
             DownloadRequest::Pause(wanted) if self.withdraw(&wanted) => {
-                self.called_off.push(CalledOff::Paused(wanted));
+                self.withdrawn.push(Withdrawn::Paused(wanted));
             }
-            DownloadRequest::Cancel(wanted) if is_under_way(&wanted) => return Order::Cancel,
+            DownloadRequest::Cancel(wanted) if is_current(&wanted) => return Order::Cancel,
             DownloadRequest::Cancel(wanted) => {
                 self.withdraw(&wanted);
-                self.called_off.push(CalledOff::Cancelled(wanted));
+                self.withdrawn.push(Withdrawn::Cancelled(wanted));
             }
             _ => {}
         }
         Order::GoOn
     }
 
+    /// Removes a download that has not been started. Returns whether it was present.
     fn withdraw(&mut self, wanted: &Wanted) -> bool {
         let n_before = self.waiting.len();
         self.waiting.retain(|waiting| waiting != wanted);
         self.waiting.len() < n_before
     }
 
-    /// Does and tells what was called off. Where no Hub could be opened, nothing has come.
-    fn settle(&mut self, hub: Option<&Hub>, mailbox: &Mailbox) -> Result<(), Gone> {
+    /// Deletes the partial files of cancelled downloads, and reports all withdrawn downloads. If the
+    /// Hub could not be opened, there are no partial files.
+    fn settle_withdrawn(
+        &mut self,
+        hub: Option<&Hub>,
+        events: &EventSender<DownloadEvent>,
+    ) -> Result<(), Disconnected> {
         let n_bytes_kept = |wanted: &Wanted| hub.map_or(0, |hub| hub.n_bytes_kept(wanted));
         let discard = |wanted: &Wanted| hub.map_or(Ok(()), |hub| hub.discard(wanted));
-        for called_off in self.called_off.drain(..) {
-            mailbox.send(match called_off {
-                CalledOff::Paused(wanted) => DownloadEvent::Paused {
+        for withdrawn in self.withdrawn.drain(..) {
+            events.send(match withdrawn {
+                Withdrawn::Paused(wanted) => DownloadEvent::Paused {
                     n_bytes_kept: n_bytes_kept(&wanted),
                     wanted,
                 },
-                CalledOff::Cancelled(wanted) => match discard(&wanted) {
+                Withdrawn::Cancelled(wanted) => match discard(&wanted) {
                     Ok(()) => DownloadEvent::Cancelled { wanted },
                     Err(error) => DownloadEvent::Failed {
                         reason: error.to_string(),
@@ -255,71 +224,72 @@ impl Desk {
     }
 }
 
-impl Carrier {
+impl Downloader {
     pub const fn new(
         config: HubConfig,
         requests: Receiver<DownloadRequest>,
-        mailbox: Mailbox,
+        events: EventSender<DownloadEvent>,
     ) -> Self {
         Self {
-            access: Access::new(config),
-            desk: Desk {
+            hub: LazyHub::new(config),
+            queue: DownloadQueue {
                 requests,
                 waiting: VecDeque::new(),
-                called_off: Vec::new(),
+                withdrawn: Vec::new(),
             },
-            mailbox,
+            events,
         }
     }
 
     pub fn run(mut self) {
-        let mailbox = self.mailbox.clone();
-        mailbox.guard(|| {
+        let events = self.events.clone();
+        let panicked = |message| DownloadEvent::Panicked { message };
+        events.run_thread(panicked, || {
             loop {
-                if let Some(wanted) = self.desk.waiting.pop_front() {
-                    self.bring(wanted)?;
+                if let Some(wanted) = self.queue.waiting.pop_front() {
+                    self.download(wanted)?;
                 } else {
-                    let request = self.desk.requests.recv().map_err(|_closed| Gone)?;
-                    self.desk.take(request, None);
+                    let request = self.queue.requests.recv().map_err(|_closed| Disconnected)?;
+                    self.queue.handle(request, None);
                 }
-                // Why it could not be opened was told with the download that needed it.
-                let hub = self.access.hub().ok();
-                self.desk.settle(hub.as_ref(), &self.mailbox)?;
+                // An error has already been reported by the download that needed the Hub.
+                let hub = self.hub.open().ok();
+                self.queue.settle_withdrawn(hub.as_ref(), &self.events)?;
             }
         });
     }
 
-    fn bring(&mut self, wanted: Wanted) -> Result<(), Gone> {
-        let hub = match self.access.hub() {
+    fn download(&mut self, wanted: Wanted) -> Result<(), Disconnected> {
+        let hub = match self.hub.open() {
             Ok(hub) => hub,
             Err(error) => {
-                return self.mailbox.send(DownloadEvent::Failed {
+                return self.events.send(DownloadEvent::Failed {
                     wanted,
                     reason: error.to_string(),
                     n_bytes_kept: 0,
                 });
             }
         };
-        let (mailbox, desk) = (&self.mailbox, &mut self.desk);
-        let mut pace = Pace::new(PAUSE);
-        let mut watch = |progress: &DownloadProgress| {
+        let (events, queue) = (&self.events, &mut self.queue);
+        let mut pace = Pace::new(PROGRESS_INTERVAL);
+        let mut on_progress = |progress: &DownloadProgress| {
             if pace.is_due(&progress.stage) {
                 let event = DownloadEvent::Progress {
                     wanted: wanted.clone(),
                     progress: progress.clone(),
                 };
-                if mailbox.send(event).is_err() {
+                if events.send(event).is_err() {
                     return Order::Pause;
                 }
             }
-            let order = desk.look(Some(&wanted));
-            match desk.settle(Some(&hub), mailbox) {
+            let order = queue.poll(Some(&wanted));
+            match queue.settle_withdrawn(Some(&hub), events) {
                 Ok(()) => order,
-                Err(Gone) => Order::Pause,
+                Err(Disconnected) => Order::Pause,
             }
         };
-        let outcome = hub.download(&wanted, &mut watch);
-        self.mailbox.send(match outcome {
+        let outcome = hub.download(&wanted, &mut on_progress);
+        self.events.send(match outcome {
             Ok(Outcome::Done { path }) => DownloadEvent::Done { wanted, path },
             Ok(Outcome::Paused { n_bytes_kept }) => DownloadEvent::Paused {
                 wanted,

@@ -1,38 +1,42 @@
-//! The window's end of the border: sends requests, takes events, ends the thread.
+//! The window's handle to the engine thread: sends requests, receives events, ends the thread.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::inbox::Asked;
-use super::lane::Lane;
-use super::thread::{Engine, Outbox};
+use super::event_sender::EventSender;
+use super::incoming::TimedRequest;
+use super::request_queue::RequestQueue;
+use super::thread::EngineThread;
 use super::{Event, ModelSource, Request};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel};
 
-/// How many events wait before the engine does. A step with its evidence is a few kilobytes.
+/// How many events the channel holds before the engine blocks. A step with its evidence takes a few
+/// kilobytes.
 const N_EVENTS: usize = 512;
 
-/// How many requests wait in the channel. The engine takes them out between two forward passes.
+/// How many requests the channel holds. The engine empties it between forward passes.
 const N_REQUESTS: usize = 256;
 
-/// The engine's thread. Dropped, it ends the thread after the pass that is running.
+/// A handle to the engine thread. Dropping it ends the thread after the current forward pass.
 #[derive(Debug)]
 pub struct Worker {
-    requests: Lane<Asked>,
+    requests: RequestQueue<TimedRequest>,
+    /// `None` only while the worker is being dropped.
     events: Option<Receiver<Event>>,
+    /// `None` if the thread could not be started.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Starts the engine's thread, with no model yet. It calls `wake` after each event.
-    pub fn start(wake: impl Fn() + Send + 'static) -> Self {
+    /// Starts the engine thread, without a model. It calls `wake` after each event.
+    pub fn start(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self::with_compute_loader(super::open_on, wake)
     }
 
-    /// The same with another way to come by a model. `loader` is given a place to report the part
-    /// that is done, which also says whether to go on; it gives no model where it was called off.
-    pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + 'static) -> Self
+    /// Like [`Self::start`], but with a custom loader. The loader reports its progress through the
+    /// callback, and returns `Ok(None)` if the callback cancels the load.
+    pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + Sync + 'static) -> Self
     where
         L: FnMut(&ModelSource, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
@@ -44,7 +48,7 @@ impl Worker {
         Self::with_compute_loader(loader, wake)
     }
 
-    fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + 'static) -> Self
+    fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + Sync + 'static) -> Self
     where
         L: FnMut(
                 &ModelSource,
@@ -54,18 +58,18 @@ impl Worker {
             + Send
             + 'static,
     {
-        let (requests, asked) = Lane::new(N_REQUESTS);
-        let (reports, events) = sync_channel(N_EVENTS);
-        let outbox = Outbox::new(reports.clone(), wake);
+        let (requests, incoming) = RequestQueue::new(N_REQUESTS);
+        let (sender, events) = sync_channel(N_EVENTS);
+        let sender = EventSender::new(sender, wake);
+        let thread_sender = sender.clone();
         let spawned = thread::Builder::new()
             .name("engine".to_owned())
-            .spawn(move || Engine::new(loader, asked, outbox).run());
+            .spawn(move || EngineThread::new(loader, incoming, thread_sender).run());
         let thread = match spawned {
             Ok(thread) => Some(thread),
             Err(error) => {
-                let message = format!("the engine's thread could not be started: {error}");
-                // The channel is new and has room.
-                reports.try_send(Event::Panicked { message }).ok();
+                let message = format!("the engine thread could not be started: {error}");
+                sender.send_first(Event::Panicked { message });
                 None
             }
         };
@@ -76,21 +80,21 @@ impl Worker {
         }
     }
 
-    /// Asks for something. Never waits; requests are served in the order in which they were sent.
-    /// The times of a generation count from here.
+    /// Sends a request without blocking. Requests are served in order. The step times of a generation
+    /// count from this call.
     pub fn send(&mut self, request: Request) {
-        let asked_at = Instant::now();
-        self.requests.send(Asked { request, asked_at });
+        let sent_at = Instant::now();
+        self.requests.send(TimedRequest { request, sent_at });
     }
 
-    /// The events that have come, at most `n_max` of them.
+    /// Returns the events that have arrived, at most `n_max` of them.
     pub fn drain(&mut self, n_max: usize) -> Vec<Event> {
         self.requests.flush();
         let events = self.events.iter().flat_map(Receiver::try_iter);
         events.take(n_max).collect()
     }
 
-    /// Waits for the next event; nothing when the thread has ended.
+    /// Waits for the next event. Returns `None` if the thread has ended.
     pub fn wait(&mut self) -> Option<Event> {
         self.requests.flush();
         self.events.as_ref()?.recv().ok()
@@ -99,11 +103,11 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Both channels are closed first: a thread that waits at either of them goes on and ends.
+        // Closing both channels first unblocks a thread that waits on either of them.
         self.requests.close();
         self.events = None;
         if let Some(thread) = self.thread.take() {
-            // A panic has been reported as an event.
+            // A panic has already been reported as an event.
             thread.join().ok();
         }
     }

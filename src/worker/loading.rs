@@ -1,33 +1,40 @@
-//! Runs a loader that can be called off while it works.
+//! Runs a loader, reports its progress and cancels it on request.
 
 use std::ops::ControlFlow;
 
 use super::Event;
-use super::inbox::{Gone, Inbox};
-use super::thread::Outbox;
+use super::event_sender::{Disconnected, EventSender};
+use super::incoming::IncomingRequests;
 use crate::engine::{EngineError, LoadProgress, LoadedModel};
 
-/// Runs the loader and tells how far it has come; nothing comes back where it was called off.
+/// How a load ended.
+pub(super) enum LoadOutcome {
+    Loaded(LoadedModel),
+    Failed(EngineError),
+    Cancelled,
+}
+
+/// Runs the loader and reports its progress in steps of 1 % or more.
 pub(super) fn load(
     loader: impl FnOnce(LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
-    outbox: &Outbox,
-    inbox: &mut Inbox,
-) -> Result<Option<Result<LoadedModel, EngineError>>, Gone> {
+    events: &EventSender<Event>,
+    incoming: &mut IncomingRequests,
+) -> Result<LoadOutcome, Disconnected> {
     let mut reported = f32::NEG_INFINITY;
-    let mut tell = |fraction: f32| -> Result<ControlFlow<()>, Gone> {
-        if inbox.cancels_loading()? {
+    let mut report = |fraction: f32| -> Result<ControlFlow<()>, Disconnected> {
+        if incoming.take_cancellation()? {
             return Ok(ControlFlow::Break(()));
         }
         if fraction - reported >= 0.01 {
             reported = fraction;
-            outbox.send(Event::ModelLoading { fraction })?;
+            events.send(Event::ModelLoading { fraction })?;
         }
         Ok(ControlFlow::Continue(()))
     };
-    let mut listened_to = Ok(());
+    let mut connection = Ok(());
     let mut progress = |fraction| {
-        tell(fraction).unwrap_or_else(|gone| {
-            listened_to = Err(gone);
+        report(fraction).unwrap_or_else(|disconnected| {
+            connection = Err(disconnected);
             ControlFlow::Break(())
         })
     };
@@ -35,6 +42,10 @@ pub(super) fn load(
         ControlFlow::Continue(()) => loader(&mut progress),
         ControlFlow::Break(()) => Ok(None),
     };
-    listened_to?;
-    Ok(loaded.transpose())
+    connection?;
+    Ok(match loaded {
+        Ok(Some(model)) => LoadOutcome::Loaded(model),
+        Ok(None) => LoadOutcome::Cancelled,
+        Err(error) => LoadOutcome::Failed(error),
+    })
 }

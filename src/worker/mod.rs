@@ -1,19 +1,23 @@
-//! The engine's thread, and those that speak with the Hub: requests in, events out.
+//! The background threads: one for the engine, two for the Hugging Face Hub. Requests in, events out.
 //!
-//! The window and the command line know the engine only through this border.
+//! The window and the command line reach the engine only through this module. It does not know who
+//! sends the requests, or what is shown.
 
 mod download;
 mod download_protocol;
 mod download_thread;
-mod facts;
+mod event_sender;
 mod handle;
-mod inbox;
-mod lane;
+mod incoming;
+mod inspection;
 mod loading;
 mod protocol;
+mod request_queue;
 mod thread;
 
-pub use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Precision, memory_with_cache};
+pub use crate::engine::{
+    ComputeChoice, CpuThreads, DeviceChoice, Precision, Progress, memory_with_cache,
+};
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
     CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
@@ -29,8 +33,8 @@ use crate::engine::{
     Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,
 };
 
-/// Opens a model, to compute on a device that is open; nothing comes back where `progress` wants no
-/// more of it. The model inside the program is always for the processor.
+/// Opens a model on an open device. Returns `None` if `progress` cancels the load. The embedded model
+/// always runs on the CPU.
 pub(crate) fn open_on(
     source: &ModelSource,
     compute: &Compute,

@@ -1,19 +1,19 @@
-//! Everything that the window and the engine's thread say to each other.
+//! Everything that the window and the engine thread say to each other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice};
+use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, FinishReason, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptRecord, PromptText, PromptToken, Step, Vocabulary,
+    ChatSupport, GenerationConfig, GenerationId, ModelInfo, ModelOutline, PromptText, PromptToken,
+    Vocabulary,
 };
 
 /// Where a model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelSource {
-    /// The one inside the program.
+    /// The model built into the program.
     Embedded,
     /// A GGUF file, or a folder with `config.json`, `tokenizer.json` and safetensors.
     Path(PathBuf),
@@ -22,148 +22,116 @@ pub enum ModelSource {
 /// One pane's part of a request to generate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaneRequest {
-    /// The name under which its events come.
+    /// The id that its events carry.
     pub id: GenerationId,
-    /// How it is to write.
     pub config: GenerationConfig,
 }
 
-/// What the window asks for. There is no reply; the answer comes as events.
+/// What the window asks for. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Load a model in place of the one that is there. All generations end first.
+    /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
-    /// End the loading that is under way, if there is one.
+    /// Cancel the load in progress, if any.
     CancelLoading,
-    /// Let go of the model and of its memory. All generations end first.
+    /// Free the model and its memory. All generations are stopped first.
     UnloadModel,
-    /// Say what a model is and what it would take, without loading it.
+    /// Report what a model is and how much memory it needs, without loading it.
     Inspect(PathBuf),
-    /// Load models to compute like this from now on.
+    /// Use this device and these settings for models loaded from now on.
     ComputeWith(ComputeChoice),
-    /// Say which devices there are.
+    /// Report the available devices.
     ListDevices,
-    /// Say how the model would read this prompt.
-    Tokenize {
-        /// A text, or a message for the chat template.
-        prompt: PromptText,
-    },
-    /// Read the prompt once and continue it in all these panes together. Panes that are already
-    /// writing go on; the new ones join their batch.
+    /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
+    Tokenize { prompt: PromptText },
+    /// Prefill the prompt once and continue it in all of these panes. They join the batch of the panes
+    /// that are already decoding.
     Generate {
-        /// The text to continue, or the message to answer.
         prompt: PromptText,
-        /// Who continues it.
         panes: Vec<PaneRequest>,
     },
-    /// End one generation.
+    /// Stop one generation.
     Stop(GenerationId),
-    /// End all generations.
+    /// Stop all generations.
     StopAll,
 }
 
-/// What the engine's thread reports, in the order in which it happened.
+/// What the engine thread reports, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Loading has come this far, between 0 and 1.
+    /// A model is being loaded.
     ModelLoading {
-        /// The part that is done.
+        /// The fraction loaded so far, between 0 and 1.
         fraction: f32,
     },
     /// The model is ready.
     ModelLoaded {
-        /// What it is.
         info: Arc<ModelInfo>,
-        /// What its tokens stand for.
         vocabulary: Arc<Vocabulary>,
-        /// Whether it can be talked to.
         chat: ChatSupport,
-        /// How its author would choose its tokens, where the files say so.
+        /// The author's recommended sampling settings, if the files contain any.
         recommended_sampling: Option<Arc<RecommendedSampling>>,
-        /// What of its files could not be read although it works without, and why.
+        /// Why an optional file could not be loaded, if there was such a problem.
         unread: Option<String>,
     },
-    /// The model could not be loaded; the one before it, if any, is still there.
+    /// The model could not be loaded. The previous model, if any, stays loaded.
     ModelFailed {
-        /// Why, fit to be shown.
+        /// Can be shown to the user.
         error: String,
     },
-    /// The loading was cancelled; the model before it, if any, is still there.
-    /// Each request to load ends with this or with one of the two above, in the order of the requests.
+    /// The load was cancelled. The previous model, if any, stays loaded.
+    ///
+    /// Each request to load ends with this event or one of the two above, in the order of the
+    /// requests.
     LoadingCancelled,
-    /// There is no model any more, as was asked.
+    /// The model was unloaded on request.
     ModelUnloaded,
-    /// What a model is and what it would take.
+    /// The answer to [`Request::Inspect`].
     Inspected {
-        /// Where it is.
         path: PathBuf,
-        /// What its files say; or why it can't be loaded.
+        /// What the files contain, or why the model cannot be loaded.
         found: Result<ModelOutline, String>,
-        /// How many bytes of memory are free.
+        /// The free memory in bytes.
         n_free_bytes: u64,
     },
-    /// The devices that there are.
+    /// The answer to [`Request::ListDevices`].
     DevicesListed(Devices),
-    /// The device that was asked for is not there; the next model is loaded for the processor.
+    /// The chosen device is not available. The next model is loaded on the CPU.
     DeviceMissing {
-        /// What was asked for: "CUDA 0".
+        /// The chosen device: "CUDA 0".
         name: String,
-        /// Why it is not there.
         reason: String,
     },
-    /// How the model reads a prompt.
+    /// The answer to [`Request::Tokenize`].
     Tokenized {
-        /// The prompt, so that a late answer is told from the newest.
+        /// The prompt of the request, which tells a late answer from the newest.
         prompt: PromptText,
-        /// Its tokens, with those that the model puts in front and those of the chat template; or why
-        /// it has none.
+        /// The tokens, including those that the tokenizer and the chat template add, or why the
+        /// prompt cannot be tokenized.
         tokens: Result<Vec<PromptToken>, String>,
     },
-    /// The prompt is being read.
-    Reading {
-        /// For whom.
-        ids: Vec<GenerationId>,
-        /// How many tokens have been read.
-        n_read: usize,
-        /// How many there are.
-        n_tokens: usize,
-    },
-    /// The prompt was read, and writing begins.
-    Started {
-        /// Who writes.
-        ids: Vec<GenerationId>,
-        /// What was read.
-        prompt: Arc<PromptRecord>,
-    },
-    /// One pane wrote one token.
-    Stepped {
-        /// Who.
-        id: GenerationId,
-        /// What, and how it came about.
-        step: Box<Step>,
-    },
-    /// One pane ended. A failure is a reason like any other; what was written is kept.
-    Finished {
-        /// Who.
-        id: GenerationId,
-        /// Why.
-        reason: FinishReason,
-    },
-    /// The thread has died of a fault of ours. All generations and the model are gone; a new worker
-    /// can be started.
+    /// A generation advanced.
+    Progress(Progress),
+    /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
+    /// worker can be started.
     Panicked {
-        /// What the fault said.
+        /// The message of the panic.
         message: String,
     },
 }
 
-/// The devices that there are.
+impl From<Progress> for Event {
+    fn from(progress: Progress) -> Self {
+        Self::Progress(progress)
+    }
+}
+
+/// The devices that a model can run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Devices {
-    /// Those that answer, the processor first.
+    /// The available devices, the CPU first.
     pub choices: Vec<DeviceChoice>,
-    /// Whether this build knows graphics processors at all.
+    /// Whether this build includes GPU support.
     pub build_knows_accelerators: bool,
-    /// How many threads can compute on the processor.
     pub cpu_threads: CpuThreads,
 }

@@ -1,126 +1,106 @@
-//! The engine's end of the border: serves requests between two forward passes, and reports.
+//! The engine thread: serves requests between forward passes, and reports events.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use super::inbox::{Asked, Gone, Inbox};
+use super::event_sender::{Disconnected, EventSender};
+use super::incoming::{IncomingRequests, TimedRequest};
+use super::loading::LoadOutcome;
 use super::{Event, ModelSource, PaneRequest, Request};
-use super::{facts, loading};
+use super::{inspection, loading};
 use crate::engine::{
     Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Session,
 };
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
-/// Where events go.
-pub(super) struct Outbox {
-    events: SyncSender<Event>,
-    wake: Box<dyn Fn() + Send>,
-}
+const NO_MODEL: &str = "no model is loaded; open one first";
 
-impl Outbox {
-    pub fn new(events: SyncSender<Event>, wake: impl Fn() + Send + 'static) -> Self {
-        Self {
-            events,
-            wake: Box::new(wake),
-        }
-    }
-
-    /// Reports, and waits while the other side has too much to read. It is gone when it has closed
-    /// its end, and that ends the wait too.
-    pub fn send(&self, event: Event) -> Result<(), Gone> {
-        self.events.send(event).map_err(|_closed| Gone)?;
-        (self.wake)();
-        Ok(())
-    }
-}
-
-/// What the thread works with.
-pub(super) struct Engine<L> {
+/// The state of the engine thread.
+pub(super) struct EngineThread<L> {
     loader: L,
+    /// `None` while no model is loaded.
     session: Option<Session>,
     choice: ComputeChoice,
+    /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
-    inbox: Inbox,
-    outbox: Outbox,
+    incoming: IncomingRequests,
+    events: EventSender<Event>,
 }
 
-impl<L> Engine<L>
+impl<L> EngineThread<L>
 where
     L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
-    pub fn new(loader: L, requests: Receiver<Asked>, outbox: Outbox) -> Self {
+    pub fn new(loader: L, requests: Receiver<TimedRequest>, events: EventSender<Event>) -> Self {
         Self {
             loader,
             session: None,
             choice: ComputeChoice::default(),
             compute: None,
-            inbox: Inbox::new(requests),
-            outbox,
+            incoming: IncomingRequests::new(requests),
+            events,
         }
     }
 
-    /// Works until the other side is gone, or until a fault of ours, which is reported.
+    /// Serves requests until the window disconnects. A panic is reported as an event.
     pub fn run(mut self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.serve_all())) {
-            let message = message_of(&*panic);
-            // Where nobody listens any more, nobody needs to know.
-            self.outbox.send(Event::Panicked { message }).ok();
-        }
+        let events = self.events.clone();
+        events.run_thread(|message| Event::Panicked { message }, || self.serve_all());
     }
 
-    fn serve_all(&mut self) -> Result<(), Gone> {
+    fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
             if !self.session.as_ref().is_some_and(Session::is_busy) {
-                let asked = self.inbox.next()?;
-                self.serve(asked)?;
+                let request = self.incoming.recv()?;
+                self.serve(request)?;
             }
-            while let Some(asked) = self.inbox.poll()? {
-                self.serve(asked)?;
+            while let Some(request) = self.incoming.try_recv()? {
+                self.serve(request)?;
             }
             self.advance()?;
         }
     }
 
-    fn advance(&mut self) -> Result<(), Gone> {
+    fn advance(&mut self) -> Result<(), Disconnected> {
         if let Some(session) = self.session.as_mut().filter(|session| session.is_busy()) {
             let mut progress = Vec::new();
             session.advance(&mut progress);
             for progress in progress {
-                self.outbox.send(progress.into())?;
+                self.events.send(progress.into())?;
             }
         }
         Ok(())
     }
 
-    fn serve(&mut self, Asked { request, asked_at }: Asked) -> Result<(), Gone> {
+    fn serve(
+        &mut self,
+        TimedRequest { request, sent_at }: TimedRequest,
+    ) -> Result<(), Disconnected> {
         match request {
             Request::LoadModel(source) => self.load(&source),
-            // There was one when it was asked for, and it is done.
+            // The load that it was meant for has ended.
             Request::CancelLoading => Ok(()),
             Request::UnloadModel => self.unload(),
-            Request::Inspect(path) => self.outbox.send(facts::inspected(path)),
+            Request::Inspect(path) => self.events.send(inspection::inspect_model(path)),
             Request::ComputeWith(choice) => {
                 (self.choice, self.compute) = (choice, None);
                 Ok(())
             }
-            Request::ListDevices => self.outbox.send(facts::devices()),
+            Request::ListDevices => self.events.send(inspection::list_devices()),
             Request::Tokenize { prompt } => self.tokenize(prompt),
-            Request::Generate { prompt, panes } => self.generate(prompt, panes, asked_at),
+            Request::Generate { prompt, panes } => self.generate(prompt, panes, sent_at),
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
     }
 
-    fn load(&mut self, source: &ModelSource) -> Result<(), Gone> {
+    fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
         self.stop_all()?;
         let compute = self.compute()?;
         let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
-        let outcome = loading::load(loader, &self.outbox, &mut self.inbox)?;
+        let outcome = loading::load(loader, &self.events, &mut self.incoming)?;
         let event = match outcome {
-            None => Event::LoadingCancelled,
-            Some(Ok(model)) => {
+            LoadOutcome::Loaded(model) => {
                 let loaded = Event::ModelLoaded {
                     info: model.info.clone(),
                     vocabulary: model.vocabulary.clone(),
@@ -131,21 +111,23 @@ where
                 self.session = Some(Session::new(model));
                 loaded
             }
-            Some(Err(error)) => Event::ModelFailed {
+            LoadOutcome::Failed(error) => Event::ModelFailed {
                 error: error.to_string(),
             },
+            LoadOutcome::Cancelled => Event::LoadingCancelled,
         };
-        self.outbox.send(event)
+        self.events.send(event)
     }
 
-    /// How the next model computes. The device is opened when it is needed first.
-    fn compute(&mut self) -> Result<Compute, Gone> {
+    /// The device and settings for the next model. Opens the device on first use, and reports it if
+    /// the CPU is used instead.
+    fn compute(&mut self) -> Result<Compute, Disconnected> {
         if let Some(compute) = &self.compute {
             return Ok(compute.clone());
         }
         let compute = Compute::choose(self.choice);
         if let Some(reason) = compute.device.fallback_reason() {
-            self.outbox.send(Event::DeviceMissing {
+            self.events.send(Event::DeviceMissing {
                 name: self.choice.device.name(),
                 reason: reason.to_owned(),
             })?;
@@ -154,35 +136,35 @@ where
         Ok(compute)
     }
 
-    fn unload(&mut self) -> Result<(), Gone> {
+    fn unload(&mut self) -> Result<(), Disconnected> {
         self.stop_all()?;
         self.session = None;
-        self.outbox.send(Event::ModelUnloaded)
+        self.events.send(Event::ModelUnloaded)
     }
 
-    fn tokenize(&self, prompt: PromptText) -> Result<(), Gone> {
+    fn tokenize(&self, prompt: PromptText) -> Result<(), Disconnected> {
         let tokens = match self.session.as_ref().map(Session::model) {
             Some(model) => match model.read(&prompt) {
-                Ok(read) => {
-                    let known = |id| PromptToken {
+                Ok(tokenized) => {
+                    let with_piece = |id| PromptToken {
                         id,
                         piece: model.vocabulary.piece(id),
                     };
-                    Ok(read.tokens.into_iter().map(known).collect())
+                    Ok(tokenized.tokens.into_iter().map(with_piece).collect())
                 }
                 Err(error) => Err(error.to_string()),
             },
             None => Err(NO_MODEL.to_owned()),
         };
-        self.outbox.send(Event::Tokenized { prompt, tokens })
+        self.events.send(Event::Tokenized { prompt, tokens })
     }
 
     fn generate(
         &mut self,
         prompt: PromptText,
         panes: Vec<PaneRequest>,
-        asked_at: Instant,
-    ) -> Result<(), Gone> {
+        sent_at: Instant,
+    ) -> Result<(), Disconnected> {
         let Some(session) = &mut self.session else {
             return self.fail(&panes, NO_MODEL);
         };
@@ -192,7 +174,7 @@ where
                     .into_iter()
                     .partition(|pane| pane.config.chain.complaint().is_some());
                 let sound = sound.into_iter().map(|pane| (pane.id, pane.config));
-                session.generate(prompt, sound, asked_at);
+                session.generate(prompt, sound, sent_at);
                 for pane in complained {
                     let complaint = pane.config.chain.complaint().unwrap_or_default();
                     self.fail(&[pane], &complaint)?;
@@ -203,55 +185,26 @@ where
         }
     }
 
-    fn fail(&self, panes: &[PaneRequest], error: &str) -> Result<(), Gone> {
+    fn fail(&self, panes: &[PaneRequest], error: &str) -> Result<(), Disconnected> {
         panes
             .iter()
-            .try_for_each(|pane| self.outbox.send(Progress::failed(pane.id, error).into()))
+            .try_for_each(|pane| self.events.send(Progress::failed(pane.id, error).into()))
     }
 
-    fn stop(&mut self, id: GenerationId) -> Result<(), Gone> {
+    fn stop(&mut self, id: GenerationId) -> Result<(), Disconnected> {
         let stopped = self
             .session
             .as_mut()
             .is_some_and(|session| session.stop(id));
         if stopped {
             let reason = FinishReason::Cancelled;
-            self.outbox.send(Event::Finished { id, reason })?;
+            self.events.send(Progress::Finished { id, reason }.into())?;
         }
         Ok(())
     }
 
-    fn stop_all(&mut self) -> Result<(), Gone> {
+    fn stop_all(&mut self) -> Result<(), Disconnected> {
         let ids = self.session.as_ref().map(Session::ids).unwrap_or_default();
         ids.into_iter().try_for_each(|id| self.stop(id))
     }
-}
-
-const NO_MODEL: &str = "there is no model to write with; open one first";
-
-impl From<Progress> for Event {
-    fn from(progress: Progress) -> Self {
-        match progress {
-            Progress::Reading {
-                ids,
-                n_read,
-                n_tokens,
-            } => Self::Reading {
-                ids,
-                n_read,
-                n_tokens,
-            },
-            Progress::Started { ids, prompt } => Self::Started { ids, prompt },
-            Progress::Stepped { id, step } => Self::Stepped { id, step },
-            Progress::Finished { id, reason } => Self::Finished { id, reason },
-        }
-    }
-}
-
-/// What a panic said.
-pub(super) fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it did not say why")
-        .to_owned()
 }

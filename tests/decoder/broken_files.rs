@@ -22,7 +22,7 @@ fn message(path: &Path) -> String {
 }
 
 fn assert_cut_off(message: &str) {
-    let expected = ["could not be understood", "stops in the middle"];
+    let expected = ["could not be understood", "this file is incomplete"];
     let found = expected.iter().any(|sentence| message.contains(sentence));
     assert!(found, "{message}");
 }
@@ -83,7 +83,7 @@ fn each_fault_of_a_gguf_file_is_named() {
         (
             "general.architecture",
             text("rwkv7"),
-            "can't read this kind of model yet: rwkv7. It reads Llama",
+            "does not support this architecture yet: rwkv7. It supports Llama",
         ),
         (
             "general.alignment",
@@ -168,7 +168,7 @@ fn each_fault_of_a_folder_is_named() {
         (
             "config.json",
             changed("architectures", json!(["MambaForCausalLM"])),
-            "can't read this kind of model yet: MambaForCausalLM. It reads Llama",
+            "does not support this architecture yet: MambaForCausalLM. It supports Llama",
         ),
         (
             "tokenizer.json",
@@ -219,7 +219,7 @@ fn tokens_without_a_row_hinder_only_the_texts_that_hold_them() {
         (
             "w7 <|im_end|>",
             [7, 55],
-            Some("token 55 is not in the model's vocabulary of 50"),
+            Some("token 55 is not in the model's vocabulary of 50 tokens"),
         ),
     ] {
         let tokens = model.tokenizer.encode(text).unwrap();

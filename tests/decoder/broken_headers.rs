@@ -187,16 +187,16 @@ fn tensors_that_can_not_be_there_are_named() {
         ),
         (
             one(&[1 << 40], 0, 0),
-            "stops in the middle: 1.1 kB of 4.4 TB",
+            "this file is incomplete: 1.1 kB of 4.4 TB; download it again",
         ),
-        (one(&[32], 0, 1 << 20), "stops in the middle"),
+        (one(&[32], 0, 1 << 20), "this file is incomplete"),
         (one(&[32], 0, !31), "the offset of tensor w is out of range"),
         (two(b"v", 128), "it contains tensor v twice"),
         (two(b"w", 96), "tensors v and w overlap"),
         (two(b"w", 0), "tensors v and w overlap"),
         (
             one(&[256], 23, 0),
-            "w is stored as IQ4_XS, which Quartet does not read; take the model's Q4_K_M or Q8_0 file",
+            "w is stored as IQ4_XS, which Quartet does not support; use the model's Q4_K_M or Q8_0 file",
         ),
         (one(&[256], 39, 0), "w is stored as MXFP4"),
         (one(&[256], 34, 0), "w is stored as TQ1_0"),
@@ -221,7 +221,7 @@ fn a_header_cut_off_at_any_byte_is_refused() {
         file.set_len(n_bytes as u64).unwrap();
         let message = refusal(&path);
         let expected = if n_bytes == n_header_bytes {
-            "stops in the middle"
+            "this file is incomplete"
         } else {
             "could not be understood"
         };
@@ -273,7 +273,7 @@ fn each_lie_of_a_safetensors_header_is_named() {
         ),
         (
             tensor(r#"{"dtype":"F32","shape":[1000000],"data_offsets":[0,4000000]}"#),
-            "stops in the middle: 90 bytes of 4.0 MB",
+            "this file is incomplete: 90 bytes of 4.0 MB; download it again",
         ),
         (
             r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#.to_owned(),

@@ -124,7 +124,7 @@ fn a_template_that_cannot_be_used_leaves_texts_usable() {
         ),
         (
             named(["rag", "tool_use"]),
-            "this model has several chat templates, and none is named \"default\": rag, tool_use",
+            "this model has several chat templates, but none is named \"default\": rag, tool_use",
         ),
     ] {
         let model = folder_with(&[("tokenizer_config.json", config)]).unwrap();

@@ -282,7 +282,7 @@ fn weights_of_a_type_that_is_not_read_are_named() {
         .collect();
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
     let message = message(folder.path());
-    let expected = "model.layers.0.mlp.up_proj.weight is stored as F64, which Quartet does not read; \
-                    take the model's BF16 or F16 weights, or a GGUF version of it";
+    let expected = "model.layers.0.mlp.up_proj.weight is stored as F64, which Quartet does not support; \
+                    use the model's BF16 or F16 weights, or a GGUF file of it";
     assert!(message.contains(expected), "{message}");
 }

@@ -86,11 +86,11 @@ fn a_template_that_takes_no_system_text_says_so() {
     for (source, sentence) in [
         (
             refuses,
-            "the model's chat template takes no system text; it says: No system!",
+            "the model's chat template does not accept a system prompt: No system!",
         ),
         (
             ignores,
-            "the model's chat template leaves the system text out; write it into the prompt",
+            "the model's chat template ignores the system prompt; put its text into the prompt instead",
         ),
     ] {
         let template = parse(source).unwrap();
@@ -134,11 +134,11 @@ fn a_template_that_fails_says_where_and_why() {
         ),
         (
             "\n\n{{ raise_exception('Not like this') }}",
-            "the model's chat template says: Not like this",
+            "the model's chat template rejects this chat: Not like this",
         ),
         (
             "{% macro m() %}\n{{ raise_exception('Deep') }}{% endmacro %}{{ m() }}",
-            "the model's chat template says: Deep",
+            "the model's chat template rejects this chat: Deep",
         ),
         (
             "a\n{{ tool.name.first }}",
@@ -156,7 +156,7 @@ fn a_template_that_fails_says_where_and_why() {
         ("{{ strftime_now('%!') }}", "failed in line 1: "),
         (
             "{{ x | tojson }}",
-            "line 1: a value that is not defined can't be written as JSON",
+            "line 1: an undefined value cannot be converted to JSON",
         ),
         ("{% include 'other' %}", "failed in line 1: "),
     ] {
@@ -168,7 +168,7 @@ fn a_template_that_fails_says_where_and_why() {
 
 #[test]
 fn a_hostile_template_ends_with_a_sentence() {
-    let endless = "did not come to an end";
+    let endless = "ran for too long";
     let long = "x".repeat(2 << 20);
     let raw = "x".repeat(1 << 19);
     let raw =
@@ -187,26 +187,26 @@ fn a_hostile_template_ends_with_a_sentence() {
             "recursion limit exceeded",
         ),
         ("{{ 'x' * 99999999999 }}", "failed in line 1: "),
-        ("{{ 'x' * 50000000 }}", "wrote more than 16777216 bytes"),
+        ("{{ 'x' * 50000000 }}", "produced more than 16777216 bytes"),
         (
             "{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}",
-            "wrote more than 16777216 bytes",
+            "produced more than 16777216 bytes",
         ),
         (
             "{% set x %}{% for i in range(99999) %}{{ 'x' * 9999 }}{% endfor %}{% endset %}",
-            "wrote more than 16777216 bytes",
+            "produced more than 16777216 bytes",
         ),
         (
             "{{ ['x' * 9999] * 9999999 }}",
-            "wrote more than 16777216 bytes",
+            "produced more than 16777216 bytes",
         ),
         (
             "{{ (['x'] * 99999999) | tojson }}",
-            "wrote more than 16777216 bytes",
+            "produced more than 16777216 bytes",
         ),
         (
             "{{ messages | tojson(indent=['x'] * 99999999) }}",
-            "wrote more than 16777216 bytes",
+            "produced more than 16777216 bytes",
         ),
         (&raw, endless),
         (
@@ -215,9 +215,9 @@ fn a_hostile_template_ends_with_a_sentence() {
         ),
         (
             "{{ messages | tojson(indent=-1) }}",
-            "tojson can't indent by -1",
+            "tojson cannot indent by -1",
         ),
-        (&long, "has 2097152 bytes, 1048576 at most are read"),
+        (&long, "has 2097152 bytes, but at most 1048576 are allowed"),
     ] {
         let error = answer_to_a_question(source).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");

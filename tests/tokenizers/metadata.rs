@@ -350,6 +350,6 @@ fn a_character_without_a_token_is_the_unknown_one_or_a_sentence() {
     let error = metadata([1; 5]).open().unwrap().encode("é").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the text could not be split into tokens: the model has no token for \"é\""
+        "the text could not be tokenized: the model has no token for \"é\""
     );
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::scripted::ScriptedLm;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use quartet::engine::scripted::ScriptedLm;
 use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
 use quartet::state::{AppState, PromptMode, Settings};
 
@@ -87,7 +87,7 @@ fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() 
         (
             "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
             "Be kind",
-            "The model's chat template takes no system text; it says: none here",
+            "The model's chat template does not accept a system prompt: none here",
         ),
         ("a\n{% endfor %}", "", "in line 2"),
     ];

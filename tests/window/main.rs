@@ -3,16 +3,18 @@
 
 mod chat;
 mod presets;
+#[path = "../scripted/mod.rs"]
+mod scripted;
 mod writing;
 mod xray;
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::scripted::ScriptedLm;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use quartet::app::{App, Dialogs};
-use quartet::engine::scripted::ScriptedLm;
 use quartet::engine::{EngineError, LoadedModel};
 use quartet::generation::Limits;
 use quartet::state::{AppState, Settings};

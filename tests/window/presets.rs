@@ -1,9 +1,9 @@
 //! Orders, presets and other tools' words.
 
+use crate::scripted::ScriptedLm;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::decoding::dialect::Dialect;
-use quartet::engine::scripted::ScriptedLm;
 use quartet::state::{AppState, Settings};
 
 use super::{USUAL, Window, is_loaded, open, press, wait};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::scripted::ScriptedLm;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::decoding::{Filter, Selector};
 use quartet::engine::EngineError;
-use quartet::engine::scripted::ScriptedLm;
 use quartet::generation::{FinishReason, Step};
 use quartet::state::PaneStatus;
 

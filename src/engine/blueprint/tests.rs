@@ -176,7 +176,7 @@ fn olmo_3_is_rejected_under_the_name_of_olmo_2() {
     let window = |window: u32| [("attention.sliding_window", GgufValue::U32(window))];
     let message = from_gguf("olmo2", &window(4096)).unwrap_err().to_string();
     let expected =
-        "this model needs the sliding-window layers of OLMo 3, which Quartet does not have yet";
+        "this model needs the sliding-window layers of OLMo 3, which Quartet does not support yet";
     assert!(message.starts_with(expected), "{message}");
     // 0 means no window.
     for entries in [&window(0)[..], &[]] {
@@ -202,11 +202,11 @@ fn an_unsupported_family_is_named() {
         ),
         (
             json!({"model_type": "mamba2", "hidden_size": null}),
-            "can't read this kind of model yet: mamba2. It reads Llama, Mistral,",
+            "does not support this architecture yet: mamba2. It supports Llama, Mistral,",
         ),
         (
             json!({"architectures": ["LlamaForSequenceClassification"]}),
-            "this kind of model yet: LlamaForSequenceClassification",
+            "this architecture yet: LlamaForSequenceClassification",
         ),
     ]);
 }

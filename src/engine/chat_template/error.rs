@@ -1,4 +1,4 @@
-//! Why a chat can't be written as the model wants it.
+//! Why a chat template could not be parsed or rendered.
 
 use std::error::Error as _;
 
@@ -6,99 +6,80 @@ use minijinja::{Error, ErrorKind};
 
 use super::N_MAX_TEXT_BYTES;
 
-/// Why a chat can't be written as the model wants it. Every message is fit to be shown.
+/// Why a chat template could not be parsed or rendered. Every message can be shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// The model brings no template.
-    #[error("this model has no chat template; without one it only continues a text")]
+    /// The model has no template.
+    #[error("this model has no chat template; it can only continue a text")]
     Missing,
 
-    /// Several templates, of which none is the usual one.
-    #[error("this model has several chat templates, and none is named \"default\": {names}")]
+    /// The model has several templates, and none is named "default".
+    #[error("this model has several chat templates, but none is named \"default\": {names}")]
     NoDefault {
-        /// How they are called.
+        /// Separated by commas.
         names: String,
     },
 
-    /// The template is no Jinja.
+    /// The template is not valid Jinja.
     #[error("the model's chat template could not be understood{}: {reason}", in_line(*line))]
-    Unreadable {
-        /// Where.
-        line: Option<usize>,
-        /// What stands there.
-        reason: String,
-    },
+    Unreadable { line: Option<usize>, reason: String },
 
-    /// The template is too long to be one.
-    #[error("the model's chat template has {n_bytes} bytes, {n_max} at most are read")]
-    TooLarge {
-        /// How long it is.
-        n_bytes: usize,
-        /// How long it may be.
-        n_max: usize,
-    },
+    /// The source of the template is too long.
+    #[error("the model's chat template has {n_bytes} bytes, but at most {n_max} are allowed")]
+    TooLarge { n_bytes: usize, n_max: usize },
 
-    /// The template itself says no.
-    #[error("the model's chat template says: {reason}")]
+    /// The template called `raise_exception`.
+    #[error("the model's chat template rejects this chat: {reason}")]
     Refused {
-        /// What it says.
+        /// The template's own message.
         reason: String,
     },
 
-    /// The template says no, and would not without the system text.
-    #[error("the model's chat template takes no system text; it says: {reason}")]
+    /// The template called `raise_exception`, but renders without the system prompt.
+    #[error("the model's chat template does not accept a system prompt: {reason}")]
     SystemRefused {
-        /// What it says.
+        /// The template's own message.
         reason: String,
     },
 
-    /// The template is the same with and without the system text.
-    #[error("the model's chat template leaves the system text out; write it into the prompt")]
+    /// The template renders the same text with and without the system prompt.
+    #[error(
+        "the model's chat template ignores the system prompt; put its text into the prompt instead"
+    )]
     SystemLeftOut,
 
-    /// The template does what can't be done.
+    /// The template raised an error while it was rendered.
     #[error("the model's chat template failed{}: {reason}", in_line(*line))]
-    Failed {
-        /// Where.
-        line: Option<usize>,
-        /// What went wrong.
-        reason: String,
-    },
+    Failed { line: Option<usize>, reason: String },
 
-    /// The template would run on.
-    #[error("the model's chat template did not come to an end{}", in_line(*line))]
+    /// The template used up its instruction limit.
+    #[error("the model's chat template ran for too long{}", in_line(*line))]
     Endless {
-        /// Where it was.
+        /// The line at which it was interrupted.
         line: Option<usize>,
     },
 
-    /// The template wrote too much.
-    #[error("the model's chat template wrote more than {n_max} bytes")]
-    TooLong {
-        /// How many are read.
-        n_max: usize,
-    },
+    /// The rendered text is too long.
+    #[error("the model's chat template produced more than {n_max} bytes")]
+    TooLong { n_max: usize },
 
-    /// The template led its interpreter astray.
-    #[error("the model's chat template asked for something impossible")]
+    /// The template made the interpreter panic.
+    #[error("the model's chat template crashed its interpreter")]
     Impossible,
 
-    /// The system gives no thread to render in.
+    /// The system could not start a thread to render in.
     #[error("the model's chat template could not be run: {reason}")]
-    NoThread {
-        /// What the system said.
-        reason: String,
-    },
+    NoThread { reason: String },
 }
 
-/// What a template raised by itself.
+/// The message with which a template called `raise_exception`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Refusal(pub String);
 
-/// A template printed too much.
+/// A template exceeded the output limit.
 #[derive(Debug, thiserror::Error)]
-#[error("it printed too much")]
+#[error("the output is too long")]
 pub(super) struct TooLong;
 
 impl ChatError {
@@ -143,7 +124,7 @@ fn reason_of(error: &Error) -> String {
     }
 }
 
-/// The error of this kind that an error came from.
+/// Returns the first error of type `E` in the chain of sources, or `None` if there is none.
 fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let mut source = error.source();
     while let Some(error) = source {
@@ -155,7 +136,7 @@ fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     None
 }
 
-/// The error that the others came from: the one inside the macro that was called.
+/// The root cause: if a macro failed, the error inside the macro rather than that of its caller.
 fn innermost(error: &Error) -> &Error {
     let mut innermost = error;
     let mut source = error.source();

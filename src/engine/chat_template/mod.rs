@@ -1,7 +1,7 @@
-//! A model's chat template: from messages to the text that the model was trained to answer.
+//! A model's chat template: turns messages into the text that the model was trained to answer.
 //!
-//! Templates are small programs in Jinja. They are rendered as transformers renders them, within
-//! limits, because they come with files that anybody may have written. This module knows no tokens.
+//! Templates are small Jinja programs. They are rendered as transformers renders them, but within
+//! limits on time and size, because model files are untrusted. This module does not know tokens.
 
 mod error;
 mod python;
@@ -18,52 +18,49 @@ use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
 pub use self::error::ChatError;
-pub(super) use self::source::{Named, of_gguf, standard};
+pub(super) use self::source::{NamedTemplate, default_template, of_gguf};
 
-/// The longest template. Those of models have some thousand bytes.
+/// The longest template that is parsed. Templates usually have a few thousand bytes.
 const N_MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// The longest text that a template may print; what it keeps for later counts too.
+/// The longest text that a template may print, including what it captures with `set` blocks.
 const N_MAX_TEXT_BYTES: usize = 16 << 20;
 
-/// How many instructions a template may run for one text. Those of models need some thousand.
+/// How many instructions a template may run per rendering. Templates usually need a few thousand.
 const N_MAX_INSTRUCTIONS: usize = 200_000;
 
-/// So much of its own text may come out of a template, were each instruction to print all of it. That
-/// text goes by no limit of ours where a template keeps it for later.
+/// A bound on (instructions × length of the template). Each instruction could print at most all of
+/// the template's literal text, and literal text that is captured does not count towards
+/// [`N_MAX_TEXT_BYTES`].
 const N_MAX_RAW_BYTES: usize = 1 << 30;
 
-/// How deep macros may call each other.
+/// How deeply macro calls may nest.
 const N_MAX_DEPTH: usize = 100;
 
-/// A template may nest a value as deep as it has instructions, and each level takes stack when the
-/// value is freed. Only what is used of it becomes memory.
+/// The stack of the rendering thread. A template can nest a value as deeply as it has instructions,
+/// and each level takes stack when the value is freed. Only pages that are touched use memory.
 const N_STACK_BYTES: usize = 256 << 20;
 
 const NAME: &str = "chat";
 
-/// Who says something in a chat.
+/// The author of a chat message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Says how the others are to behave.
     System,
-    /// Asks.
     User,
-    /// Answers: the model.
+    /// The model.
     Assistant,
 }
 
-/// What somebody says in a chat.
+/// One message of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who.
     pub role: Role,
-    /// What.
     pub content: String,
 }
 
 impl Message {
-    /// As templates read it.
+    /// The message as templates see it.
     fn value(&self) -> Value {
         let role = match self.role {
             Role::System => "system",
@@ -74,17 +71,16 @@ impl Message {
     }
 }
 
-/// A chat template that was understood.
+/// A parsed chat template.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
     environment: Environment<'static>,
-    /// "`bos_token`" and the like, and how they are written.
+    /// The texts of special tokens by the names that templates use, such as `bos_token`.
     special_tokens: BTreeMap<String, String>,
 }
 
 impl ChatTemplate {
-    /// Understands a template. `special_tokens` are the texts that it may write by name, such as
-    /// `bos_token`.
+    /// Parses a template. `special_tokens` maps names such as `bos_token` to their texts.
     pub fn parse(
         source: &str,
         special_tokens: BTreeMap<String, String>,
@@ -108,11 +104,17 @@ impl ChatTemplate {
         })
     }
 
-    /// The text for these messages; where it `awaits_answer`, with the beginning of the model's turn.
-    /// A system message that the template refuses or leaves out is an error that says so. One that it
-    /// would write unasked is not left out, nor is one of white space.
-    pub fn render(&self, messages: &[Message], awaits_answer: bool) -> Result<String, ChatError> {
-        let rendered = self.write(messages, awaits_answer);
+    /// Renders a chat. With `add_generation_prompt`, the text ends with the beginning of the model's
+    /// turn.
+    ///
+    /// Fails if the template rejects or ignores a system message. A blank one may be ignored, and so
+    /// may one that the template writes by default.
+    pub fn render(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+    ) -> Result<String, ChatError> {
+        let rendered = self.render_on_thread(messages, add_generation_prompt);
         let (system, others): (Vec<_>, Vec<_>) = messages
             .iter()
             .cloned()
@@ -120,11 +122,11 @@ impl ChatTemplate {
         if system.is_empty() || others.is_empty() {
             return rendered;
         }
-        let without = self.write(&others, awaits_answer);
+        let without = self.render_on_thread(&others, add_generation_prompt);
         match (rendered, without) {
             (Err(ChatError::Refused { reason }), Ok(_)) => Err(ChatError::SystemRefused { reason }),
             (Ok(rendered), Ok(without))
-                if rendered == without && !holds(&rendered, &system, &others) =>
+                if rendered == without && !contains(&rendered, &system, &others) =>
             {
                 Err(ChatError::SystemLeftOut)
             }
@@ -132,13 +134,18 @@ impl ChatTemplate {
         }
     }
 
-    /// Renders on a stack of its own, where a fault of the template can do no harm.
-    fn write(&self, messages: &[Message], awaits_answer: bool) -> Result<String, ChatError> {
+    /// Renders on a separate thread with a large stack, so that a malicious template can neither
+    /// overflow the caller's stack nor panic its thread.
+    fn render_on_thread(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+    ) -> Result<String, ChatError> {
         let rendered = thread::scope(|scope| {
             thread::Builder::new()
                 .name("chat template".to_owned())
                 .stack_size(N_STACK_BYTES)
-                .spawn_scoped(scope, || self.run(messages, awaits_answer))
+                .spawn_scoped(scope, || self.render_here(messages, add_generation_prompt))
                 .map(|thread| thread.join().unwrap_or(Err(ChatError::Impossible)))
         });
         rendered.unwrap_or_else(|error| {
@@ -147,21 +154,25 @@ impl ChatTemplate {
         })
     }
 
-    fn run(&self, messages: &[Message], awaits_answer: bool) -> Result<String, ChatError> {
+    fn render_here(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+    ) -> Result<String, ChatError> {
         let template = self
             .environment
             .get_template(NAME)
             .map_err(|error| ChatError::unreadable(&error))?;
-        let said: Vec<Value> = messages.iter().map(Message::value).collect();
+        let messages: Vec<Value> = messages.iter().map(Message::value).collect();
         let values = context! {
-            messages => said,
-            add_generation_prompt => awaits_answer,
-            // transformers gives both, without a value.
+            messages,
+            add_generation_prompt,
+            // transformers defines both as None.
             tools => (),
             documents => (),
             ..Value::from_pairs(self.special_tokens.clone())
         };
-        let mut text = Bounded::default();
+        let mut text = BoundedBuffer::default();
         match template.render_captured_to(values, &mut text) {
             Ok(_) => Ok(String::from_utf8_lossy(&text.bytes).into_owned()),
             Err(_) if text.full => Err(ChatError::TooLong {
@@ -172,8 +183,9 @@ impl ChatTemplate {
     }
 }
 
-/// Whether a text holds these system messages, beside where the other messages say the same.
-fn holds(rendered: &str, system: &[Message], others: &[Message]) -> bool {
+/// Whether a rendered chat contains all of these system messages, not counting occurrences of the
+/// same text in other messages.
+fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
     system.iter().all(|message| {
         let text = message.content.trim();
         let others = others.iter().map(|other| other.content.matches(text));
@@ -181,7 +193,7 @@ fn holds(rendered: &str, system: &[Message], others: &[Message]) -> bool {
     })
 }
 
-/// What templates find around them: that of transformers.
+/// The environment in which templates run. It matches that of transformers.
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
@@ -206,14 +218,14 @@ fn raise_exception(reason: &str) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, reason.to_owned()).with_source(refusal))
 }
 
-/// The time now, in the form that is asked for: "%d %b %Y".
-fn strftime_now(form: &str) -> Result<String, Error> {
-    let unknown = |error: jiff::Error| Error::new(ErrorKind::InvalidOperation, error.to_string());
-    strtime::format(form, &Zoned::now()).map_err(unknown)
+/// Formats the current time, for example as "%d %b %Y".
+fn strftime_now(format: &str) -> Result<String, Error> {
+    let invalid = |error: jiff::Error| Error::new(ErrorKind::InvalidOperation, error.to_string());
+    strtime::format(format, &Zoned::now()).map_err(invalid)
 }
 
-/// The template with its `generation` tags, which mark the model's own words for training, as tags
-/// that do nothing.
+/// Replaces `generation` tags, which mark the assistant's text for training and are unknown to
+/// minijinja, by `with` tags, which do nothing.
 fn without_generation_tags(source: &str) -> String {
     let tag = |part: &str| {
         let (tag, rest) = part.split_once("%}")?;
@@ -237,14 +249,14 @@ fn without_generation_tags(source: &str) -> String {
     text
 }
 
-/// Bytes up to a limit.
+/// A buffer that fails to write beyond [`N_MAX_TEXT_BYTES`].
 #[derive(Default)]
-struct Bounded {
+struct BoundedBuffer {
     bytes: Vec<u8>,
     full: bool,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > N_MAX_TEXT_BYTES {
             self.full = true;

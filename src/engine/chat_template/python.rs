@@ -1,4 +1,4 @@
-//! Values as Python writes them, because templates were written for it.
+//! Formats values as Python does, because templates are written for Jinja2.
 
 use std::fmt::{self, Write as _};
 
@@ -8,29 +8,29 @@ use minijinja::{Error, ErrorKind, Output, State, Value};
 use super::N_MAX_TEXT_BYTES;
 use super::error::TooLong;
 
-/// How deep values may lie in each other where they are written.
+/// How deeply lists and maps may nest in a value that is formatted.
 const N_MAX_DEPTH: usize = 64;
 
-/// Prints a value where a template says `{{ value }}`, also where it keeps what is printed for later.
+/// Prints the value of `{{ value }}`, into the output or into a capture such as a `set` block.
 pub(super) fn print(
     output: &mut Output<'_>,
     state: &mut State<'_, '_>,
     value: &Value,
 ) -> Result<(), Error> {
-    let written = match value.kind() {
+    let formatted = match value.kind() {
         ValueKind::Undefined => return Ok(()),
         ValueKind::None | ValueKind::Bool | ValueKind::Seq | ValueKind::Map => {
-            Writer::written(value, Notation::Python)?
+            Formatter::format(value, Notation::Python)?
         }
         _ => match value.as_str() {
             Some(text) => return print_text(output, state, text),
-            None => Text::default().with(value)?,
+            None => BoundedString::default().with(value)?,
         },
     };
-    print_text(output, state, &written)
+    print_text(output, state, &formatted)
 }
 
-/// How many bytes a rendering has printed.
+/// How many bytes the current rendering has printed, captures included.
 #[derive(Default)]
 struct Printed(usize);
 
@@ -43,19 +43,19 @@ fn print_text(output: &mut Output<'_>, state: &mut State<'_, '_>, text: &str) ->
     Ok(output.write_str(text)?)
 }
 
-/// A text that does not grow without end.
+/// A string that fails to grow beyond [`N_MAX_TEXT_BYTES`].
 #[derive(Default)]
-struct Text(String);
+struct BoundedString(String);
 
-impl Text {
-    /// A value behind what is there, as minijinja writes it.
+impl BoundedString {
+    /// Appends a value as minijinja formats it.
     fn with(mut self, value: &Value) -> Result<String, Error> {
         write!(self, "{value}").map_err(|_full| too_long())?;
         Ok(self.0)
     }
 }
 
-impl fmt::Write for Text {
+impl fmt::Write for BoundedString {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.0.len() + text.len() > N_MAX_TEXT_BYTES {
             return Err(fmt::Error);
@@ -73,26 +73,26 @@ fn too_long() -> Error {
 /// `sort_keys`.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "the form that minijinja asks for"
+    reason = "the signature that minijinja requires"
 )]
-pub(super) fn to_json(value: &Value, given: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let option = |place: usize, name: &str| -> Result<Value, Error> {
-        match given.get(place) {
+pub(super) fn to_json(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let option = |index: usize, name: &str| -> Result<Value, Error> {
+        match args.get(index) {
             Some(value) => Ok(value.clone()),
-            None => Ok(named.get::<Option<Value>>(name)?.unwrap_or_default()),
+            None => Ok(kwargs.get::<Option<Value>>(name)?.unwrap_or_default()),
         }
     };
     let ascii = option(0, "ensure_ascii")?.is_true();
     let indent = indent(&option(1, "indent")?)?;
     let separators = option(2, "separators")?;
     let sorted = option(3, "sort_keys")?.is_true();
-    named.assert_all_used()?;
-    let separator = |place: usize, usual: &str| {
-        let separator = separators.get_item_by_index(place);
+    kwargs.assert_all_used()?;
+    let separator = |index: usize, default: &str| {
+        let separator = separators.get_item_by_index(index);
         let text = separator
             .ok()
             .and_then(|text| text.as_str().map(str::to_owned));
-        text.unwrap_or_else(|| usual.to_owned())
+        text.unwrap_or_else(|| default.to_owned())
     };
     let json = Json {
         between_items: separator(0, if indent.is_some() { "," } else { ", " }),
@@ -101,10 +101,10 @@ pub(super) fn to_json(value: &Value, given: Rest<Value>, named: Kwargs) -> Resul
         ascii,
         sorted,
     };
-    Writer::written(value, Notation::Json(json)).map(Value::from)
+    Formatter::format(value, Notation::Json(json)).map(Value::from)
 }
 
-/// Whether a value has a length and items: in Python, texts and dictionaries too.
+/// Jinja2's test `sequence`: whether a value has a length and items. Strings and maps do, too.
 pub(super) fn is_sequence(value: &Value) -> bool {
     match value.kind() {
         ValueKind::String | ValueKind::Seq | ValueKind::Map => true,
@@ -113,7 +113,7 @@ pub(super) fn is_sequence(value: &Value) -> bool {
     }
 }
 
-/// What one level is set in by.
+/// Parses the option `indent`: a string, a number of spaces or none.
 fn indent(option: &Value) -> Result<Option<String>, Error> {
     if let Some(text) = option.as_str() {
         return Ok(Some(text.to_owned()));
@@ -124,42 +124,69 @@ fn indent(option: &Value) -> Result<Option<String>, Error> {
             Ok(width) => Ok(Some(" ".repeat(width.into()))),
             Err(_) => Err(Error::new(
                 ErrorKind::InvalidOperation,
-                format!("tojson can't indent by {}", Text::default().with(option)?),
+                format!(
+                    "tojson cannot indent by {}",
+                    BoundedString::default().with(option)?
+                ),
             )),
         },
     }
 }
 
 enum Notation {
-    /// As `str` writes it.
+    /// Python's `str`.
     Python,
+    /// Python's `json.dumps`.
     Json(Json),
 }
 
+/// The options of `json.dumps`.
 struct Json {
     between_items: String,
     after_key: String,
     indent: Option<String>,
+    /// Whether other characters than ASCII are escaped.
     ascii: bool,
+    /// Whether keys are sorted.
     sorted: bool,
 }
 
-/// Writes one value, however deep it is.
-struct Writer {
+struct Brackets {
+    open: char,
+    close: char,
+}
+
+impl Brackets {
+    const ROUND: Self = Self {
+        open: '(',
+        close: ')',
+    };
+    const SQUARE: Self = Self {
+        open: '[',
+        close: ']',
+    };
+    const CURLY: Self = Self {
+        open: '{',
+        close: '}',
+    };
+}
+
+/// Formats one value recursively.
+struct Formatter {
     notation: Notation,
     depth: usize,
     out: String,
 }
 
-impl Writer {
-    fn written(value: &Value, notation: Notation) -> Result<String, Error> {
-        let mut writer = Self {
+impl Formatter {
+    fn format(value: &Value, notation: Notation) -> Result<String, Error> {
+        let mut formatter = Self {
             notation,
             depth: 0,
             out: String::new(),
         };
-        writer.value(value)?;
-        Ok(writer.out)
+        formatter.value(value)?;
+        Ok(formatter.out)
     }
 
     fn value(&mut self, value: &Value) -> Result<(), Error> {
@@ -174,7 +201,11 @@ impl Writer {
             ValueKind::String => self.text(value.as_str().unwrap_or_default()),
             ValueKind::Seq | ValueKind::Iterable => {
                 let tuple = value.is_tuple() && matches!(self.notation, Notation::Python);
-                let brackets = if tuple { ('(', ')') } else { ('[', ']') };
+                let brackets = if tuple {
+                    Brackets::ROUND
+                } else {
+                    Brackets::SQUARE
+                };
                 self.items(value.try_iter()?, brackets, Self::value)?;
             }
             ValueKind::Map => {
@@ -182,9 +213,9 @@ impl Writer {
                 if matches!(self.notation, Notation::Json(Json { sorted: true, .. })) {
                     keys.sort();
                 }
-                self.items(keys.into_iter(), ('{', '}'), |writer, key| {
-                    writer.key(key)?;
-                    writer.value(&value.get_item(key)?)
+                self.items(keys.into_iter(), Brackets::CURLY, |formatter, key| {
+                    formatter.key(key)?;
+                    formatter.value(&value.get_item(key)?)
                 })?;
             }
             _ => write!(self.out, "{value}")?,
@@ -199,7 +230,7 @@ impl Writer {
                 Ok(())
             }
             Notation::Json(_) => {
-                let reason = "a value that is not defined can't be written as JSON";
+                let reason = "an undefined value cannot be converted to JSON";
                 Err(Error::new(ErrorKind::BadSerialization, reason))
             }
         }
@@ -211,7 +242,7 @@ impl Writer {
             Notation::Json(json) => json.after_key.clone(),
         };
         match (&self.notation, key.as_str()) {
-            // In JSON every key is a text.
+            // In JSON, every key is a string.
             (Notation::Json(_), None) => {
                 self.out.push('"');
                 self.value(key)?;
@@ -223,19 +254,19 @@ impl Writer {
         Ok(())
     }
 
-    /// Items in brackets, each on a line of its own where there is an indent.
+    /// Writes items in brackets, one per line if there is an indent.
     fn items(
         &mut self,
         items: impl Iterator<Item = Value>,
-        (open, close): (char, char),
+        brackets: Brackets,
         mut item: impl FnMut(&mut Self, &Value) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.depth == N_MAX_DEPTH {
-            let reason = "values lie too deep in each other to be written";
+            let reason = "the value is nested too deeply";
             return Err(Error::new(ErrorKind::InvalidOperation, reason));
         }
         self.depth += 1;
-        self.out.push(open);
+        self.out.push(brackets.open);
         let mut is_empty = true;
         for value in items {
             if self.out.len() > N_MAX_TEXT_BYTES {
@@ -256,7 +287,7 @@ impl Writer {
         if !is_empty {
             self.new_line();
         }
-        self.out.push(close);
+        self.out.push(brackets.close);
         Ok(())
     }
 
@@ -271,10 +302,10 @@ impl Writer {
         }
     }
 
-    /// A text in quotation marks.
+    /// Writes a string in quotation marks.
     fn text(&mut self, text: &str) {
         let quote = match self.notation {
-            // Python takes the other mark where it saves an escape.
+            // Python switches to double quotes if that avoids an escape.
             Notation::Python if text.contains('"') || !text.contains('\'') => '\'',
             Notation::Python | Notation::Json(_) => '"',
         };
@@ -295,7 +326,7 @@ impl Writer {
     fn character(&mut self, character: char) {
         let code = u32::from(character);
         let out = &mut self.out;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         match &self.notation {
             Notation::Python if character.is_ascii_control() => write!(out, "\\x{code:02x}").ok(),
             Notation::Json(_) if code == 8 => write!(out, "\\b").ok(),

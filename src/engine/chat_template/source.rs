@@ -1,4 +1,4 @@
-//! Where chat templates come from.
+//! Finds the chat template of a model among those that its files contain.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,18 @@ use crate::engine::gguf_tokenizer::Metadata;
 
 const KEY: &str = "tokenizer.chat_template";
 
-/// A template among several.
+/// One of several templates of a model.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Named {
-    /// What it is for: "default", "`tool_use`".
+pub struct NamedTemplate {
+    /// Its purpose: "default", "`tool_use`".
     pub name: String,
-    /// Its Jinja.
+    /// The Jinja source.
     pub template: String,
 }
 
-/// The template that is for chats without tools or documents.
-pub fn standard(templates: &[Named]) -> Result<&str, ChatError> {
+/// Returns the template for chats without tools or documents: the one named "default", or the only
+/// one.
+pub fn default_template(templates: &[NamedTemplate]) -> Result<&str, ChatError> {
     let default = templates.iter().find(|named| named.name == "default");
     match (default, templates) {
         (Some(named), _) | (None, [named]) => Ok(&named.template),
@@ -32,7 +33,7 @@ pub fn standard(templates: &[Named]) -> Result<&str, ChatError> {
     }
 }
 
-/// The template of a GGUF file that has one.
+/// Parses the chat template in the metadata of a GGUF file. Returns `None` if it has none.
 pub fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
     let metadata = Metadata::new(content);
     if let Some(template) = metadata.text(KEY) {
@@ -40,21 +41,21 @@ pub fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
     }
     let names = metadata.list("tokenizer.chat_templates")?;
     let named = |name: &Value| match name {
-        Value::String(name) => Some(Named {
+        Value::String(name) => Some(NamedTemplate {
             name: name.clone(),
             template: metadata.text(&format!("{KEY}.{name}"))?.to_owned(),
         }),
         _ => None,
     };
-    let templates: Vec<Named> = names.iter().filter_map(named).collect();
+    let templates: Vec<NamedTemplate> = names.iter().filter_map(named).collect();
     if templates.is_empty() {
         return None;
     }
-    let template = standard(&templates);
+    let template = default_template(&templates);
     Some(template.and_then(|template| ChatTemplate::parse(template, special_tokens(&metadata))))
 }
 
-/// The signs that a template may write by name, as the file's list of tokens writes them.
+/// The texts of the special tokens that a template may name, from the file's vocabulary.
 fn special_tokens(metadata: &Metadata<'_>) -> BTreeMap<String, String> {
     let Some(tokens) = metadata.list("tokenizer.ggml.tokens") else {
         return BTreeMap::new();
@@ -71,8 +72,8 @@ fn special_tokens(metadata: &Metadata<'_>) -> BTreeMap<String, String> {
     ];
     names
         .into_iter()
-        .filter_map(|(name, sign)| {
-            let id = metadata.number(&format!("tokenizer.ggml.{sign}_token_id"))?;
+        .filter_map(|(name, key)| {
+            let id = metadata.number(&format!("tokenizer.ggml.{key}_token_id"))?;
             match tokens.get(usize::try_from(id).ok()?)? {
                 Value::String(text) => Some((name.to_owned(), text.clone())),
                 _ => None,

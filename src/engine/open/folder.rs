@@ -6,8 +6,8 @@ use super::architecture::Architecture;
 use super::{LocatedModel, TokenizerSource, lossy, read_file};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
-use crate::engine::advice::advice_of_generation_config;
 use crate::engine::blueprint::end_tokens_of_generation_config;
+use crate::engine::recommended_sampling::recommended_by_generation_config;
 use crate::engine::tokenizer_config::TokenizerConfig;
 use crate::engine::weights::{Catalog, Index, Source};
 use crate::generation::RecommendedSampling;
@@ -62,7 +62,7 @@ impl GenerationSettings {
         let json = read_file(&file, "The model's generation settings")?;
         Ok(Self {
             end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
-            recommended_sampling: advice_of_generation_config(&json),
+            recommended_sampling: recommended_by_generation_config(&json),
         })
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::architecture::Architecture;
 use super::{LocatedModel, TokenizerSource, lossy};
-use crate::engine::advice::advice_of_gguf;
 use crate::engine::chat_template;
 use crate::engine::gguf_tokenizer::end_tokens_of;
+use crate::engine::recommended_sampling::recommended_by_gguf;
 use crate::engine::weights::{Catalog, Header, Source, Split, read_header};
 use crate::engine::{EngineError, Tokenizer};
 
@@ -91,7 +91,7 @@ impl Gguf {
             catalog,
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
-            recommended_sampling: advice_of_gguf(&first.content),
+            recommended_sampling: recommended_by_gguf(&first.content),
             unread: None,
             tokenizer: self
                 .tokenizer

@@ -21,7 +21,7 @@ use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
 };
-use crate::worker::{GenerationId, ModelSource, Request};
+use crate::worker::{GenerationId, ModelSource, Progress, Request};
 
 /// A window whose model is there.
 pub(crate) fn ready() -> AppState {
@@ -73,20 +73,20 @@ pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
 /// Lets a pane write these tokens, and end.
 pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
     let generation = generation(pieces);
-    state.on_event(Event::Started {
+    state.on_event(Event::Progress(Progress::Started {
         ids: vec![id],
         prompt: Arc::clone(&generation.prompt),
-    });
+    }));
     for step in generation.steps {
-        state.on_event(Event::Stepped {
+        state.on_event(Event::Progress(Progress::Stepped {
             id,
             step: Box::new(step),
-        });
+        }));
     }
-    state.on_event(Event::Finished {
+    state.on_event(Event::Progress(Progress::Finished {
         id,
         reason: FinishReason::MaxTokens,
-    });
+    }));
 }
 
 pub(super) fn text(state: &AppState, place: usize) -> String {

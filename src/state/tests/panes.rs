@@ -9,7 +9,7 @@ use crate::generation::FinishReason;
 use crate::state::{
     AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, divergence_words,
 };
-use crate::worker::{Event, ModelSource, Request};
+use crate::worker::{Event, ModelSource, Progress, Request};
 
 #[test]
 fn a_change_of_settings_leaves_the_record_of_the_run_alone() {
@@ -59,10 +59,10 @@ fn to_remove_a_pane_that_writes_stops_it_and_lets_go_of_its_token() {
     let effects = state.apply(Command::Remove(pane));
     assert_eq!(effects, [Effect::Send(Request::Stop(id))]);
     assert_eq!(state.pin, None);
-    state.on_event(Event::Finished {
+    state.on_event(Event::Progress(Progress::Finished {
         id,
         reason: FinishReason::Cancelled,
-    });
+    }));
 }
 
 #[test]

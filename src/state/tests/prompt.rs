@@ -5,7 +5,7 @@ use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatRecord, ChatSupport, Piece, PromptRecord, PromptText, PromptToken};
 use crate::state::{AppState, Command, Effect, PromptMode, Settings};
-use crate::worker::{Event, ModelSource, Request};
+use crate::worker::{Event, ModelSource, Progress, Request};
 
 fn broken() -> ChatSupport {
     ChatSupport::Broken {
@@ -87,8 +87,8 @@ fn the_last_count_stays_while_one_types() {
 
 #[test]
 fn what_was_refused_is_not_held_against_a_text_that_was_written_since() {
-    let reason = "the model's chat template takes no system text; it says: no";
-    let sentence = "The model's chat template takes no system text; it says: no";
+    let reason = "the model's chat template does not accept a system prompt: no";
+    let sentence = "The model's chat template does not accept a system prompt: no";
     let mut state = chatting(ChatSupport::Ready);
     state.on_event(refused(PromptText::chat("Hi", "Be kind"), reason));
     assert_eq!(state.complaint().as_deref(), Some(sentence));
@@ -155,7 +155,7 @@ fn another_mode_system_text_or_message_makes_generating_news() {
         ..generation(&[]).prompt.as_ref().clone()
     };
     let prompt = prompt.into();
-    state.on_event(Event::Started { ids, prompt });
+    state.on_event(Event::Progress(Progress::Started { ids, prompt }));
     assert!(!state.generating_is_news());
 
     let changes: [fn(&mut AppState); 3] = [

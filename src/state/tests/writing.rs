@@ -6,7 +6,7 @@ use crate::decoding::{ChainConfig, Filter};
 use crate::generation::FinishReason;
 use crate::generation::testing::generation;
 use crate::state::{AppState, Command, Effect, PaneStatus};
-use crate::worker::{Event, Request};
+use crate::worker::{Event, Progress, Request};
 
 #[test]
 fn generate_asks_for_all_panes_in_one_request() {
@@ -28,11 +28,11 @@ fn a_pane_goes_through_its_states() {
     let mut state = ready();
     let id = asked(&state.apply(Command::GenerateAll))[0];
     assert!(matches!(state.panes[0].status, PaneStatus::Waiting { .. }));
-    state.on_event(Event::Reading {
+    state.on_event(Event::Progress(Progress::Prefilling {
         ids: vec![id],
         n_read: 2,
         n_tokens: 3,
-    });
+    }));
     assert!(matches!(
         state.panes[0].status,
         PaneStatus::Reading { n_read: 2, .. }
@@ -78,18 +78,18 @@ fn a_text_that_is_stopped_or_fails_is_kept() {
         let mut state = ready();
         let id = asked(&state.apply(Command::GenerateAll))[0];
         let half = generation(&[(" half", 0.5)]);
-        state.on_event(Event::Started {
+        state.on_event(Event::Progress(Progress::Started {
             ids: vec![id],
             prompt: half.prompt,
-        });
-        state.on_event(Event::Stepped {
+        }));
+        state.on_event(Event::Progress(Progress::Stepped {
             id,
             step: Box::new(half.steps[0].clone()),
-        });
-        state.on_event(Event::Finished {
+        }));
+        state.on_event(Event::Progress(Progress::Finished {
             id,
             reason: reason.clone(),
-        });
+        }));
         assert_eq!(text(&state, 0), " half");
         let finish = state.panes[0].generation().unwrap().finish.clone();
         assert_eq!(finish, Some(reason));
@@ -100,12 +100,12 @@ fn a_text_that_is_stopped_or_fails_is_kept() {
 fn what_fails_before_it_begins_brings_the_text_before_back() {
     let mut state = written();
     let ids = asked(&state.apply(Command::GenerateAll));
-    state.on_event(Event::Finished {
+    state.on_event(Event::Progress(Progress::Finished {
         id: ids[0],
         reason: FinishReason::Failed {
             error: "the prompt is empty".to_owned(),
         },
-    });
+    }));
     assert!(matches!(state.panes[0].status, PaneStatus::Refused { .. }));
     assert_eq!(text(&state, 0), " in a house");
 }

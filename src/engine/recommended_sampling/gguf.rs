@@ -1,11 +1,11 @@
-//! Advice in a GGUF file: `general.sampling.*`.
+//! Recommended settings in a GGUF file: `general.sampling.*`.
 //!
-//! Keys and meaning as llama.cpp introduced them in pull request 17120 (November 2025): they replace
-//! its own defaults one by one, and `sequence` names its samplers in order with semicolons between.
+//! Keys and meaning are those of llama.cpp's pull request 17120 (November 2025): each replaces one of
+//! llama.cpp's defaults, and `sequence` lists its samplers in order, separated by semicolons.
 
 use candle_core::quantized::gguf_file::{Content, Value};
 
-use super::{NOT_A_NUMBER, NOT_WHOLE, Reading, count};
+use super::{Builder, NOT_A_NUMBER, NOT_WHOLE, count};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     DynamicTemperature, MinP, RepetitionPenalty, Temperature, TopK, TopP, Window, Xtc,
@@ -14,46 +14,47 @@ use crate::decoding::selector::{MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector, Stage};
 use crate::generation::RecommendedSampling;
 
-/// What a GGUF file advises, or nothing where it says nothing of sampling.
-pub fn advice_of_gguf(content: &Content) -> Option<RecommendedSampling> {
+/// Reads the recommended settings of a GGUF file. Returns `None` if it says nothing about sampling.
+pub fn recommended_by_gguf(content: &Content) -> Option<RecommendedSampling> {
     read(&|key| content.metadata.get(&format!("{PREFIX}{key}")))
 }
 
 const PREFIX: &str = "general.sampling.";
 
-/// Finds a value by the end of its key.
+/// Looks up a value by its key without the prefix.
 type Find<'a> = dyn Fn(&str) -> Option<&'a Value> + 'a;
 
 fn read(find: &Find<'_>) -> Option<RecommendedSampling> {
-    let mut reading = Reading::of(llama_cpp());
-    if let Some(temperature) = number(find, "temp", &mut reading) {
+    let mut builder = Builder::new(llama_cpp_chain());
+    if let Some(temperature) = number(find, "temp", &mut builder) {
         let temperature = temperature.max(0.0) as f32;
         let filter = Filter::Temperature(Temperature { temperature });
-        reading.set("general.sampling.temp", filter);
+        builder.set("general.sampling.temp", filter);
     }
-    if let Some(k) = whole(find, "top_k", &mut reading) {
-        reading.set("general.sampling.top_k", Filter::TopK(TopK { k }));
+    if let Some(k) = whole_number(find, "top_k", &mut builder) {
+        builder.set("general.sampling.top_k", Filter::TopK(TopK { k }));
     }
-    if let Some(p) = number(find, "top_p", &mut reading) {
+    if let Some(p) = number(find, "top_p", &mut builder) {
         let filter = Filter::TopP(TopP { p: p as f32 });
-        reading.set("general.sampling.top_p", filter);
+        builder.set("general.sampling.top_p", filter);
     }
-    if let Some(p) = number(find, "min_p", &mut reading) {
+    if let Some(p) = number(find, "min_p", &mut builder) {
         let filter = Filter::MinP(MinP {
             p: p.max(0.0) as f32,
         });
-        reading.set("general.sampling.min_p", filter);
+        builder.set("general.sampling.min_p", filter);
     }
-    read_xtc(find, &mut reading);
-    read_penalty(find, &mut reading);
-    if !read_mirostat(find, &mut reading) {
-        read_sequence(find, &mut reading);
+    read_xtc(find, &mut builder);
+    read_penalty(find, &mut builder);
+    if !read_mirostat(find, &mut builder) {
+        read_sequence(find, &mut builder);
     }
-    reading.finish("the model file")
+    builder.finish("the model file")
 }
 
-/// llama.cpp's chain. Its temperature follows the entropy where a range is set; here none can be.
-fn llama_cpp() -> ChainConfig {
+/// llama.cpp's default chain. These files cannot set a temperature range, so the dynamic temperature
+/// is a plain one.
+fn llama_cpp_chain() -> ChainConfig {
     let mut chain = Dialect::LlamaCpp.chain();
     for stage in &mut chain.stages {
         if let Filter::DynamicTemperature(DynamicTemperature { temperature, .. }) = stage.filter {
@@ -63,22 +64,22 @@ fn llama_cpp() -> ChainConfig {
     chain
 }
 
-fn read_xtc(find: &Find<'_>, reading: &mut Reading) {
-    let probability = number(find, "xtc_probability", reading);
-    let threshold = number(find, "xtc_threshold", reading);
-    // A threshold alone leaves llama.cpp's probability of 0, at which nothing happens.
+fn read_xtc(find: &Find<'_>, builder: &mut Builder) {
+    let probability = number(find, "xtc_probability", builder);
+    let threshold = number(find, "xtc_threshold", builder);
+    // A threshold alone has no effect: llama.cpp's default probability is 0.
     if let Some(probability) = probability {
         let xtc = Xtc {
             probability: probability as f32,
             threshold: threshold.unwrap_or(0.1) as f32,
         };
-        reading.set("general.sampling.xtc_probability", Filter::Xtc(xtc));
+        builder.set("general.sampling.xtc_probability", Filter::Xtc(xtc));
     }
 }
 
-fn read_penalty(find: &Find<'_>, reading: &mut Reading) {
-    let last_n = number(find, "penalty_last_n", reading);
-    let penalty = number(find, "penalty_repeat", reading);
+fn read_penalty(find: &Find<'_>, builder: &mut Builder) {
+    let last_n = number(find, "penalty_last_n", builder);
+    let penalty = number(find, "penalty_repeat", builder);
     let window = match last_n.map(|last_n| (last_n, count(last_n))) {
         None => Window::LAST_64,
         Some((last_n, _)) if last_n < 0.0 => Window::ALL,
@@ -87,7 +88,7 @@ fn read_penalty(find: &Find<'_>, reading: &mut Reading) {
             ..Window::LAST_64
         },
         Some((_, None)) => {
-            reading.refuse("general.sampling.penalty_last_n", NOT_WHOLE);
+            builder.refuse("general.sampling.penalty_last_n", NOT_WHOLE);
             Window::LAST_64
         }
     };
@@ -97,25 +98,25 @@ fn read_penalty(find: &Find<'_>, reading: &mut Reading) {
             window,
         };
         let filter = Filter::RepetitionPenalty(filter);
-        reading.set("general.sampling.penalty_repeat", filter);
+        builder.set("general.sampling.penalty_repeat", filter);
     }
 }
 
-/// Puts the stages in the order that is asked for; those that it does not name are off.
-fn read_sequence(find: &Find<'_>, reading: &mut Reading) {
+/// Reorders the stages and removes those that the sequence does not name.
+fn read_sequence(find: &Find<'_>, builder: &mut Builder) {
     const KEY: &str = "general.sampling.sequence";
     let names = match find("sequence") {
         None => return,
         Some(Value::String(names)) => names,
-        Some(_) => return reading.refuse(KEY, "It is not a list of names"),
+        Some(_) => return builder.refuse(KEY, "It is not a string"),
     };
-    // A name that is not known leaves the chain as it was.
-    let mut unordered = reading.chain.stages.clone();
+    // Works on a copy, because an unknown name must leave the chain unchanged.
+    let mut unordered = builder.chain.stages.clone();
     let mut stages = Vec::new();
     let is_bias = |stage: &Stage| matches!(stage.filter, Filter::LogitBias(_));
-    take(&mut unordered, &mut stages, is_bias);
+    move_stages(&mut unordered, &mut stages, is_bias);
     for name in names.split(';').map(str::trim) {
-        let belongs: fn(&Stage) -> bool = match name {
+        let is_named: fn(&Stage) -> bool = match name {
             "penalties" => |stage| is_penalty(&stage.filter),
             "dry" => |stage| matches!(stage.filter, Filter::Dry(_)),
             "top_n_sigma" => |stage| matches!(stage.filter, Filter::TopNSigma(_)),
@@ -126,14 +127,14 @@ fn read_sequence(find: &Find<'_>, reading: &mut Reading) {
             "xtc" => |stage| matches!(stage.filter, Filter::Xtc(_)),
             "temperature" | "temp" => |stage| matches!(stage.filter, Filter::Temperature(_)),
             unknown => {
-                let why = format!("It names {unknown:?}, which Quartet does not know");
-                return reading.refuse(KEY, &why);
+                let why = format!("It names an unknown sampler, {unknown:?}");
+                return builder.refuse(KEY, &why);
             }
         };
-        take(&mut unordered, &mut stages, belongs);
+        move_stages(&mut unordered, &mut stages, is_named);
     }
-    reading.chain.stages = stages;
-    reading.followed = true;
+    builder.chain.stages = stages;
+    builder.has_settings = true;
 }
 
 const fn is_penalty(filter: &Filter) -> bool {
@@ -143,50 +144,50 @@ const fn is_penalty(filter: &Filter) -> bool {
     )
 }
 
-fn take(from: &mut Vec<Stage>, to: &mut Vec<Stage>, belongs: impl Fn(&Stage) -> bool) {
-    to.extend(from.extract_if(.., |stage| belongs(stage)));
+fn move_stages(from: &mut Vec<Stage>, to: &mut Vec<Stage>, matches: impl Fn(&Stage) -> bool) {
+    to.extend(from.extract_if(.., |stage| matches(stage)));
 }
 
-/// Says whether mirostat draws: with it llama.cpp passes over all but bias and temperature, and over
-/// their order too.
-fn read_mirostat(find: &Find<'_>, reading: &mut Reading) -> bool {
-    let version = number(find, "mirostat", reading);
-    let tau = number(find, "mirostat_tau", reading).unwrap_or(5.0) as f32;
-    let eta = number(find, "mirostat_eta", reading).unwrap_or(0.1) as f32;
+/// Returns whether the file selects mirostat. llama.cpp then ignores the sequence and every stage
+/// except bias and temperature.
+fn read_mirostat(find: &Find<'_>, builder: &mut Builder) -> bool {
+    let version = number(find, "mirostat", builder);
+    let tau = number(find, "mirostat_tau", builder).unwrap_or(5.0) as f32;
+    let eta = number(find, "mirostat_eta", builder).unwrap_or(0.1) as f32;
     let selector = match version.and_then(count) {
         None | Some(0) => return false,
         Some(1) => Selector::MirostatV1(MirostatV1 { tau, eta }),
         Some(2) => Selector::MirostatV2(MirostatV2 { tau, eta }),
         Some(n) => {
-            let why = format!("There is no mirostat {n}");
-            reading.refuse("general.sampling.mirostat", &why);
+            let why = format!("There is no mirostat version {n}");
+            builder.refuse("general.sampling.mirostat", &why);
             return false;
         }
     };
     if let Some(complaint) = selector.complaint() {
-        reading.refuse("general.sampling.mirostat", &complaint);
+        builder.refuse("general.sampling.mirostat", &complaint);
         return false;
     }
-    reading.followed = true;
-    reading.chain.selector = selector;
-    reading
+    builder.has_settings = true;
+    builder.chain.selector = selector;
+    builder
         .chain
         .stages
         .retain(|stage| matches!(stage.filter, Filter::Temperature(_)));
     true
 }
 
-fn whole(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<u32> {
-    let number = number(find, key, reading)?;
+fn whole_number(find: &Find<'_>, key: &str, builder: &mut Builder) -> Option<u32> {
+    let number = number(find, key, builder)?;
     let count = count(number);
     if count.is_none() {
-        reading.refuse(&format!("{PREFIX}{key}"), NOT_WHOLE);
+        builder.refuse(&format!("{PREFIX}{key}"), NOT_WHOLE);
     }
     count
 }
 
-/// llama.cpp reads every value as text, so numbers that are written as text count too.
-fn number(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<f64> {
+/// Reads a number. Strings are parsed, too, because llama.cpp reads every value as a string.
+fn number(find: &Find<'_>, key: &str, builder: &mut Builder) -> Option<f64> {
     let value = find(key)?;
     let number = match value {
         Value::U8(n) => Some(f64::from(*n)),
@@ -204,7 +205,7 @@ fn number(find: &Find<'_>, key: &str, reading: &mut Reading) -> Option<f64> {
     };
     let number = number.filter(|number| number.is_finite());
     if number.is_none() {
-        reading.refuse(&format!("{PREFIX}{key}"), NOT_A_NUMBER);
+        builder.refuse(&format!("{PREFIX}{key}"), NOT_A_NUMBER);
     }
     number
 }
@@ -215,7 +216,7 @@ mod tests {
     use crate::generation::PaneSettings;
     use crate::generation::RecommendedSampling;
 
-    fn advice(values: &[(&str, Value)]) -> Option<RecommendedSampling> {
+    fn recommended(values: &[(&str, Value)]) -> Option<RecommendedSampling> {
         read(&|key| {
             let mut values = values.iter();
             values
@@ -225,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_says_nothing_advises_nothing() {
-        assert_eq!(advice(&[]), None);
+    fn a_file_without_sampling_settings_recommends_nothing() {
+        assert_eq!(recommended(&[]), None);
     }
 
     #[test]
-    fn numbers_replace_those_of_llama_cpp() {
+    fn settings_replace_the_defaults_of_llama_cpp() {
         for (values, expected) in [
             (
                 &[
@@ -283,16 +284,16 @@ mod tests {
                  T 0.8, dialect llama.cpp",
             ),
         ] {
-            let advice = advice(values).unwrap();
-            assert_eq!(advice.remarks, [] as [&str; 0], "{expected}");
-            let mut settings = PaneSettings::from(advice.chain.unwrap());
+            let recommended = recommended(values).unwrap();
+            assert_eq!(recommended.remarks, [] as [&str; 0], "{expected}");
+            let mut settings = PaneSettings::from(recommended.chain.unwrap());
             settings.name = PaneSettings::from(settings.chain.clone()).name;
             assert_eq!(settings.to_string(), expected);
         }
     }
 
     #[test]
-    fn what_is_absurd_is_remarked_on_and_not_followed() {
+    fn invalid_settings_are_left_out_with_a_remark() {
         for (key, value, remark) in [
             (
                 "top_p",
@@ -322,27 +323,26 @@ mod tests {
             (
                 "sequence",
                 Value::String("top_k;magic".to_owned()),
-                "general.sampling.sequence was left out. It names \"magic\", which Quartet does not \
-                 know",
+                "general.sampling.sequence was left out. It names an unknown sampler, \"magic\"",
             ),
             (
                 "mirostat",
                 Value::U32(3),
-                "general.sampling.mirostat was left out. There is no mirostat 3",
+                "general.sampling.mirostat was left out. There is no mirostat version 3",
             ),
         ] {
-            let advice = advice(&[(key, value)]).unwrap();
-            assert_eq!(advice.remarks, [remark]);
-            assert_eq!(advice.chain, None, "{key}");
+            let recommended = recommended(&[(key, value)]).unwrap();
+            assert_eq!(recommended.remarks, [remark]);
+            assert_eq!(recommended.chain, None, "{key}");
         }
     }
 
     #[test]
-    fn an_order_that_names_what_is_unknown_costs_no_stage() {
+    fn a_sequence_with_an_unknown_name_removes_no_stage() {
         let warm = ("temp", Value::F32(0.7));
         let order = Value::String("top_k;temperature;magic".to_owned());
-        let without = advice(std::slice::from_ref(&warm)).unwrap();
-        let with = advice(&[warm, ("sequence", order)]).unwrap();
+        let without = recommended(std::slice::from_ref(&warm)).unwrap();
+        let with = recommended(&[warm, ("sequence", order)]).unwrap();
         assert_eq!((without.remarks.len(), with.remarks.len()), (0, 1));
         assert_eq!(with.chain, without.chain);
     }

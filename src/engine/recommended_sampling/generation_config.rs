@@ -1,10 +1,10 @@
-//! Advice in a `generation_config.json`, as transformers writes it beside a model.
+//! Recommended settings in `generation_config.json`, which transformers saves next to a model.
 //!
-//! Names and defaults as its documentation of `GenerationConfig` has them (versions 4.49 to 5).
+//! Names and defaults follow its documentation of `GenerationConfig` (versions 4.49 to 5).
 
 use serde_json::{Map, Value};
 
-use super::{NOT_A_NUMBER, NOT_WHOLE, Reading, count};
+use super::{Builder, NOT_A_NUMBER, NOT_WHOLE, count};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, MinP, NoRepeatNgram, RepetitionPenalty, Temperature, TopK, TopP,
@@ -15,48 +15,48 @@ use crate::generation::RecommendedSampling;
 
 const FILE: &str = "generation_config.json";
 
-/// What a `generation_config.json` advises, or nothing where it says nothing of sampling.
-pub fn advice_of_generation_config(json: &[u8]) -> Option<RecommendedSampling> {
-    let mut reading = Reading::of(Dialect::Transformers.chain());
+/// Reads the content of a `generation_config.json`. Returns `None` if it says nothing about sampling.
+pub fn recommended_by_generation_config(json: &[u8]) -> Option<RecommendedSampling> {
+    let mut builder = Builder::new(Dialect::Transformers.chain());
     match serde_json::from_slice::<Map<String, Value>>(json) {
-        Ok(config) => read(&config, &mut reading),
-        Err(error) => reading
+        Ok(config) => read(&config, &mut builder),
+        Err(error) => builder
             .remarks
             .push(format!("{FILE} could not be understood: {error}")),
     }
-    reading.finish(FILE)
+    builder.finish(FILE)
 }
 
-fn read(config: &Map<String, Value>, reading: &mut Reading) {
+fn read(config: &Map<String, Value>, builder: &mut Builder) {
     for (key, filter) in PENALTIES {
-        read_number(config, key, filter, reading);
+        read_number(config, key, filter, builder);
     }
-    let draws = config.get("do_sample").and_then(Value::as_bool);
-    if draws == Some(false) {
-        reading.chain.selector = Selector::Greedy;
-        reading.followed = true;
-        // These are set, and transformers passes over them; top-k would have to be switched off.
-        reading.chain.stages.retain(|stage| !stage.filter.cuts());
+    let do_sample = config.get("do_sample").and_then(Value::as_bool);
+    if do_sample == Some(false) {
+        builder.chain.selector = Selector::Greedy;
+        builder.has_settings = true;
+        // transformers ignores these settings without sampling, even if they are set.
+        builder.chain.stages.retain(|stage| !stage.filter.cuts());
     } else {
         for (key, filter) in WARPERS {
-            read_number(config, key, filter, reading);
+            read_number(config, key, filter, builder);
         }
-        reading.followed |= draws == Some(true);
-        if draws.is_none() && reading.followed {
-            reading.remarks.push(
-                "do_sample is not set: transformers itself would take the top token. The numbers \
-                 are taken as meant for drawing"
+        builder.has_settings |= do_sample == Some(true);
+        if do_sample.is_none() && builder.has_settings {
+            builder.remarks.push(
+                "do_sample is not set, so transformers would decode greedily. Quartet applies the \
+                 other settings as if it were true"
                     .to_owned(),
             );
         }
     }
-    remark_on_others(config, reading);
+    remark_on_unsupported(config, builder);
 }
 
-/// Makes a stage from a number, or says why it is none.
+/// Converts a number to a filter, or says why it is not valid.
 type FromNumber = fn(f64) -> Result<Filter, &'static str>;
 
-/// What acts whether or not there is a draw.
+/// The settings that apply with and without sampling.
 const PENALTIES: [(&str, FromNumber); 2] = [
     ("repetition_penalty", |number| {
         Ok(Filter::RepetitionPenalty(RepetitionPenalty {
@@ -71,7 +71,7 @@ const PENALTIES: [(&str, FromNumber); 2] = [
     }),
 ];
 
-/// What acts only where there is a draw.
+/// The settings that apply only with sampling.
 const WARPERS: [(&str, FromNumber); 7] = [
     ("temperature", |number| {
         let temperature = number as f32;
@@ -100,20 +100,20 @@ const WARPERS: [(&str, FromNumber); 7] = [
     }),
 ];
 
-fn read_number(config: &Map<String, Value>, key: &str, filter: FromNumber, reading: &mut Reading) {
+fn read_number(config: &Map<String, Value>, key: &str, filter: FromNumber, builder: &mut Builder) {
     let number = match config.get(key) {
         None | Some(Value::Null) => return,
         Some(value) => value.as_f64(),
     };
     match number.ok_or(NOT_A_NUMBER).and_then(filter) {
-        Ok(filter) => reading.set(key, filter),
-        Err(why) => reading.refuse(key, why),
+        Ok(filter) => builder.set(key, filter),
+        Err(why) => builder.refuse(key, why),
     }
 }
 
-/// Settings that change what is written and that Quartet does not have, with the value at which
-/// they do nothing beside null, false, 0 and what is empty.
-const OTHERS: [(&str, f64); 11] = [
+/// Settings that change the output and that Quartet does not support, each with its neutral value.
+/// Null, false, 0 and empty lists are neutral for all of them.
+const UNSUPPORTED: [(&str, f64); 11] = [
     ("num_beams", 1.0),
     ("num_beam_groups", 1.0),
     ("penalty_alpha", 0.0),
@@ -127,9 +127,9 @@ const OTHERS: [(&str, f64); 11] = [
     ("sequence_bias", 0.0),
 ];
 
-fn remark_on_others(config: &Map<String, Value>, reading: &mut Reading) {
-    for (key, neutral) in OTHERS {
-        let idle = match config.get(key) {
+fn remark_on_unsupported(config: &Map<String, Value>, builder: &mut Builder) {
+    for (key, neutral) in UNSUPPORTED {
+        let is_neutral = match config.get(key) {
             None | Some(Value::Null | Value::Bool(false)) => true,
             Some(Value::Number(number)) => number
                 .as_f64()
@@ -138,25 +138,25 @@ fn remark_on_others(config: &Map<String, Value>, reading: &mut Reading) {
             Some(Value::Object(map)) => map.is_empty(),
             Some(_) => false,
         };
-        if !idle {
+        if !is_neutral {
             let why = match key {
                 "bad_words_ids" | "sequence_bias" | "suppress_tokens" => {
                     "Quartet does not read it from this file yet"
                 }
-                _ => "Quartet does not have it yet",
+                _ => "Quartet does not support it yet",
             };
-            reading.refuse(key, why);
+            builder.refuse(key, why);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::advice_of_generation_config;
+    use super::recommended_by_generation_config;
     use crate::generation::PaneSettings;
 
     #[test]
-    fn numbers_are_advice_in_the_order_of_transformers() {
+    fn settings_follow_the_order_of_transformers() {
         for (json, expected) in [
             (
                 r#"{"do_sample": true, "temperature": 0.6, "top_p": 0.9, "eos_token_id": 2}"#,
@@ -176,34 +176,38 @@ mod tests {
             ),
             (r#"{"do_sample": true}"#, "top-k 50, dialect transformers"),
         ] {
-            let advice = advice_of_generation_config(json.as_bytes()).unwrap();
-            assert_eq!(advice.remarks, [] as [&str; 0], "{json}");
-            assert_eq!(advice.source, "generation_config.json");
-            let settings = PaneSettings::from(advice.chain.unwrap());
+            let recommended = recommended_by_generation_config(json.as_bytes()).unwrap();
+            assert_eq!(recommended.remarks, [] as [&str; 0], "{json}");
+            assert_eq!(recommended.source, "generation_config.json");
+            let settings = PaneSettings::from(recommended.chain.unwrap());
             assert_eq!(settings.to_string(), expected, "{json}");
         }
     }
 
     #[test]
-    fn numbers_without_a_word_on_drawing_are_meant_for_drawing() {
-        let advice = advice_of_generation_config(br#"{"temperature": 0.6}"#).unwrap();
-        assert_eq!(advice.chain.unwrap().to_string(), "T 0.6 › top-k 50");
-        assert!(advice.remarks[0].starts_with("do_sample is not set"));
+    fn settings_without_do_sample_are_applied_as_sampling_settings() {
+        let recommended = recommended_by_generation_config(br#"{"temperature": 0.6}"#).unwrap();
+        assert_eq!(recommended.chain.unwrap().to_string(), "T 0.6 › top-k 50");
+        assert!(recommended.remarks[0].starts_with("do_sample is not set"));
     }
 
     #[test]
-    fn a_file_about_other_things_advises_nothing() {
+    fn a_file_without_sampling_settings_recommends_nothing() {
         for json in [
             "{}",
             r#"{"_from_model_config": true, "bos_token_id": 1, "eos_token_id": [2, 3]}"#,
             r#"{"max_new_tokens": 512, "num_beams": 1, "temperature": null}"#,
         ] {
-            assert_eq!(advice_of_generation_config(json.as_bytes()), None, "{json}");
+            assert_eq!(
+                recommended_by_generation_config(json.as_bytes()),
+                None,
+                "{json}"
+            );
         }
     }
 
     #[test]
-    fn what_is_broken_or_absurd_is_remarked_on_and_not_followed() {
+    fn invalid_settings_are_left_out_with_a_remark() {
         for (json, remark) in [
             ("{", "generation_config.json could not be understood"),
             ("[]", "generation_config.json could not be understood"),
@@ -225,16 +229,16 @@ mod tests {
             ),
             (
                 r#"{"num_beams": 4}"#,
-                "num_beams was left out. Quartet does not have it yet",
+                "num_beams was left out. Quartet does not support it yet",
             ),
         ] {
-            let advice = advice_of_generation_config(json.as_bytes()).unwrap();
-            assert_eq!(advice.chain, None, "{json}");
-            assert_eq!(advice.remarks.len(), 1, "{json}");
+            let recommended = recommended_by_generation_config(json.as_bytes()).unwrap();
+            assert_eq!(recommended.chain, None, "{json}");
+            assert_eq!(recommended.remarks.len(), 1, "{json}");
             assert!(
-                advice.remarks[0].starts_with(remark),
+                recommended.remarks[0].starts_with(remark),
                 "{:?}",
-                advice.remarks
+                recommended.remarks
             );
         }
     }

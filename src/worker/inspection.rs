@@ -1,12 +1,12 @@
-//! What can be known without loading a model: what is in a file, which devices there are.
+//! Answers questions that need no loaded model: what a file contains, and which devices there are.
 
 use std::path::PathBuf;
 
 use super::{Devices, Event};
 use crate::engine::{CpuThreads, DeviceChoice, free_memory, inspect};
 
-/// What the files of a model say, and the memory that is free.
-pub(super) fn inspected(path: PathBuf) -> Event {
+/// Reads the headers of a model's files and measures the free memory.
+pub(super) fn inspect_model(path: PathBuf) -> Event {
     let found = inspect(&path).map_err(|error| error.to_string());
     Event::Inspected {
         path,
@@ -15,8 +15,8 @@ pub(super) fn inspected(path: PathBuf) -> Event {
     }
 }
 
-/// The devices that answer now.
-pub(super) fn devices() -> Event {
+/// Lists the devices that are available now.
+pub(super) fn list_devices() -> Event {
     Event::DevicesListed(Devices {
         choices: DeviceChoice::available(),
         build_knows_accelerators: DeviceChoice::build_knows_accelerators(),

@@ -1,4 +1,5 @@
-//! One pane's writing as it runs: draws a token from each row of logits, and knows when to end.
+//! One pane's generation as it runs: samples a token from each row of logits and decides when to
+//! stop.
 
 use std::time::Instant;
 
@@ -10,57 +11,58 @@ use crate::generation::{
     Vocabulary,
 };
 
-/// The forward pass that gave a row of logits.
+/// The forward pass that produced a row of logits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pass {
-    /// How long it took, in seconds.
-    pub forward_secs: f64,
-    /// How many sequences it served.
+pub(super) struct ForwardPass {
+    pub secs: f64,
+    /// How many sequences shared the pass.
     pub n_batch: usize,
 }
 
-/// A model's tokens, as far as panes ask for them while they write.
+/// What a slot needs to know about the model at each step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens<'a> {
-    /// What each stands for.
+pub(super) struct ModelContext<'a> {
     pub vocabulary: &'a Vocabulary,
-    /// Those that end a text.
-    pub ends: &'a [TokenId],
-    /// How many a text can have.
+    /// The tokens that end a text.
+    pub end_tokens: &'a [TokenId],
+    /// The most tokens that a sequence can hold.
     pub n_context: usize,
 }
 
-impl<'a> Tokens<'a> {
-    /// Those of a model.
+impl<'a> ModelContext<'a> {
     pub fn of(model: &'a LoadedModel) -> Self {
         Self {
             vocabulary: &model.vocabulary,
-            ends: &model.end_tokens,
+            end_tokens: &model.end_tokens,
             n_context: model.lm.n_context(),
         }
     }
 }
 
-/// One pane's writing: the tokens so far, and how the next is chosen.
+/// One sequence being generated for a pane: its tokens so far, and how the next one is sampled.
+///
+/// The last token has been sampled but not yet read by the model.
 #[derive(Debug, Clone)]
-pub(super) struct Lane {
+pub(super) struct Slot {
     id: GenerationId,
+    /// The prompt, then the generated tokens.
     tokens: Vec<TokenId>,
     n_prompt: usize,
     chain: SamplerChain,
     seed: u64,
     limits: Limits,
     stop_matcher: StopMatcher,
-    asked_at: Instant,
+    /// The moment of the request. The times of all steps count from here.
+    requested_at: Instant,
 }
 
-impl Lane {
-    /// A pane that is about to continue this prompt.
+impl Slot {
+    /// A slot that is about to continue `prompt`.
     pub fn new(
         id: GenerationId,
         config: GenerationConfig,
         prompt: &[TokenId],
-        asked_at: Instant,
+        requested_at: Instant,
     ) -> Self {
         Self {
             id,
@@ -70,26 +72,25 @@ impl Lane {
             seed: config.seed,
             stop_matcher: StopMatcher::new(&config.limits.stop_strings),
             limits: config.limits,
-            asked_at,
+            requested_at,
         }
     }
 
-    /// The name under which it is reported.
     pub const fn id(&self) -> GenerationId {
         self.id
     }
 
     /// The token that the model has not read yet.
-    pub fn newest(&self) -> Option<TokenId> {
+    pub fn last_token(&self) -> Option<TokenId> {
         self.tokens.last().copied()
     }
 
-    /// Draws a token and reports it. Gives whether the writing goes on.
+    /// Samples a token and reports it. Returns whether the generation continues.
     pub fn advance(
         &mut self,
         logits: &[f32],
-        pass: Pass,
-        tokens: Tokens<'_>,
+        pass: ForwardPass,
+        model: ModelContext<'_>,
         progress: &mut Vec<Progress>,
     ) -> bool {
         let id = self.id;
@@ -98,9 +99,9 @@ impl Lane {
             progress.push(Progress::Finished { id, reason });
             return false;
         }
-        let finish = match self.draw(logits, pass, tokens) {
+        let finish = match self.sample(logits, pass, model) {
             Ok(step) => {
-                let finish = self.finish_after(&step, tokens);
+                let finish = self.finish_after(&step, model);
                 let step = Box::new(step);
                 progress.push(Progress::Stepped { id, step });
                 finish
@@ -122,11 +123,11 @@ impl Lane {
         self.tokens.len() - self.n_prompt
     }
 
-    fn draw(
+    fn sample(
         &mut self,
         logits: &[f32],
-        pass: Pass,
-        tokens: Tokens<'_>,
+        pass: ForwardPass,
+        model: ModelContext<'_>,
     ) -> Result<Step, EngineError> {
         let history = History::new(&self.tokens, self.n_prompt);
         let coins = Coins {
@@ -141,32 +142,35 @@ impl Lane {
         self.tokens.push(sampled.token);
         Ok(Step {
             token: sampled.token,
-            piece: tokens.vocabulary.piece(sampled.token),
+            piece: model.vocabulary.piece(sampled.token),
             trace: sampled.trace,
             time: StepTime {
-                at_secs: self.asked_at.elapsed().as_secs_f64(),
-                forward_secs: pass.forward_secs,
+                at_secs: self.requested_at.elapsed().as_secs_f64(),
+                forward_secs: pass.secs,
                 n_batch: pass.n_batch,
             },
         })
     }
 
-    /// Why the writing ends after this step. What the model or the user meant as an end comes before
-    /// the limits, so that a text that is whole is not reported as cut off.
-    fn finish_after(&mut self, step: &Step, tokens: Tokens<'_>) -> Option<FinishReason> {
-        if self.limits.end_of_text == EndOfText::Stops && tokens.ends.contains(&step.token) {
+    /// Returns why the generation ends after this step, or `None` if it continues.
+    ///
+    /// End-of-text tokens and stop strings take precedence over the limits, so that a complete text
+    /// is not reported as cut off.
+    fn finish_after(&mut self, step: &Step, model: ModelContext<'_>) -> Option<FinishReason> {
+        let is_end = model.end_tokens.contains(&step.token);
+        if self.limits.end_of_text == EndOfText::Stops && is_end {
             return Some(FinishReason::EndOfText);
         }
         if step.piece.kind == PieceKind::Text
-            && let Some(met) = self.stop_matcher.push(&step.piece.bytes)
+            && let Some(stop) = self.stop_matcher.push(&step.piece.bytes)
         {
             return Some(FinishReason::StopString {
-                stop: met.to_owned(),
+                stop: stop.to_owned(),
             });
         }
         if self.n_generated() >= self.limits.max_new_tokens {
             return Some(FinishReason::MaxTokens);
         }
-        (self.tokens.len() > tokens.n_context).then_some(FinishReason::ContextFull)
+        (self.tokens.len() > model.n_context).then_some(FinishReason::ContextFull)
     }
 }

@@ -1,41 +1,43 @@
-//! What a model's author advises: numbers that stand beside the weights, as the chain that they mean.
+//! Sampling settings recommended by the model's author, read from the files next to the weights and
+//! converted to a sampler chain.
 //!
-//! What is broken or absurd becomes a remark and is not followed; it never keeps a model from being
-//! loaded.
+//! Invalid settings are left out with a remark. They never prevent a model from loading.
 
 mod generation_config;
 mod gguf;
 
-pub use generation_config::advice_of_generation_config;
-pub use gguf::advice_of_gguf;
+pub use generation_config::recommended_by_generation_config;
+pub use gguf::recommended_by_gguf;
 
 use crate::decoding::{ChainConfig, Filter, Stage};
 use crate::generation::RecommendedSampling;
 
-/// Advice while it is being read.
-struct Reading {
+/// Recommended settings while they are being read.
+struct Builder {
+    /// The defaults of the tool that the file is written for, with the recommended settings applied.
     chain: ChainConfig,
-    /// Whether anything was taken over.
-    followed: bool,
+    /// Whether the file recommends anything that is valid.
+    has_settings: bool,
+    /// One sentence for each setting that was left out.
     remarks: Vec<String>,
 }
 
-impl Reading {
-    const fn of(chain: ChainConfig) -> Self {
+impl Builder {
+    const fn new(chain: ChainConfig) -> Self {
         Self {
             chain,
-            followed: false,
+            has_settings: false,
             remarks: Vec::new(),
         }
     }
 
-    /// Takes a number over into its stage; one that the stage cannot have is remarked on.
+    /// Replaces the stage of the same kind, or appends one. An invalid setting becomes a remark.
     fn set(&mut self, key: &str, filter: Filter) {
         if let Some(complaint) = filter.complaint() {
             self.refuse(key, &complaint);
             return;
         }
-        self.followed = true;
+        self.has_settings = true;
         let same = |stage: &&mut Stage| {
             std::mem::discriminant(&stage.filter) == std::mem::discriminant(&filter)
         };
@@ -45,32 +47,33 @@ impl Reading {
         }
     }
 
-    /// Leaves a setting as the engine has it.
+    /// Keeps the default of a setting and says why.
     fn refuse(&mut self, key: &str, why: &str) {
         self.remarks.push(format!("{key} was left out. {why}"));
     }
 
-    /// What came of it; nothing where there was no advice at all. Stages that do nothing are left
-    /// out, so that one sees what is advised.
+    /// Returns the recommended settings, or `None` if the file says nothing about sampling. Stages
+    /// that do nothing are removed, so that only effective settings are shown.
     fn finish(mut self, source: &str) -> Option<RecommendedSampling> {
-        if !self.followed && self.remarks.is_empty() {
+        if !self.has_settings && self.remarks.is_empty() {
             return None;
         }
         self.chain.stages.retain(|stage| !stage.filter.is_neutral());
         Some(RecommendedSampling {
             source: source.to_owned(),
-            chain: self.followed.then_some(self.chain),
+            chain: self.has_settings.then_some(self.chain),
             remarks: self.remarks,
         })
     }
 }
 
-/// A count as it stands in a file: a whole number that is not huge; below 0 it is 0, which is off.
+/// Converts a number to a count. Negative numbers become 0, which means off. Returns `None` for
+/// fractions and huge numbers.
 fn count(number: f64) -> Option<u32> {
     let whole = number.is_finite() && number.fract() == 0.0 && number <= f64::from(u32::MAX);
     #[expect(
         clippy::cast_sign_loss,
-        reason = "what is below 0 was raised to 0 before"
+        reason = "negative numbers have been raised to 0"
     )]
     whole.then(|| number.max(0.0) as u32)
 }
