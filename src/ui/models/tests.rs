@@ -203,7 +203,7 @@ fn a_warning_about_memory_can_be_overridden() {
         n_free_bytes: 3_900_000_000,
     });
     window.run_steps(3);
-    window.get_by_label("Needs 5.2 GB of memory, 3.9 are free.");
+    window.get_by_label("Needs 5.2 GB of memory, but only 3.9 GB is free");
     window.get_by_label("Cancel large");
     press(&mut window, "Open all the same large");
     assert!(window.state().model.ready().is_none(), "it is being loaded");
