@@ -53,21 +53,21 @@ fn it_opens_with_the_expected_facts_and_tokenizer() {
 }
 
 #[test]
-fn a_loading_that_is_called_off_ends_there_and_then() {
+fn a_cancelled_load_stops_immediately() {
     for last in [0.0, 0.1, 0.3, 0.6, 1.0] {
-        let mut n_heard_after = 0;
-        let mut is_left = false;
+        let mut n_late_reports = 0;
+        let mut cancelled = false;
         let opened = open_embedded(&Compute::on_cpu(), &mut |fraction| {
-            n_heard_after += usize::from(is_left);
-            is_left |= fraction >= last;
-            if is_left {
+            n_late_reports += usize::from(cancelled);
+            cancelled |= fraction >= last;
+            if cancelled {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
         assert!(opened.unwrap().is_none(), "{last}");
-        assert_eq!(n_heard_after, 0, "{last}");
+        assert_eq!(n_late_reports, 0, "{last}");
     }
 }
 

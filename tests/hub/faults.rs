@@ -195,7 +195,7 @@ fn every_kind_of_request_can_be_rejected() {
 }
 
 #[test]
-fn a_server_that_fails_too_often_ends_it() {
+fn a_download_fails_after_too_many_server_errors() {
     let bench = Bench::new();
     for _ in 0..3 {
         bench.server.fail("GET /cdn", Fault::Refused(500, ""));

@@ -145,7 +145,7 @@ fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.get_by_label_contains("candle-transformers").click();
     window.run_steps(4);
-    window.get_by_label_contains("panes are computed one after another");
+    window.get_by_label_contains("panes decode one at a time");
 }
 
 #[test]
