@@ -154,7 +154,8 @@ enum Content {
 }
 
 impl Content {
-    /// Returns `None` if the text has not reached this step, or never will because it was cut short.
+    /// Returns `None` if the text has not reached this step, or never will because it was cut
+    /// short.
     fn at(generation: &Generation, step: usize) -> Option<Self> {
         if let Some(step) = generation.steps.get(step) {
             return Some(Self::Token(step.token));

@@ -3,8 +3,8 @@
 use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if, what_if_prob};
 use crate::generation::{PromptRecord, Step};
 
-/// For each step of a text, finds the token that another chain and seed would have sampled after the
-/// same preceding tokens. Steps are fed one by one, so a growing text can be followed.
+/// For each step of a text, finds the token that another chain and seed would have sampled after
+/// the same preceding tokens. Steps are fed one by one, so a growing text can be followed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIfReader {
     chain: ChainConfig,

@@ -22,7 +22,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
                 replace(path, bytes, permissions)
             }
         }
-        // A device or pipe has no content to protect, and replacing it with a file would destroy it.
+        // A device or pipe has no content to protect, and replacing it with a file would destroy
+        // it.
         Ok(_) => OpenOptions::new().write(true).open(path)?.write_all(bytes),
         // A dangling link: create its target.
         Err(_) if path.is_symlink() => {
@@ -56,7 +57,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         Err(_) if path.is_symlink() => Ok(()),
         Err(_) => {
             let folder = folder_of(path);
-            is_folder(folder)?;
+            require_folder(folder)?;
             // An unnamed file disappears immediately. Only the kind of the error is kept, because
             // its message would name the temporary file.
             let created = tempfile::tempfile_in(folder).map(drop);
@@ -72,7 +73,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn is_folder(path: &Path) -> io::Result<()> {
+fn require_folder(path: &Path) -> io::Result<()> {
     if fs::metadata(path)?.is_dir() {
         Ok(())
     } else {

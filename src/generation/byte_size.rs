@@ -12,7 +12,7 @@ const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
 impl ByteSize {
     /// Formats the number alone, in the unit of `other`: "3.9" beside "5.2 GB". A size that would
     /// round to "0.0" keeps its unit: "29 MB".
-    pub fn beside(self, other: Self) -> String {
+    fn in_unit_of(self, other: Self) -> String {
         let number = self.number(other.unit());
         if number == "0.0" {
             self.to_string()
@@ -27,7 +27,7 @@ impl ByteSize {
         if self != total && self.to_string() == total.to_string() {
             format!("{} of {} bytes", self.0, total.0)
         } else {
-            format!("{} of {total}", self.beside(total))
+            format!("{} of {total}", self.in_unit_of(total))
         }
     }
 
@@ -89,9 +89,9 @@ mod tests {
     #[test]
     fn two_sizes_side_by_side_share_a_unit() {
         let need = ByteSize(5_200_000_000);
-        assert_eq!(ByteSize(3_900_000_000).beside(need), "3.9");
-        assert_eq!(ByteSize(800_000_000).beside(need), "0.8");
-        assert_eq!(ByteSize(29_000_000).beside(need), "29 MB");
+        assert_eq!(ByteSize(3_900_000_000).in_unit_of(need), "3.9");
+        assert_eq!(ByteSize(800_000_000).in_unit_of(need), "0.8");
+        assert_eq!(ByteSize(29_000_000).in_unit_of(need), "29 MB");
         assert_eq!(ByteSize(800_000_000).of(need), "0.8 of 5.2 GB");
         assert_eq!(
             ByteSize(5_199_999_999).of(need),

@@ -1,6 +1,7 @@
 //! The record of a generation, as plain data: what was requested and what happened.
 //!
-//! This module knows nothing about models, threads, files or windows; it depends only on `decoding`.
+//! This module knows nothing about models, threads, files or windows; it depends only on
+//! `decoding`.
 
 mod byte_size;
 mod config;

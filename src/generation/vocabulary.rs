@@ -25,7 +25,8 @@ impl Vocabulary {
         (0..).map(TokenId).zip(&self.pieces)
     }
 
-    /// Returns a token's piece, or the special piece `<|17|>` if the tokenizer does not know token 17.
+    /// Returns a token's piece, or the special piece `<|17|>` if the tokenizer does not know token
+    /// 17.
     pub fn piece(&self, token: TokenId) -> Piece {
         self.pieces
             .get(token.index())

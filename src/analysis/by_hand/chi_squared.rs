@@ -63,10 +63,9 @@ impl ChiSquared {
 
 /// The survival function of the χ² distribution: the probability that fair draws exceed this χ².
 ///
-/// One minus the regularized lower incomplete gamma function at half the degrees of freedom and half
-/// of χ², computed from its power series
-/// `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …)`:
-/// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
+/// One minus the regularized lower incomplete gamma function at half the degrees of freedom and
+/// half of χ², computed from its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a +
+/// 1) (a + 2)) + …)`: Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
 fn survival(chi_squared: f64, n_freedom: u32) -> f64 {
     let (a, x) = (f64::from(n_freedom) / 2.0, chi_squared / 2.0);
     if x <= 0.0 {
@@ -97,8 +96,8 @@ fn ln_gamma_half(n: u32) -> f64 {
     start + steps.map(|k| (f64::from(k) / 2.0).ln()).sum::<f64>()
 }
 
-/// The critical value: the χ² that fair draws exceed with probability `p_value`. Found by bisection,
-/// because the usual approximation is off by 3 % for few degrees of freedom.
+/// The critical value: the χ² that fair draws exceed with probability `p_value`. Found by
+/// bisection, because the usual approximation is off by 3 % for few degrees of freedom.
 fn critical_value(n_freedom: u32, p_value: f64) -> f64 {
     let (mut low, mut high) = (0.0, f64::from(n_freedom));
     while survival(high, n_freedom) > p_value {

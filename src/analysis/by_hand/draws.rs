@@ -41,8 +41,8 @@ pub enum Untested {
 }
 
 impl Draws {
-    /// Draws `n` times, at `n` consecutive positions. Each draw starts with a fresh chain, so that an
-    /// adaptive selector does not carry state from one draw to the next.
+    /// Draws `n` times, at `n` consecutive positions. Each draw starts with a fresh chain, so that
+    /// an adaptive selector does not carry state from one draw to the next.
     pub fn toss(
         config: &ChainConfig,
         row: &ScoreRow,

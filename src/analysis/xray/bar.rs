@@ -138,7 +138,8 @@ impl CoinBar {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.token.is_some())
     }
 
-    /// Moves the coin and updates the drawn token. Does nothing if the selector uses no single coin.
+    /// Moves the coin and updates the drawn token. Does nothing if the selector uses no single
+    /// coin.
     pub(super) fn move_coin(&mut self, coin: f64) {
         let DrawnBy::OneCoin(_) = self.drawn.by else {
             return;

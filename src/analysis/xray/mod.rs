@@ -1,7 +1,8 @@
-//! X-ray: one step's way through the chain as a table, with a row per candidate, a column per stage,
-//! and the coin bar below.
+//! X-ray: one step's way through the chain as a table, with a row per candidate, a column per
+//! stage, and the coin bar below.
 //!
-//! Every number was recorded or follows from the record. If it does not follow, the cell is unknown.
+//! Every number was recorded or follows from the record. If it does not follow, the cell is
+//! unknown.
 
 mod bar;
 #[cfg(test)]
@@ -232,8 +233,8 @@ impl XrayTable {
         }
     }
 
-    /// Moves the coin along the bar and updates the chosen row. Does nothing if the selector uses no
-    /// single coin.
+    /// Moves the coin along the bar and updates the chosen row. Does nothing if the selector uses
+    /// no single coin.
     pub fn move_coin(&mut self, coin: f64) {
         self.bar.move_coin(coin);
         self.mark(self.bar.drawn.token);

@@ -5,9 +5,9 @@ use crate::decoding::{Filter, Selector, StageReport, Trace};
 
 /// Reconstructs the drawn token's probability after each stage.
 ///
-/// No stage can have cut it. A stage that only cuts preserves the ratio of its probability to that of
-/// any other kept token, and a temperature T takes the T-th root of that ratio. After any other stage
-/// the probability is unknown, except after the last one, where it was recorded.
+/// No stage can have cut it. A stage that only cuts preserves the ratio of its probability to that
+/// of any other kept token, and a temperature T takes the T-th root of that ratio. After any other
+/// stage the probability is unknown, except after the last one, where it was recorded.
 pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> XrayRow {
     let mut cells = Vec::new();
     let mut last = Some(trace.raw_prob);

@@ -1,8 +1,8 @@
 //! The run file: the complete record as readable JSON.
 //!
-//! Fields may be added within a format version; readers ignore unknown fields. A change that an older
-//! reader would misinterpret increments the version, and this module keeps reading older versions.
-//! Format 1:
+//! Fields may be added within a format version; readers ignore unknown fields. A change that an
+//! older reader would misinterpret increments the version, and this module keeps reading older
+//! versions. Format 1:
 //!
 //! | field | meaning |
 //! | --- | --- |

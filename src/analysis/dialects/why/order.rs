@@ -31,7 +31,8 @@ pub(super) fn reasons(sides: &[Side<'_>; 2], [one, other]: &Names) -> Vec<String
     reasons
 }
 
-/// The pairs of stages in the first chain's order that the second chain applies the other way round.
+/// The pairs of stages in the first chain's order that the second chain applies the other way
+/// round.
 fn swapped_pairs<'a>(sides: &'a [Side<'a>; 2]) -> Vec<(&'a Filter, &'a Filter)> {
     let [_, second] = sides;
     let stages: Vec<&Filter> = shared(sides).map(|(filter, _)| filter).collect();
