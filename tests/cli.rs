@@ -507,7 +507,7 @@ fn settings_go_into_the_words_of_other_tools_and_come_back() {
     );
     assert_eq!(
         stderr(&output),
-        "-m is not about choosing tokens\nFor the whole run: --max-tokens 64 --stop='User:'\n"
+        "-m does not affect sampling\nFor the whole run: --max-tokens 64 --stop='User:'\n"
     );
 }
 
@@ -518,7 +518,7 @@ fn settings_that_are_not_understood_are_explained() {
             "--temp hot",
             &["--from", "-"][..],
             1,
-            "error: --temp needs a number, not \"hot\"\n",
+            "error: --temp must be a number, not \"hot\"\n",
         ),
         ("", &["--pane", "top-p 0.9"], 2, "--to <TOOL>"),
         (

@@ -1,4 +1,4 @@
-//! What leaves the program: golden files, a run that reads back, and texts that try to break out.
+//! Export formats: golden files, round trips, and texts that try to break out of their markup.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test export` rewrites the golden files.
 
@@ -10,9 +10,9 @@ use quartet::generation::{ChatRecord, FinishReason, Piece, PromptRecord};
 
 use self::fixture::{greedy, top_p, without_version};
 
-/// The golden run is read and written again, so that no rounding of this machine's is in it.
+/// Loads and renders the golden run, so that this machine's rounding can't affect the result.
 #[test]
-fn the_golden_run_still_loads_and_each_format_writes_it_as_before() {
+fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let golden = |format: ExportFormat| folder.join("export").with_extension(format.extension());
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
@@ -35,7 +35,7 @@ fn the_golden_run_still_loads_and_each_format_writes_it_as_before() {
 }
 
 #[test]
-fn a_run_file_reads_back_as_what_was_written() {
+fn a_run_file_survives_a_round_trip() {
     let finishes = [
         None,
         Some(FinishReason::EndOfText),
@@ -46,7 +46,7 @@ fn a_run_file_reads_back_as_what_was_written() {
         Some(FinishReason::ContextFull),
         Some(FinishReason::Cancelled),
         Some(FinishReason::Failed {
-            error: "the model gave 3 scores that are not numbers".to_owned(),
+            error: "the model returned 3 logits that are not numbers".to_owned(),
         }),
     ];
     for finish in finishes {
@@ -69,7 +69,7 @@ fn a_logit_of_minus_infinity_survives_json() {
 }
 
 #[test]
-fn a_file_from_before_the_draw_s_count_was_kept_is_counted_by_its_stages() {
+fn n_kept_is_reconstructed_for_files_without_it() {
     let written = [greedy(), top_p()];
     let bytes = render(ExportFormat::Json, &[&written[0], &written[1]]);
     let mut file: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
@@ -84,7 +84,7 @@ fn a_file_from_before_the_draw_s_count_was_kept_is_counted_by_its_stages() {
 }
 
 #[test]
-fn a_chat_survives_json_with_what_its_template_made_of_it() {
+fn a_chat_and_its_rendered_prompt_survive_json() {
     let first = greedy();
     let mut chat = greedy();
     chat.prompt = Arc::new(PromptRecord {
@@ -102,15 +102,15 @@ fn a_chat_survives_json_with_what_its_template_made_of_it() {
     assert!(file["panes"][1]["prompt"]["chat"].is_null());
 
     let message = page.find("Message:\n\n").unwrap();
-    let read = page.find("As the model read it, ").unwrap();
+    let rendered = page.find("Rendered by the chat template (").unwrap();
     assert!(
-        message < read && page[read..].contains("<|user|>Once upon"),
+        message < rendered && page[rendered..].contains("<|user|>Once upon"),
         "{page}"
     );
 }
 
 #[test]
-fn panes_of_another_prompt_carry_their_own() {
+fn panes_with_different_prompts_store_their_own() {
     let first = greedy();
     let mut second = greedy();
     second.prompt = Arc::new(PromptRecord {
@@ -131,7 +131,7 @@ fn panes_of_another_prompt_carry_their_own() {
 }
 
 #[test]
-fn a_pane_that_found_its_prompt_in_the_cache_is_of_the_same_run() {
+fn a_pane_with_a_cached_prompt_belongs_to_the_same_run() {
     let first = greedy();
     let mut again = top_p();
     again.prompt = Arc::new(PromptRecord {
@@ -146,34 +146,37 @@ fn a_pane_that_found_its_prompt_in_the_cache_is_of_the_same_run() {
 }
 
 #[test]
-fn what_is_no_run_is_refused_in_a_sentence() {
+fn invalid_run_files_are_rejected_with_a_message() {
     let cases = [
-        ("", "this is not a run of Quartet: EOF while parsing"),
+        ("", "this is not a Quartet run file: EOF while parsing"),
         (
             "{}",
-            "this is not a run of Quartet: missing field `format_version`",
+            "this is not a Quartet run file: missing field `format_version`",
         ),
         (
             r#"{"format_version": 2}"#,
-            "a newer Quartet wrote this file, in format 2; this one reads up to 1",
+            "this file has format 2, but this version of Quartet only reads up to format 1; update",
         ),
         (
             r#"{"format_version": 1, "quartet": "0.1.0"}"#,
-            "this is not a run of Quartet: missing field `panes`",
+            "this is not a Quartet run file: missing field `panes`",
         ),
     ];
-    for (file, sentence) in cases {
+    for (file, message) in cases {
         let error = json::parse(file.as_bytes()).unwrap_err().to_string();
-        assert!(error.starts_with(sentence), "{error}");
+        assert!(error.starts_with(message), "{error}");
     }
     let run = String::from_utf8(render(ExportFormat::Json, &[&greedy()])).unwrap();
     let broken = run.replace("\"token\": 3,", "\"token\": 4000000000,");
     let error = json::parse(broken.as_bytes()).unwrap_err().to_string();
-    assert_eq!(error, "token 4000000000 is in no vocabulary");
+    assert_eq!(
+        error,
+        "this file is damaged: token id 4000000000 is out of range"
+    );
 }
 
 #[test]
-fn nothing_exports_as_nothing() {
+fn an_empty_export_is_valid() {
     let bytes = render(ExportFormat::Json, &[]);
     assert_eq!(json::parse(&bytes).unwrap(), []);
     let table = String::from_utf8(render(ExportFormat::Csv, &[])).unwrap();
@@ -203,13 +206,13 @@ fn no_text_breaks_out_of_its_fence() {
     }
     assert_eq!(fence, None, "every fence is closed");
     for word in ["<script>", "~~~", "````", "# head"] {
-        assert!(!outside.contains(word), "{word} stands outside:\n{outside}");
+        assert!(!outside.contains(word), "{word} is unfenced:\n{outside}");
     }
     assert!(
         outside.contains(r"### 1 · a\|b \# \*c\* \<b\>"),
         "{outside}"
     );
-    assert!(outside.contains("stops at ``\"`|\\n\"``"), "{outside}");
+    assert!(outside.contains("stop sequence ``\"`|\\n\"``"), "{outside}");
     assert!(page.contains(nasty));
 }
 
@@ -233,10 +236,10 @@ fn fields_with_commas_quotes_and_line_breaks_stay_one_field() {
 }
 
 #[test]
-fn formats_are_known_by_their_ending() {
+fn formats_are_recognized_by_their_extension() {
     for format in ExportFormat::ALL {
-        let ending = format.extension().to_uppercase();
-        assert_eq!(ExportFormat::from_extension(&ending), Some(format));
+        let extension = format.extension().to_uppercase();
+        assert_eq!(ExportFormat::from_extension(&extension), Some(format));
     }
     assert_eq!(ExportFormat::from_extension("pdf"), None);
 }
@@ -293,7 +296,7 @@ mod fixture {
         generation("Top-p", ChainConfig::sampled(filters))
     }
 
-    /// Four steps, drawn by the chain itself from logits that are written down here.
+    /// Four steps that the chain samples from fixed logits.
     fn generation(name: &str, chain: ChainConfig) -> Generation {
         let logits: [[f32; 8]; 4] = [
             [-9.0, -4.0, 0.5, 3.0, 2.5, 1.0, -1.0, -2.0],

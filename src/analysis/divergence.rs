@@ -1,63 +1,62 @@
-//! Where panes that continue one prompt part.
+//! Where the texts of panes that continue the same prompt diverge.
 
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Generation, Step};
 
-/// How far panes agree.
+/// Where several texts diverge, if they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Divergence {
-    /// There are fewer than two texts to compare.
+    /// Fewer than two texts have begun.
     NothingToCompare,
-    /// They are the same at every step, each as far as it has come.
+    /// The texts are identical up to the length of the shortest one.
     Agree {
-        /// How many tokens all of them share.
+        /// The number of tokens that all texts share.
         n_shared: usize,
     },
-    /// They part.
+    /// The texts diverge.
     At {
         /// The index of the first step at which they differ.
         step: usize,
-        /// The panes that took the same token there, or that had come to their end, by index; the
-        /// first group holds the first pane that counts there.
+        /// The panes, by index, grouped by their token at that step; panes whose text had ended
+        /// form a group too. The first group contains the first pane that reached the step.
         groups: Vec<Vec<usize>>,
     },
 }
 
 /// Finds the first step at which the generations differ.
 ///
-/// A text that came to its own end parts from those that go on there. One that is still being
-/// written, was stopped or ran into a limit says nothing of the steps that it lacks.
+/// A text that ended by itself diverges from texts that continue there. A text that is still
+/// running, was stopped or reached a limit is not compared beyond its last step.
 pub fn first_divergence(generations: &[Option<&Generation>]) -> Divergence {
     let mut agreement = Agreement::default();
     agreement.follow(generations);
     agreement.divergence(generations)
 }
 
-/// How many steps each of several texts shares with the longest of them, kept while they grow, so
-/// that no step is compared twice.
+/// Finds the divergence of growing texts incrementally: no step is compared twice.
 ///
-/// The longest holds a token wherever any text does, so the texts part where one first parts from
-/// it.
+/// Every text is compared with the longest one, which has a token wherever any text has one. So the
+/// texts diverge at the first step where one of them differs from the longest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// The place of the longest text.
+    /// The index of the longest text.
     longest: usize,
-    /// How many of its first tokens each text shares with the longest, by place.
+    /// For each text, the length of the prefix that it shares with the longest one.
     n_shared: Vec<usize>,
 }
 
 impl Agreement {
-    /// Compares what the texts have gained since the last call. They are the same texts at the same
-    /// places, none of them shorter than it was.
+    /// Compares the steps that were added since the last call. The texts must be the same ones, in
+    /// the same order, and none may have become shorter.
     pub fn follow(&mut self, generations: &[Option<&Generation>]) {
         self.n_shared.resize(generations.len(), 0);
         self.follow_longest(generations);
-        for (place, n_shared) in self.n_shared.iter_mut().enumerate() {
+        for (index, n_shared) in self.n_shared.iter_mut().enumerate() {
             let longest = steps_from(generations, self.longest, *n_shared);
-            *n_shared += if place == self.longest {
+            *n_shared += if index == self.longest {
                 longest.len()
             } else {
-                let own = steps_from(generations, place, *n_shared);
+                let own = steps_from(generations, index, *n_shared);
                 let pairs = own.iter().zip(longest);
                 pairs
                     .take_while(|(own, other)| own.token == other.token)
@@ -67,15 +66,15 @@ impl Agreement {
     }
 
     fn follow_longest(&mut self, generations: &[Option<&Generation>]) {
-        let n_steps = |place: usize| steps_from(generations, place, 0).len();
+        let n_steps = |index: usize| steps_from(generations, index, 0).len();
         let mut longest = self.longest;
-        for place in 0..generations.len() {
-            if n_steps(place) > n_steps(longest) {
-                longest = place;
+        for index in 0..generations.len() {
+            if n_steps(index) > n_steps(longest) {
+                longest = index;
             }
         }
         if longest != self.longest {
-            // What two texts share with a third they share with each other.
+            // Two texts share at least the shorter of the prefixes that they share with a third.
             let n_known = self.n_shared.get(longest).copied().unwrap_or(0);
             for n_shared in &mut self.n_shared {
                 *n_shared = n_known.min(*n_shared);
@@ -84,19 +83,19 @@ impl Agreement {
         }
     }
 
-    /// Where the texts part; those that [`Self::follow`] was called with last.
+    /// Returns where the texts diverge. They must be those of the last call of [`Self::follow`].
     pub fn divergence(&self, generations: &[Option<&Generation>]) -> Divergence {
         let lengths = || present(generations).map(|(_, text)| text.steps.len());
         if lengths().count() < 2 {
             return Divergence::NothingToCompare;
         }
         let longest = generations.get(self.longest).copied().flatten();
-        let parting = present(generations).filter_map(|(place, text)| {
-            let step = *self.n_shared.get(place)?;
-            let parts = Held::at(text, step)? != Held::at(longest?, step)?;
-            parts.then_some(step)
+        let diverging_steps = present(generations).filter_map(|(index, text)| {
+            let step = *self.n_shared.get(index)?;
+            let differs = Content::at(text, step)? != Content::at(longest?, step)?;
+            differs.then_some(step)
         });
-        match parting.min() {
+        match diverging_steps.min() {
             Some(step) => Divergence::At {
                 step,
                 groups: groups_at(generations, step),
@@ -108,53 +107,55 @@ impl Agreement {
     }
 }
 
-/// The steps of the text at a place, without those before `start`.
+/// Returns the steps of a text from step `start` on.
 fn steps_from<'a>(
     generations: &[Option<&'a Generation>],
-    place: usize,
+    index: usize,
     start: usize,
 ) -> &'a [Step] {
-    let generation = generations.get(place).copied().flatten();
+    let generation = generations.get(index).copied().flatten();
     generation
         .and_then(|generation| generation.steps.get(start..))
         .unwrap_or_default()
 }
 
-/// The texts that have begun, with their places.
+/// Iterates over the texts that have at least one token, with their indices.
 fn present<'a>(
     generations: &'a [Option<&'a Generation>],
 ) -> impl Iterator<Item = (usize, &'a Generation)> {
     generations
         .iter()
         .enumerate()
-        .filter_map(|(place, generation)| Some((place, (*generation)?)))
+        .filter_map(|(index, generation)| Some((index, (*generation)?)))
         .filter(|(_, generation)| !generation.steps.is_empty())
 }
 
-/// The panes by what they hold at a step, those that hold nothing left out.
+/// Groups the panes by their content at a step; panes that have not reached the step are left out.
 fn groups_at(generations: &[Option<&Generation>], step: usize) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(Held, Vec<usize>)> = Vec::new();
-    for (place, generation) in present(generations) {
-        let Some(held) = Held::at(generation, step) else {
+    let mut groups: Vec<(Content, Vec<usize>)> = Vec::new();
+    for (index, generation) in present(generations) {
+        let Some(content) = Content::at(generation, step) else {
             continue;
         };
-        match groups.iter_mut().find(|(other, _)| *other == held) {
-            Some((_, group)) => group.push(place),
-            None => groups.push((held, vec![place])),
+        match groups.iter_mut().find(|(other, _)| *other == content) {
+            Some((_, group)) => group.push(index),
+            None => groups.push((content, vec![index])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// What a text holds at a step.
+/// What a text contains at a step.
 #[derive(Clone, Copy, PartialEq)]
-enum Held {
+enum Content {
     Token(TokenId),
-    /// It came to its own end before.
+    /// The text ended by itself before this step.
     End,
 }
 
-impl Held {
+impl Content {
+    /// Returns `None` if the text has not reached this step, or never will because it was cut
+    /// short.
     fn at(generation: &Generation, step: usize) -> Option<Self> {
         if let Some(step) = generation.steps.get(step) {
             return Some(Self::Token(step.token));
@@ -173,7 +174,7 @@ mod tests {
     use crate::generation::testing::generation;
     use crate::generation::{FinishReason, Generation};
 
-    /// A text of these words that ended for this reason.
+    /// A text of these words with this finish reason.
     fn text(words: &[&str], finish: Option<FinishReason>) -> Generation {
         let pieces: Vec<(&str, f64)> = words.iter().map(|word| (*word, 0.5)).collect();
         Generation {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_part_where_they_take_other_tokens() {
+    fn texts_diverge_at_the_first_different_token() {
         let limit = || Some(FinishReason::MaxTokens);
         let texts = [
             text(&[" a", " house"], limit()),
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_stopped_hides_no_fork_behind_its_end() {
+    fn a_text_that_was_cut_short_does_not_hide_a_later_divergence() {
         for finish in [
             None,
             Some(FinishReason::Cancelled),
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_came_to_its_end_parts_from_those_that_go_on() {
+    fn a_text_that_ended_diverges_from_texts_that_continue() {
         let stop = Some(FinishReason::StopString {
             stop: "a".to_owned(),
         });
@@ -253,9 +254,9 @@ mod tests {
         }
     }
 
-    /// The first so many tokens of each text.
-    fn begun(texts: &[Generation], n_steps: [usize; 3]) -> Vec<Generation> {
-        let begun = texts.iter().zip(n_steps).map(|(text, n_steps)| {
+    /// The first `n_steps` tokens of each text.
+    fn prefixes(texts: &[Generation], n_steps: [usize; 3]) -> Vec<Generation> {
+        let prefixes = texts.iter().zip(n_steps).map(|(text, n_steps)| {
             let mut text = text.clone();
             if n_steps < text.steps.len() {
                 text.finish = None;
@@ -263,13 +264,13 @@ mod tests {
             text.steps.truncate(n_steps);
             text
         });
-        begun.collect()
+        prefixes.collect()
     }
 
     #[test]
-    fn texts_that_grow_part_where_they_would_if_they_were_compared_anew() {
+    fn tracking_growing_texts_agrees_with_comparing_from_scratch() {
         let end = || Some(FinishReason::EndOfText);
-        let whole = [
+        let full = [
             text(&[" a", " house", " fox", "."], end()),
             text(&[" a", " house", " fox", ".", " the"], None),
             text(&[" a", " house", ".", " fox"], end()),
@@ -281,7 +282,7 @@ mod tests {
         ] {
             let mut agreement = Agreement::default();
             for n_steps in growth {
-                let texts = begun(&whole, n_steps);
+                let texts = prefixes(&full, n_steps);
                 let texts: Vec<Option<&Generation>> = texts.iter().map(Some).collect();
                 agreement.follow(&texts);
                 assert_eq!(
@@ -292,11 +293,11 @@ mod tests {
             }
         }
         let groups = vec![vec![0, 1], vec![2]];
-        assert_eq!(divergence(&whole), Divergence::At { step: 2, groups });
+        assert_eq!(divergence(&full), Divergence::At { step: 2, groups });
     }
 
     #[test]
-    fn what_was_compared_is_not_looked_at_again() {
+    fn compared_steps_are_not_compared_again() {
         let texts = || [(); 2].map(|()| text(&[" a", " house", " fox"], None));
         let mut agreement = Agreement::default();
         agreement.follow(&texts().each_ref().map(Some));

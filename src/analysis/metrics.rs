@@ -1,24 +1,24 @@
-//! The figures of a generation, computed from its record.
+//! Token counts and speeds of a generation, computed from its record.
 
 use crate::generation::Generation;
 
-/// The figures that a pane shows. Speeds are nothing where there is no time to divide by.
+/// The metrics that a pane shows. A speed is `None` if no time has elapsed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Metrics {
-    /// How many tokens the prompt has.
+    /// The number of tokens in the prompt.
     pub n_prompt: usize,
-    /// How many tokens were generated.
+    /// The number of generated tokens.
     pub n_generated: usize,
-    /// Seconds from the request to the first token.
+    /// Time to first token, measured from the request.
     pub first_token_secs: Option<f64>,
-    /// Prompt tokens read a second; tokens that were still in the cache do not count.
+    /// Prefill speed in tokens per second, without tokens that were already in the KV cache.
     pub prefill_per_sec: Option<f64>,
-    /// Tokens generated a second, from the first token on; reading the prompt is not in it.
+    /// Decode speed in tokens per second, measured from the first token on, so without prefill.
     pub decode_per_sec: Option<f64>,
 }
 
 impl Metrics {
-    /// Computes the figures.
+    /// Computes the metrics of a finished or running generation.
     pub fn of(generation: &Generation) -> Self {
         let prompt = &generation.prompt;
         let first = generation.steps.first().map(|step| step.time.at_secs);
@@ -44,15 +44,15 @@ fn rate(n: usize, secs: Option<f64>) -> Option<f64> {
 pub struct SpeedPoint {
     /// The step's number, counted from 1.
     pub step: usize,
-    /// Seconds from the request.
+    /// Seconds since the request.
     pub at_secs: f64,
-    /// Tokens a second over the last steps.
+    /// Tokens per second over the window that ends at this step.
     pub per_sec: f64,
 }
 
-/// Tokens a second at each step, over a window of `n_window` steps that ends there.
+/// Computes the decode speed at each step, averaged over the last `n_window` steps.
 ///
-/// The first step has no point: the time before it is prefill.
+/// The first step has no point because the time before it is prefill.
 pub fn speed_series(generation: &Generation, n_window: usize) -> Vec<SpeedPoint> {
     let times: Vec<f64> = generation
         .steps

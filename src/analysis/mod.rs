@@ -1,7 +1,7 @@
-//! Figures and explanations computed from a recorded generation: pure functions over `generation` and
-//! `decoding`.
+//! Figures and explanations computed from recorded generations: pure functions over `generation`
+//! and `decoding`.
 //!
-//! This module knows no model, thread, file or window, and never runs the model.
+//! This module knows nothing about models, threads, files or windows, and never runs a model.
 
 pub mod by_hand;
 pub mod dialects;

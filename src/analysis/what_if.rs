@@ -1,21 +1,21 @@
-//! Other settings on a text, without the model.
+//! Replays a recorded text under other settings, without running the model.
 
 use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if, what_if_prob};
 use crate::generation::{PromptRecord, Step};
 
-/// Reads a text step by step and says of each which token another chain and seed would have drawn,
-/// had everything before it been written as it was. A text that grows is read on.
+/// For each step of a text, finds the token that another chain and seed would have sampled after
+/// the same preceding tokens. Steps are fed one by one, so a growing text can be followed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIfReader {
     chain: ChainConfig,
     seed: u64,
     n_prompt: usize,
-    /// The prompt's tokens, and those of the steps that were read.
+    /// The prompt's tokens, followed by those of the steps read so far.
     tokens: Vec<TokenId>,
 }
 
 impl WhatIfReader {
-    /// A reader at the beginning of a text that continues this prompt.
+    /// Creates a reader for a text that continues this prompt.
     pub fn new(prompt: &PromptRecord, chain: ChainConfig, seed: u64) -> Self {
         Self {
             chain,
@@ -25,36 +25,36 @@ impl WhatIfReader {
         }
     }
 
-    /// The chain that is asked about.
+    /// Returns the hypothetical chain.
     pub const fn chain(&self) -> &ChainConfig {
         &self.chain
     }
 
-    /// The seed that is asked about.
+    /// Returns the hypothetical seed.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many steps were read.
+    /// Returns the number of steps read so far.
     pub const fn n_read(&self) -> usize {
         self.tokens.len() - self.n_prompt
     }
 
-    /// Reads the step after those that were read; nothing where it kept no evidence.
+    /// Reads the next step and returns its outcome, or `None` if the step has no evidence.
     pub fn read(&mut self, step: &Step) -> Option<WhatIf> {
         let outcome = self.outcome(self.n_read(), step);
         self.tokens.push(step.token);
         outcome
     }
 
-    /// What was said of the step at this index, which was read.
+    /// Recomputes the outcome of a step that was already read.
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
         what_if(&step.trace.raw, &self.chain, history, coins)
     }
 
-    /// The probability that a token would have had at the step of this index, at least and at most;
-    /// nothing where that can't be told.
+    /// Returns lower and upper bounds on the probability that a token would have had at a step that
+    /// was already read, or `None` if the record does not determine them.
     pub fn prob(&self, index: usize, step: &Step, token: TokenId) -> Option<[f64; 2]> {
         let (history, coins) = self.before(index)?;
         what_if_prob(&step.trace.raw, &self.chain, history, coins, token)
@@ -78,7 +78,7 @@ mod tests {
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
-    /// What would have been drawn at each step under another chain and seed.
+    /// The outcome of each step under another chain and seed.
     fn what_if_steps(
         generation: &Generation,
         chain: &ChainConfig,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_would_have_taken_the_likeliest_at_every_step() {
+    fn greedy_would_have_taken_the_most_likely_token_at_every_step() {
         let generation = generation(&[(" fox", 0.9), (" house", 0.1), (" little", 0.6)]);
         let outcomes = what_if_steps(&generation, &ChainConfig::greedy(), 1);
         let expected: Vec<_> = generation
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_meets_the_coin_of_its_place_and_its_probability() {
+    fn each_step_uses_the_coin_of_its_position() {
         let generation = generation(&[(" fox", 0.4), (" house", 0.1), (" little", 0.3)]);
         let chain = ChainConfig::sampled([]);
         let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), 9);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_grows_is_read_on_as_if_it_had_been_whole() {
+    fn reading_a_growing_text_equals_reading_it_in_full() {
         let words = [" fox", " house", " fox", " little", " fox", " a"];
         let generation = generation(&words.map(|word| (word, 0.3)));
         let settings = "repeat 1.5 last all, temp 0.9, top-p 0.8";

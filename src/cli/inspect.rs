@@ -127,7 +127,7 @@ On disk      1.3 GB
 Context      131072 tokens
 Memory       1.6 GB: 1.3 GB for the weights, 66 MB for each of 4 panes of 1000 tokens
 Free         900 MB
-Warning      Needs 1.6 GB of memory, 0.9 are free.
+Warning      Needs 1.6 GB of memory, but only 900 MB is free
 Unread       the settings could not be read
              model/settings.json
 ";
@@ -137,7 +137,7 @@ Unread       the settings could not be read
             ..outline.clone()
         };
         let borrowed = table(&borrowed, 1, 1000, 9_000_000_000);
-        assert!(borrowed.contains("Note         Runs through candle-transformers"));
+        assert!(borrowed.contains("Note         Runs on candle-transformers"));
         let enough = table(&outline, 1, 1000, 9_000_000_000);
         assert!(!enough.contains("Warning"), "{enough}");
     }

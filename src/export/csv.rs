@@ -1,8 +1,8 @@
-//! A run as a table: one row for each step of each pane, quoted as RFC 4180 asks.
+//! Runs as a CSV table: one row per step of each pane, quoted according to RFC 4180.
 //!
-//! Panes with the same `run` continue the same prompt by the same model; `step` counts from 1.
-//! The `settings` are the words that describe a pane on the command line.
-//! A piece that is no characters leaves `piece` empty and stands in `bytes`, in hexadecimal.
+//! Panes with the same `run` continue the same prompt with the same model; `step` counts from 1.
+//! `settings` is the pane's description in the `--pane` grammar. If a piece is not valid UTF-8,
+//! `piece` is empty and `bytes` contains it in hexadecimal.
 
 use super::runs::runs;
 use super::settings_words;
@@ -30,7 +30,7 @@ const COLUMNS: [&str; 19] = [
     "n_batch",
 ];
 
-/// The table with its head.
+/// Renders the table with its header row.
 pub(super) fn render(generations: &[&Generation]) -> String {
     let mut table = String::new();
     push_row(&mut table, COLUMNS.map(str::to_owned));
@@ -38,16 +38,16 @@ pub(super) fn render(generations: &[&Generation]) -> String {
         for (pane, generation) in &run.panes {
             let settings = settings_words(generation);
             for (step_index, step) in generation.steps.iter().enumerate() {
-                let place = [run_index + 1, *pane, step_index + 1];
-                push_row(&mut table, row(place, generation, &settings, step));
+                let numbers = [run_index + 1, *pane, step_index + 1];
+                push_row(&mut table, row(numbers, generation, &settings, step));
             }
         }
     }
     table
 }
 
-fn row(place: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 19] {
-    let [run, pane, number] = place;
+fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 19] {
+    let [run, pane, number] = numbers;
     let trace = &step.trace;
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
@@ -85,8 +85,8 @@ fn push_row(table: &mut String, fields: [String; 19]) {
     table.push_str("\r\n");
 }
 
-/// A field that means the same to every reader of RFC 4180. Spaces at an end are quoted too, since
-/// some readers trim what is bare.
+/// Quotes a field if RFC 4180 requires it. Fields with leading or trailing spaces are quoted too,
+/// because some readers trim unquoted fields.
 fn quoted(field: &str) -> String {
     let must_quote =
         field.contains([',', '"', '\r', '\n']) || field.starts_with(' ') || field.ends_with(' ');

@@ -1,16 +1,16 @@
-//! Puts bytes where people keep them, whole or not at all.
+//! Writing files atomically: completely or not at all.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file. Whoever reads it meanwhile finds the old one or the new one, never a part, because
-/// the bytes go to a temporary file in the same folder that takes the name when it is whole. A link
-/// stays one, and the file that it points to is written.
+/// Writes a file atomically: concurrent readers see the old or the new content, never a part of it.
+/// The bytes go to a temporary file in the same folder, which is renamed when it is complete. A
+/// symbolic link is kept, and its target is written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     check_writable(path)?;
     match fs::metadata(path) {
-        // "/dev/stdout", where it was sent into a file: what others have written there stays.
+        // "/dev/stdout" redirected to a file: append, to keep what others have written to it.
         Ok(before) if before.is_file() && is_stream(path) => {
             OpenOptions::new().append(true).open(path)?.write_all(bytes)
         }
@@ -22,9 +22,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
                 replace(path, bytes, permissions)
             }
         }
-        // A device or a pipe has no content to lose, and a file in its place would be its end.
+        // A device or pipe has no content to protect, and replacing it with a file would destroy
+        // it.
         Ok(_) => OpenOptions::new().write(true).open(path)?.write_all(bytes),
-        // The file comes to where the link points, where there is none before it.
+        // A dangling link: create its target.
         Err(_) if path.is_symlink() => {
             let mut file = File::create(path)?;
             file.write_all(bytes)?;
@@ -34,32 +35,33 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether the path names an open stream of this program and no file of its own.
+/// Whether the path names one of this process's open streams.
 fn is_stream(path: &Path) -> bool {
     let names = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     path.is_symlink() && names.iter().any(|name| path.starts_with(name))
 }
 
-/// Fails where [`write_whole`] is known to fail, and writes nothing.
+/// Fails if [`write_whole`] would fail, as far as can be known without writing.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        // A new file in its place would pass over that it may not be written.
+        // Renaming over a read-only file would succeed and ignore its permissions.
         Ok(before) if before.is_file() && before.permissions().readonly() => {
             Err(io::ErrorKind::PermissionDenied.into())
         }
         Ok(before) if before.is_file() || before.is_dir() => {
             OpenOptions::new().write(true).open(path).map(drop)
         }
-        // A device or a pipe may wait for its reader until it opens, and what a link without a target
-        // points to is not known.
+        // Opening a pipe may block until it has a reader, and the target of a dangling link is
+        // unknown. So neither is tried.
         Ok(_) => Ok(()),
         Err(_) if path.is_symlink() => Ok(()),
         Err(_) => {
             let folder = folder_of(path);
-            is_folder(folder)?;
-            // A file without a name, which is gone at once: the error of one with a name would tell that.
-            let made = tempfile::tempfile_in(folder).map(drop);
-            made.map_err(|error| error.kind().into())
+            require_folder(folder)?;
+            // An unnamed file disappears immediately. Only the kind of the error is kept, because
+            // its message would name the temporary file.
+            let created = tempfile::tempfile_in(folder).map(drop);
+            created.map_err(|error| error.kind().into())
         }
     }
 }
@@ -71,7 +73,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn is_folder(path: &Path) -> io::Result<()> {
+fn require_folder(path: &Path) -> io::Result<()> {
     if fs::metadata(path)?.is_dir() {
         Ok(())
     } else {
@@ -83,14 +85,14 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::R
     let mut file = temporary_in(folder_of(path))?;
     file.write_all(bytes)?;
     if let Some(permissions) = permissions {
-        // A file system that knows none is no reason to lose the content.
+        // A file system without permissions is no reason to lose the content.
         file.as_file().set_permissions(permissions).ok();
     }
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Unlike other temporary files, ours becomes a usual file, which others may read.
+/// Creates a temporary file that others may read, because it becomes a regular file.
 fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -106,7 +108,7 @@ mod tests {
     use super::write_whole;
 
     #[test]
-    fn a_file_replaces_the_one_before_it_and_leaves_nothing_else() {
+    fn writing_replaces_the_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         write_whole(&path, b"a longer text").unwrap();
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_an_error_and_not_made() {
+    fn a_missing_folder_is_an_error_and_is_not_created() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
         assert!(write_whole(&missing.join("run.json"), b"{}").is_err());
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_may_only_be_read_stays_as_it_is() {
+    fn a_read_only_file_is_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         std::fs::write(&path, b"dear").unwrap();
@@ -138,7 +140,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_and_a_file_keeps_who_may_read_it() {
+    fn links_are_followed_and_permissions_are_kept() {
         use std::fs::{self, Permissions};
         use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -157,7 +159,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_stream_that_was_sent_into_a_file_keeps_what_stands_there() {
+    fn writing_to_a_redirected_stream_appends() {
         use std::io::Write as _;
         use std::os::fd::AsRawFd as _;
 
@@ -172,14 +174,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_device_or_a_pipe_takes_the_bytes_and_stays_what_it_is() {
+    fn devices_and_pipes_are_written_and_not_replaced() {
         use std::io::Read as _;
         use std::os::fd::AsRawFd as _;
         use std::path::PathBuf;
 
         let folder = tempfile::tempdir().unwrap();
         let nowhere = folder.path().join("nowhere");
-        // Not /dev/null itself, which a fault would take away from the whole machine.
+        // A link rather than /dev/null itself, which a bug here would delete for everyone.
         std::os::unix::fs::symlink("/dev/null", &nowhere).unwrap();
         write_whole(&nowhere, b"{}").unwrap();
         assert!(nowhere.is_symlink());

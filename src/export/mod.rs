@@ -1,6 +1,6 @@
-//! A run as a file: JSON to keep and to compute with, Markdown to publish, CSV for spreadsheets.
+//! Exporting runs: JSON to archive and process, Markdown to publish, CSV for spreadsheets.
 //!
-//! Pure functions, and two that touch files. This module knows no window and no engine.
+//! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
 mod csv;
 mod file;
@@ -12,22 +12,22 @@ pub use self::file::{check_writable, write_whole};
 
 use crate::generation::{Generation, PaneSettings};
 
-/// A form in which a run leaves the program.
+/// A file format for exported runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything that was recorded; can be read back.
+    /// The complete record; can be loaded again.
     Json,
-    /// The texts with their settings and figures.
+    /// The texts with their settings and metrics.
     Markdown,
-    /// One row for each step of each pane.
+    /// One row per step of each pane.
     Csv,
 }
 
 impl ExportFormat {
-    /// All, in the order of the menu.
+    /// All formats, in menu order.
     pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Csv];
 
-    /// The word in the menu.
+    /// Returns the name to show in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",
@@ -36,16 +36,16 @@ impl ExportFormat {
         }
     }
 
-    /// What the menu says beside the name.
+    /// Returns the description to show next to the name in the menu.
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Json => "everything that was recorded",
+            Self::Json => "the complete record",
             Self::Markdown => "the texts with their settings",
-            Self::Csv => "one row for each token",
+            Self::Csv => "one row per token",
         }
     }
 
-    /// The ending of such a file, without the dot.
+    /// Returns the file extension without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -54,7 +54,7 @@ impl ExportFormat {
         }
     }
 
-    /// The format of a file with this ending.
+    /// Returns the format with this file extension, ignoring case.
     pub fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -62,7 +62,7 @@ impl ExportFormat {
     }
 }
 
-/// The generations in this format, as the bytes of a file.
+/// Renders the generations as the content of a file.
 pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
     match format {
         ExportFormat::Json => json::render(generations),
@@ -71,7 +71,7 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
     }
 }
 
-/// How a generation chose, in the words that read back as that; its seed and its name are told apart.
+/// Describes a generation's chain in the `--pane` grammar, without its seed and name.
 fn settings_words(generation: &Generation) -> String {
     PaneSettings::from(generation.config.chain.clone()).to_string()
 }
@@ -83,7 +83,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn every_setting_stands_in_the_page_and_in_the_table() {
+    fn markdown_and_csv_contain_every_setting() {
         let mut generation = generation(&[(" the", 0.5)]);
         for words in [
             "top-k 3, dialect transformers, min-keep 4",

@@ -1,17 +1,17 @@
-//! Which generations belong together: those of one model that continue one prompt.
+//! Grouping generations into runs: the same prompt continued by the same model.
 
 use crate::generation::Generation;
 
-/// Generations that may be compared, because one model read the same tokens for all of them.
+/// Generations that can be compared because the same model read the same tokens for all of them.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
-    /// Any of them, for the model and the prompt that they share.
+    /// The first of them, as the source of the shared model and prompt.
     pub first: &'a Generation,
-    /// Each with its number, counted from 1 over all that is exported.
+    /// Each generation with its number, counted from 1 across all runs of the export.
     pub panes: Vec<(usize, &'a Generation)>,
 }
 
-/// Puts the generations into runs, in the order in which each first occurs.
+/// Groups the generations into runs, ordered by their first generation.
 pub(super) fn runs<'a>(generations: &[&'a Generation]) -> Vec<Run<'a>> {
     let mut runs: Vec<Run<'a>> = Vec::new();
     for (index, generation) in generations.iter().enumerate() {
@@ -27,8 +27,8 @@ pub(super) fn runs<'a>(generations: &[&'a Generation]) -> Vec<Run<'a>> {
     runs
 }
 
-/// Whether two generations continue one prompt by one model. How long it took to read the prompt
-/// is not asked: a pane that ran again alone found it in the cache.
+/// Whether two generations continue the same prompt with the same model. Prefill times may differ,
+/// because a pane that was run again finds its prompt in the KV cache.
 pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
     let (first, second) = (&a.prompt, &b.prompt);
     a.model == b.model

@@ -1,18 +1,18 @@
-//! How many bytes, as people say it.
+//! Byte counts in human-readable units.
 
 use std::fmt;
 
-/// A number of bytes that is shown in the unit that suits it: "5.2 GB", "291 MB", "1.2 MB".
+/// A byte count that displays in a fitting decimal unit: "5.2 GB", "291 MB", "1.2 MB".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// The units, each a thousand times the one before it.
+/// Decimal units, each 1,000 times the previous one.
 const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
 
 impl ByteSize {
-    /// The number alone, in the unit in which `other` is shown: "3.9" beside "5.2 GB". What would be
-    /// nothing in that unit is shown in its own: "29 MB".
-    pub fn beside(self, other: Self) -> String {
+    /// Formats the number alone, in the unit of `other`: "3.9" beside "5.2 GB". A size that would
+    /// round to "0.0" keeps its unit: "29 MB".
+    fn in_unit_of(self, other: Self) -> String {
         let number = self.number(other.unit());
         if number == "0.0" {
             self.to_string()
@@ -21,20 +21,21 @@ impl ByteSize {
         }
     }
 
-    /// A part of `whole`: "3.9 of 5.2 GB"; in bytes where both would look alike.
-    pub fn of(self, whole: Self) -> String {
-        if self != whole && self.to_string() == whole.to_string() {
-            format!("{} of {} bytes", self.0, whole.0)
+    /// Formats this size as a part of `total`: "3.9 of 5.2 GB". Uses bytes if the two sizes differ
+    /// but would look the same.
+    pub fn of(self, total: Self) -> String {
+        if self != total && self.to_string() == total.to_string() {
+            format!("{} of {} bytes", self.0, total.0)
         } else {
-            format!("{} of {whole}", self.beside(whole))
+            format!("{} of {total}", self.in_unit_of(total))
         }
     }
 
-    /// How often it can be divided by a thousand.
+    /// The index into [`UNITS`] of the unit to display.
     fn unit(self) -> usize {
         let mut n = self.0 as f64;
         let mut unit = 0;
-        // What would be shown as 1000 is 1 of the next unit.
+        // 999.5 would round to 1000, so it moves on to the next unit.
         while n >= 999.5 && unit + 1 < UNITS.len() {
             n /= 1000.0;
             unit += 1;
@@ -44,7 +45,7 @@ impl ByteSize {
 
     fn number(self, unit: usize) -> String {
         let n = (0..unit).fold(self.0 as f64, |n, _| n / 1000.0);
-        // Whole numbers suffice below a gigabyte, as long as they have two digits.
+        // No decimals below a gigabyte, unless only one digit would be left.
         if unit == 0 || (unit < 3 && n >= 9.95) {
             format!("{n:.0}")
         } else {
@@ -66,7 +67,7 @@ mod tests {
     use super::ByteSize;
 
     #[test]
-    fn sizes_have_as_many_digits_as_matter() {
+    fn sizes_are_shown_with_two_or_three_digits() {
         for (n_bytes, expected) in [
             (0, "0 bytes"),
             (999, "999 bytes"),
@@ -88,9 +89,9 @@ mod tests {
     #[test]
     fn two_sizes_side_by_side_share_a_unit() {
         let need = ByteSize(5_200_000_000);
-        assert_eq!(ByteSize(3_900_000_000).beside(need), "3.9");
-        assert_eq!(ByteSize(800_000_000).beside(need), "0.8");
-        assert_eq!(ByteSize(29_000_000).beside(need), "29 MB");
+        assert_eq!(ByteSize(3_900_000_000).in_unit_of(need), "3.9");
+        assert_eq!(ByteSize(800_000_000).in_unit_of(need), "0.8");
+        assert_eq!(ByteSize(29_000_000).in_unit_of(need), "29 MB");
         assert_eq!(ByteSize(800_000_000).of(need), "0.8 of 5.2 GB");
         assert_eq!(
             ByteSize(5_199_999_999).of(need),

@@ -1,38 +1,35 @@
-//! What is asked of one generation.
+//! The settings of one generation: chain, seed and limits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::ChainConfig;
 
-/// All that decides what a generation writes, given a model and a prompt.
+/// Everything that determines the generated text, given a model and a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GenerationConfig {
-    /// How each token is chosen.
     pub chain: ChainConfig,
-    /// What the coins depend on, beside the position.
+    /// Together with the position, determines every coin.
     pub seed: u64,
-    /// When it ends.
     pub limits: Limits,
 }
 
-/// When a generation ends, the same for all panes.
+/// Stopping criteria, shared by all panes of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The most tokens to generate; the one that ends the text counts.
+    /// The maximum number of tokens to generate, including an end-of-text token.
     pub max_new_tokens: usize,
-    /// The texts after which to stop; empty ones are passed over.
+    /// Stop sequences; empty strings are ignored.
     pub stop_strings: Vec<String>,
-    /// What the model's own end-of-text tokens mean.
     pub end_of_text: EndOfText,
 }
 
-/// What is done when the model draws one of its end-of-text tokens.
+/// What happens when the chain samples one of the model's end-of-text tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndOfText {
-    /// The generation ends.
+    /// Generation ends.
     Stops,
-    /// The token counts as any other, and writing goes on.
+    /// The token is treated like any other, and generation continues.
     Ignored,
 }
 

@@ -2,26 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a generation ended. The end of a text, and being stopped, are reasons and not errors.
+/// Why a generation ended. Reaching the end of the text and being stopped are not errors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model drew one of its end-of-text tokens.
+    /// The chain sampled one of the model's end-of-text tokens.
     EndOfText,
-    /// The text held one of the stop strings.
-    StopString {
-        /// The one that was met.
-        stop: String,
-    },
-    /// The limit on new tokens was reached.
+    /// The text contained this stop sequence.
+    StopString { stop: String },
+    /// `max_new_tokens` was reached.
     MaxTokens,
-    /// The model can read no further.
+    /// The sequence fills the model's context window.
     ContextFull,
     /// The user stopped it.
     Cancelled,
-    /// A step failed; what was written before it is kept.
+    /// A step failed; the text generated before it is kept.
     Failed {
-        /// What happened, fit to be shown.
+        /// A message that can be shown to the user.
         error: String,
     },
 }

@@ -1,6 +1,6 @@
-//! The name under which a generation is asked for and reported.
+//! The id that links a generation request to its events.
 
-/// A generation that was asked for. Never used twice, so that late news of an abandoned one is told
-/// apart.
+/// Identifies a requested generation. Ids are never reused, so late events of an abandoned
+/// generation can be recognized and dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GenerationId(pub u64);

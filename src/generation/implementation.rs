@@ -1,25 +1,24 @@
-//! Who computes a model, and what that means for the panes.
+//! Which code runs a model, and what that means for the panes.
 
 use serde::{Deserialize, Serialize};
 
-/// Who computes a model.
+/// The code that runs a model's forward pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Implementation {
-    /// Our own decoder: panes are read together and share what they have in common.
+    /// Our own decoder: panes decode as one batch and share the KV cache of their common prefix.
     #[default]
     Quartet,
-    /// candle-transformers, for families that our decoder does not know.
+    /// candle-transformers, for architectures that our decoder does not support.
     CandleTransformers,
 }
 
 impl Implementation {
-    /// Whether this is our own decoder.
     pub const fn is_quartet(&self) -> bool {
         matches!(self, Self::Quartet)
     }
 
-    /// What it is called where it is not our own decoder.
+    /// Returns the display name, or `None` for our own decoder, which needs no mention.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Quartet => None,
@@ -27,13 +26,13 @@ impl Implementation {
         }
     }
 
-    /// What the model can't do because of it, as a sentence; none for our own decoder.
+    /// Returns a sentence about its limitations, or `None` for our own decoder.
     pub const fn limits(self) -> Option<&'static str> {
         match self {
             Self::Quartet => None,
             Self::CandleTransformers => Some(
-                "Runs through candle-transformers: panes are computed one after another, and a text \
-                 that is cut or branched may be read again",
+                "Runs on candle-transformers: panes decode one at a time, and a text that you cut \
+                 or branch may need another prefill",
             ),
         }
     }

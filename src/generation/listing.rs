@@ -1,6 +1,6 @@
-//! Words as they stand inside a sentence: several in a row, and the names of stages.
+//! Helpers for building sentences: lists of words and stage names.
 
-/// Words in a sentence: "a, b and c".
+/// Joins words for use in a sentence: "a, b and c".
 pub(crate) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
@@ -10,7 +10,7 @@ pub(crate) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     }
 }
 
-/// A stage's name inside a sentence: "top-p", but "DRY".
+/// Lowercases a stage's name for use inside a sentence, except initials: "top-p", but "DRY".
 pub(crate) fn in_sentence(name: &str) -> String {
     let is_initials = name.chars().all(char::is_uppercase);
     if is_initials {

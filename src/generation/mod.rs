@@ -1,6 +1,7 @@
-//! The record of a generation: what was asked and what happened, as plain data.
+//! The record of a generation, as plain data: what was requested and what happened.
 //!
-//! This module knows no model, thread, file or window; it depends only on `decoding`.
+//! This module knows nothing about models, threads, files or windows; it depends only on
+//! `decoding`.
 
 mod byte_size;
 mod config;

@@ -1,4 +1,4 @@
-//! What is known of the model that wrote something.
+//! Facts about the model that generated a text.
 
 use std::num::NonZeroUsize;
 
@@ -6,42 +6,39 @@ use serde::{Deserialize, Serialize};
 
 use super::Implementation;
 
-/// Which model it was, so that a run can be named, compared and made again.
+/// Identifies a model, so that a run can be labeled, compared and reproduced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// Its name as people say it.
+    /// The display name.
     pub name: String,
-    /// The family it belongs to, as its file names it: "llama".
+    /// The architecture as the model file spells it: "llama".
     pub architecture: String,
-    /// Who computes it.
     #[serde(default, skip_serializing_if = "Implementation::is_quartet")]
     pub implementation: Implementation,
-    /// How many weights it has.
     pub n_params: u64,
-    /// How its weights are stored: `Q8_0`, `F16`.
+    /// The format of the weights: `Q8_0`, `F16`.
     pub quantization: String,
-    /// Where it runs: "CPU", "CUDA 0".
+    /// The device that runs it: "CPU", "CUDA 0".
     pub device: String,
-    /// With how many threads it computes on the processor; nothing elsewhere, and where it was not told.
+    /// The number of CPU threads, or `None` if the model runs on a GPU or the number is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_threads: Option<NonZeroUsize>,
-    /// The size of its vocabulary.
     pub n_vocab: usize,
-    /// How many tokens it can read.
+    /// The size of the context window, in tokens.
     pub n_context: usize,
-    /// The file's name without its folder; "embedded" for the one inside the program.
+    /// The file name without its folder; "embedded" for the built-in model.
     pub file: String,
-    /// SHA-256 of the weights' file, in hexadecimal.
+    /// SHA-256 of the weights file, in hexadecimal.
     pub sha256: String,
 }
 
 impl ModelInfo {
-    /// Whether both write the same: the number of threads changes no token.
-    pub fn writes_like(&self, other: &Self) -> bool {
-        let apart_from_threads = Self {
+    /// Returns whether both models generate the same tokens. The number of threads does not matter.
+    pub fn is_equivalent_to(&self, other: &Self) -> bool {
+        let with_same_threads = Self {
             n_threads: other.n_threads,
             ..self.clone()
         };
-        apart_from_threads == *other
+        with_same_threads == *other
     }
 }

@@ -1,65 +1,61 @@
-//! What is known of a model before it is loaded.
+//! Facts about a model that are known before it is loaded.
 
 use super::{ByteSize, Implementation};
 
-/// What a model's files say of it without being read whole.
+/// What the headers of a model's files say, without reading the weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelOutline {
-    /// Its name as people say it.
+    /// The display name.
     pub name: String,
-    /// The family it belongs to, as its file names it: "llama".
+    /// The architecture as the model file spells it: "llama".
     pub architecture: String,
-    /// Who would compute it.
     pub implementation: Implementation,
-    /// How many weights it has.
     pub n_params: u64,
-    /// How most of its weights are stored: `Q8_0`, `F16`.
+    /// The format of most of the weights: `Q8_0`, `F16`.
     pub quantization: String,
-    /// How many tokens it can read.
+    /// The size of the context window, in tokens.
     pub n_context: usize,
-    /// The size of its files of weights, in bytes.
+    /// The total size of the weight files.
     pub n_file_bytes: u64,
-    /// How many bytes of weights one forward pass reads.
+    /// Bytes of weights that one forward pass reads.
     pub n_step_bytes: u64,
-    /// What it takes to run it.
     pub memory: MemoryNeed,
-    /// The width of a key-value head, where keys and values can be kept in other numbers than usual.
+    /// The dimension of a key-value head, or `None` if the number format of the KV cache is fixed.
     pub head_dim: Option<usize>,
-    /// What of its files can't be read although it works without, and why; nothing where all can.
+    /// An error about an optional file that could not be read, or `None` if there was none.
     pub unread: Option<String>,
 }
 
-/// The memory that a model takes on the processor.
+/// The memory that a model needs on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNeed {
-    /// Bytes of weights, in the form in which they are used.
+    /// Bytes of weights in memory, which can differ from their size on disk.
     pub n_weight_bytes: u64,
-    /// Bytes of keys and values for each token that a sequence has read.
+    /// Bytes of KV cache for each token of a sequence.
     pub n_cache_bytes_per_token: u64,
-    /// Bytes that a sequence takes whatever its length: the states of layers without attention.
+    /// Bytes for each sequence regardless of its length: the states of layers without attention.
     pub n_state_bytes: u64,
 }
 
 impl MemoryNeed {
-    /// Bytes of what one pane with this many tokens keeps of them.
+    /// Returns the cache size of one pane with this many tokens, in bytes.
     pub const fn n_cache_bytes(&self, n_tokens: usize) -> u64 {
         self.n_cache_bytes_per_token
             .saturating_mul(n_tokens as u64)
             .saturating_add(self.n_state_bytes)
     }
 
-    /// Bytes in all, with so many panes of so many tokens each. What panes share counts for each of
-    /// them, so that it is the most they can take.
+    /// Returns the total memory for `n_panes` panes of `n_tokens` tokens each, in bytes. This is an
+    /// upper bound: a prefix that panes share counts once for each of them.
     pub const fn n_bytes(&self, n_panes: usize, n_tokens: usize) -> u64 {
         let n_all_cache_bytes = self.n_cache_bytes(n_tokens).saturating_mul(n_panes as u64);
         self.n_weight_bytes.saturating_add(n_all_cache_bytes)
     }
 
-    /// The warning that so many bytes are needed where only `n_free` are free; none where they suffice.
+    /// Returns a warning if fewer bytes are free than needed, or `None` if there is enough memory.
     pub fn shortage(n_needed: u64, n_free: u64) -> Option<String> {
-        let needed = ByteSize(n_needed);
-        let free = ByteSize(n_free).beside(needed);
-        (n_needed > n_free).then(|| format!("Needs {needed} of memory, {free} are free."))
+        let (needed, free) = (ByteSize(n_needed), ByteSize(n_free));
+        (n_needed > n_free).then(|| format!("Needs {needed} of memory, but only {free} is free"))
     }
 }
 
@@ -68,7 +64,7 @@ mod tests {
     use super::MemoryNeed;
 
     #[test]
-    fn every_pane_has_a_cache_of_its_own() {
+    fn every_pane_counts_its_full_cache() {
         let need = MemoryNeed {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
@@ -80,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_counts_once_for_each_pane() {
+    fn a_recurrent_state_counts_once_per_pane() {
         let need = MemoryNeed {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 0,
@@ -91,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn a_shortage_is_told_in_one_unit() {
+    fn a_shortage_names_both_sizes() {
         assert_eq!(
             MemoryNeed::shortage(5_200_000_000, 3_900_000_000).as_deref(),
-            Some("Needs 5.2 GB of memory, 3.9 are free.")
+            Some("Needs 5.2 GB of memory, but only 3.9 GB is free")
         );
         assert_eq!(MemoryNeed::shortage(5, 5), None);
     }

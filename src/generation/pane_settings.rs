@@ -9,11 +9,9 @@ use crate::generation::in_sentence;
 /// What makes one pane differ from another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaneSettings {
-    /// How it is called.
     pub name: String,
-    /// How it chooses.
     pub chain: ChainConfig,
-    /// Its own seed; nothing where it shares that of the run.
+    /// This pane's own seed, or `None` to use the run's seed.
     pub seed: Option<u64>,
 }
 
@@ -33,7 +31,8 @@ impl PaneSettings {
         .map(Self::from)
     }
 
-    /// Another chain; the name follows it for as long as it is the one that the chain gave it.
+    /// Replaces the chain. A name that was derived from the old chain is derived anew; a name that
+    /// the user chose stays.
     pub fn set_chain(&mut self, chain: ChainConfig) {
         if self.name == default_name(&self.chain) {
             self.name = default_name(&chain);
@@ -43,7 +42,7 @@ impl PaneSettings {
 }
 
 impl From<ChainConfig> for PaneSettings {
-    /// A pane named after its chain, with the seed of the run.
+    /// Creates a pane that is named after its chain and uses the run's seed.
     fn from(chain: ChainConfig) -> Self {
         Self {
             name: default_name(&chain),
@@ -53,7 +52,7 @@ impl From<ChainConfig> for PaneSettings {
     }
 }
 
-/// The name of a pane that was given none: "Greedy", "Top-k + top-p", "Temperature".
+/// Derives a pane's name from its chain: "Greedy", "Top-k + top-p", "Temperature".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
     if chain.is_greedy() {
         return "Greedy".to_owned();
@@ -63,12 +62,12 @@ pub(crate) fn default_name(chain: &ChainConfig) -> String {
     }
     let (cutting, reshaping): (Vec<&Filter>, Vec<&Filter>) =
         chain.active().partition(|filter| filter.cuts());
-    let telling = if cutting.is_empty() {
+    let named = if cutting.is_empty() {
         reshaping
     } else {
         cutting
     };
-    let names: Vec<&str> = telling.iter().map(|filter| filter.name()).collect();
+    let names: Vec<&str> = named.iter().map(|filter| filter.name()).collect();
     match names.as_slice() {
         [] => "Pure sampling".to_owned(),
         [first, others @ ..] => others.iter().fold((*first).to_owned(), |name, other| {

@@ -1,29 +1,27 @@
-//! What a token stands for in a text: bytes, which may be half a character.
+//! The text of a token: bytes, which may be only part of a character.
 
 use serde::{Deserialize, Serialize};
 
-/// The part of a text that one token stands for.
+/// The text of one token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// The bytes that the token adds to the text; for a special token its written form.
+    /// The bytes that the token adds to the text, or a special token's name.
     #[serde(with = "piece_bytes")]
     pub bytes: Vec<u8>,
-    /// Whether it is text at all.
     pub kind: PieceKind,
 }
 
-/// Whether a token is a part of the text or a sign for the model.
+/// Whether a token is ordinary text or a special token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PieceKind {
-    /// A part of the text.
     Text,
-    /// A sign such as `</s>` that no text contains.
+    /// A control token such as `</s>`, which is not part of the visible text.
     Special,
 }
 
 impl Piece {
-    /// A part of the text.
+    /// Creates an ordinary piece; the bytes need not be valid UTF-8.
     pub fn text(bytes: impl Into<Vec<u8>>) -> Self {
         Self {
             bytes: bytes.into(),
@@ -31,7 +29,7 @@ impl Piece {
         }
     }
 
-    /// A special token in its written form.
+    /// Creates a special token with this name, such as `</s>`.
     pub fn special(name: &str) -> Self {
         Self {
             bytes: name.as_bytes().to_vec(),
@@ -39,14 +37,14 @@ impl Piece {
         }
     }
 
-    /// The piece as characters, or nothing where it holds a part of one.
+    /// Returns the piece as a string, or `None` if it contains a partial character.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
     }
 }
 
 impl std::fmt::Display for Piece {
-    /// The characters; where the bytes are none, their hexadecimal values: "E2 82".
+    /// Shows the text, or the bytes in hexadecimal ("E2 82") if they are not valid UTF-8.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(text) = self.as_str() {
             return f.write_str(text);
@@ -56,7 +54,7 @@ impl std::fmt::Display for Piece {
     }
 }
 
-/// A string where the bytes are one, a list of bytes otherwise.
+/// Serializes bytes as a string if they are valid UTF-8, and as a list of bytes otherwise.
 mod piece_bytes {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,32 +1,30 @@
-//! A prompt as the user gives it: a text to continue, or a message to answer; and its tokens.
+//! Prompts as the user enters them (a text to continue or a message to answer), and their tokens.
 
 use super::Piece;
 use crate::decoding::TokenId;
 
-/// A prompt as the user gives it.
+/// A prompt as the user entered it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PromptText {
-    /// What the user wrote.
     pub text: String,
-    /// What the model is to make of it.
     pub form: PromptForm,
 }
 
-/// What a model is to make of a prompt.
+/// Whether the model continues the prompt or answers it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PromptForm {
-    /// Continue it, as it stands.
+    /// Continue the text unchanged.
     #[default]
     Raw,
-    /// Answer it: it is a message, to be put into the model's chat template.
+    /// Answer the text, rendered as a user message with the model's chat template.
     Chat {
-        /// How the model is to behave; empty for nothing.
+        /// The system prompt; empty for none.
         system: String,
     },
 }
 
 impl PromptText {
-    /// A text to continue.
+    /// Creates a prompt that the model continues.
     pub fn raw(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -34,7 +32,7 @@ impl PromptText {
         }
     }
 
-    /// A message to answer.
+    /// Creates a message that the model answers.
     pub fn chat(text: impl Into<String>, system: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -57,35 +55,32 @@ impl From<&str> for PromptText {
     }
 }
 
-/// One token of a prompt as a model reads it.
+/// One token of a tokenized prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptToken {
-    /// Its place in the vocabulary.
     pub id: TokenId,
-    /// What it stands for.
     pub piece: Piece,
 }
 
-/// How a message was put before a model.
+/// How a chat message was presented to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatRecord {
-    /// How the model was to behave; empty for nothing.
+    /// The system prompt; empty for none.
     pub system: String,
-    /// The text that the chat template made, which is what the model read.
+    /// The chat template's output, which is the text that the model read.
     pub rendered: String,
 }
 
-/// Whether a model can be talked to.
+/// Whether a model has a usable chat template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ChatSupport {
-    /// It has no chat template, and only continues texts.
+    /// The model has no chat template; it can only continue texts.
     #[default]
     Missing,
-    /// It has a chat template.
     Ready,
-    /// It has a chat template that can't be used.
+    /// The chat template can't be used.
     Broken {
-        /// Why not, fit to be shown.
+        /// The reason, which can be shown to the user.
         error: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The record of a run: everything that was asked and everything that happened.
+//! The record of a generation: prompt, settings, and every step with its evidence.
 
 use std::sync::Arc;
 
@@ -8,74 +8,65 @@ use crate::decoding::{TokenId, Trace};
 /// A prompt as the model read it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptRecord {
-    /// What the user wrote.
+    /// The text that the user entered.
     pub text: String,
-    /// What the model read in place of it, where it was a message to answer.
+    /// For a chat message, what the model read instead of `text`.
     pub chat: Option<ChatRecord>,
-    /// The tokens that it became, with those that the model puts in front.
+    /// The prompt's tokens, including a beginning-of-text token if the model adds one.
     pub tokens: Vec<TokenId>,
-    /// What each token stands for.
+    /// The text of each of `tokens`.
     pub pieces: Vec<Piece>,
-    /// How many of the tokens were read for this run; those before them were still in the cache.
+    /// How many tokens this run prefilled; the tokens before them were already in the KV cache.
     pub n_prefilled: usize,
-    /// How long reading them took, in seconds.
     pub prefill_secs: f64,
 }
 
-/// One generated token with its evidence; complete when it is made.
+/// One generated token with its evidence. A step is complete when created and never changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The token.
     pub token: TokenId,
-    /// What it stands for.
     pub piece: Piece,
-    /// How it was chosen.
+    /// How the chain picked the token.
     pub trace: Trace,
-    /// When it was made.
     pub time: StepTime,
 }
 
-/// When a step was made, and with whom.
+/// When a step was decoded, and in how large a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StepTime {
-    /// Seconds from the moment at which the generation was asked for.
+    /// Seconds since the generation was requested.
     pub at_secs: f64,
-    /// How long the forward pass took that gave this step's logits, in seconds.
+    /// Duration of the forward pass that computed this step's logits.
     pub forward_secs: f64,
-    /// How many sequences that forward pass served.
+    /// The number of sequences in that forward pass.
     pub n_batch: usize,
 }
 
-/// One pane's writing: what was asked, what happened.
+/// One pane's run: what was requested and what happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generation {
-    /// The pane's name when it was started.
+    /// The pane's name when the run started.
     pub name: String,
-    /// What was asked.
     pub config: GenerationConfig,
-    /// Which model wrote.
     pub model: Arc<ModelInfo>,
-    /// What that model's tokens stand for.
     pub vocabulary: Arc<Vocabulary>,
-    /// What was read.
     pub prompt: Arc<PromptRecord>,
-    /// What was written, with the evidence of each token.
     pub steps: Vec<Step>,
-    /// Why it ended; nothing while it is being written.
+    /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
 }
 
 impl Generation {
-    /// Whether another text goes on from the same tokens, by the same model.
+    /// Returns whether both generations continue the same prompt tokens with an equivalent model.
     pub fn begins_like(&self, other: &Self) -> bool {
         let same_prompt =
             Arc::ptr_eq(&self.prompt, &other.prompt) || self.prompt.tokens == other.prompt.tokens;
         same_prompt
-            && (Arc::ptr_eq(&self.model, &other.model) || self.model.writes_like(&other.model))
+            && (Arc::ptr_eq(&self.model, &other.model) || self.model.is_equivalent_to(&other.model))
     }
 
-    /// The text that was written, without special tokens; bytes that are no character become U+FFFD.
-    /// A stop string that ended the text, and what follows it, are not part of it.
+    /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop
+    /// sequence ended the generation, the text ends before it.
     pub fn text(&self) -> String {
         let bytes: Vec<u8> = self
             .steps

@@ -1,4 +1,4 @@
-//! Small generations for tests: real traces of a real chain over made-up logits.
+//! Small generations for tests: a real chain's traces over synthetic logits.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::{
 use crate::decoding::filters::Temperature;
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId, Trace};
 
-/// What else could have been written at each step; ids 0 to 7.
-const OTHERS: [&str; 8] = [
+/// The base vocabulary, ids 0 to 7, so that every step has alternatives.
+const ALTERNATIVES: [&str; 8] = [
     "</s>", " the", " a", " little", " house", " fox", ".", "\n\n",
 ];
 
-/// A finished generation that wrote these pieces, each with its probability before the chain;
-/// `</s>` is a special token.
+/// A finished generation of these pieces, each with its probability before the chain; `</s>` is a
+/// special token.
 pub(crate) fn generation(pieces: &[(&str, f64)]) -> Generation {
     let pieces: Vec<(Piece, f64)> = pieces
         .iter()
@@ -24,9 +24,9 @@ pub(crate) fn generation(pieces: &[(&str, f64)]) -> Generation {
     generation_of(&pieces)
 }
 
-/// The same from pieces that may be special tokens or parts of characters.
+/// Like [`generation`], for pieces that may be special tokens or partial characters.
 pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
-    let mut vocabulary: Vec<Piece> = OTHERS.map(piece).to_vec();
+    let mut vocabulary: Vec<Piece> = ALTERNATIVES.map(piece).to_vec();
     for (piece, _) in pieces {
         if !vocabulary.contains(piece) {
             vocabulary.push(piece.clone());
@@ -95,8 +95,8 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
     }
 }
 
-/// The trace of a step at which the model gave `token` this probability, and each other token half
-/// of what the one before it got; the coin falls on `token`.
+/// The trace of a step at which the model assigns `prob` to `token` and each other token gets half
+/// the probability of the previous one; the coin falls on `token`.
 fn trace(token: TokenId, prob: f64, n_vocab: usize, chain: &ChainConfig) -> Trace {
     let prob = prob.clamp(1e-9, 1.0 - 1e-9);
     let mut share = 1.0 - prob;

@@ -1,46 +1,47 @@
-//! Finding tokens: by what one types, and for a text that is to be made of them.
+//! Finding tokens by typed text, and spelling a text with tokens.
 
 use super::{Piece, PieceKind, Vocabulary};
 use crate::decoding::TokenId;
 
-/// How well a token fits what was typed, the best first; of equals the shorter one, then the lower
-/// id.
-type Fit = (u8, usize, TokenId);
+/// A search result's sort key: match quality (0 is best), then length, then id.
+type Match = (u8, usize, TokenId);
 
 impl Vocabulary {
-    /// The tokens that fit what was typed: the one of this id, then those of this very text, those
-    /// that begin with it, and those that contain it. A space before a word may be left out.
-    pub fn find(&self, typed: &str, most: usize) -> Vec<TokenId> {
-        let wanted = typed.to_lowercase();
-        if wanted.is_empty() || most == 0 {
+    /// Finds up to `n_max` tokens that match the typed text, best first: the token with this id,
+    /// then exact matches, then tokens that start with the text, then tokens that contain it. A
+    /// token's leading space may be omitted.
+    pub fn find(&self, typed: &str, n_max: usize) -> Vec<TokenId> {
+        let lowercase = typed.to_lowercase();
+        if lowercase.is_empty() || n_max == 0 {
             return Vec::new();
         }
-        // "+5" is a text, and would be parsed as a number.
+        // "+5" is text, although it parses as a number.
         let is_id = typed.bytes().all(|byte| byte.is_ascii_digit());
         let typed_id = typed.parse::<u32>().ok().filter(|_| is_id);
-        let fits = self.iter().filter_map(|(token, piece)| {
+        let found = self.iter().filter_map(|(token, piece)| {
             let text = piece.to_string();
-            let fit = if typed_id == Some(token.0) {
+            let quality = if typed_id == Some(token.0) {
                 0
             } else {
-                fit(&text, typed, &wanted)?
+                match_quality(&text, typed, &lowercase)?
             };
-            Some((fit, text.len(), token))
+            Some((quality, text.len(), token))
         });
-        let mut fits: Vec<Fit> = fits.collect();
-        if fits.len() > most {
-            fits.select_nth_unstable(most);
-            fits.truncate(most);
+        let mut matches: Vec<Match> = found.collect();
+        if matches.len() > n_max {
+            matches.select_nth_unstable(n_max);
+            matches.truncate(n_max);
         }
-        fits.sort_unstable();
-        fits.into_iter().map(|(.., token)| token).collect()
+        matches.sort_unstable();
+        matches.into_iter().map(|(.., token)| token).collect()
     }
 
-    /// The fewest tokens that make up this text, the first as long as can be; nothing where the text
-    /// is empty or can't be made of tokens. Special tokens stand for no text.
+    /// Spells a text with the fewest tokens, preferring a long first token. Returns `None` if the
+    /// text is empty or can't be spelled. Special tokens are not used.
     pub fn spell(&self, text: &str) -> Option<Vec<TokenId>> {
         let parts = self.parts_of(text.as_bytes());
-        // From the end: how many tokens the rest takes, and the first of them with its length.
+        // Filled from the end. For each start: the number of tokens that the rest of the text
+        // needs, the first of these tokens, and its length.
         let mut best: Vec<Option<(usize, TokenId, usize)>> = vec![None; text.len()];
         for start in (0..text.len()).rev() {
             let found = parts.iter().filter(|part| part.start == start);
@@ -66,7 +67,7 @@ impl Vocabulary {
         (!tokens.is_empty()).then_some(tokens)
     }
 
-    /// Every place of a text at which a token could stand.
+    /// Finds every occurrence of every token in a text.
     fn parts_of(&self, text: &[u8]) -> Vec<Part> {
         let is_text = |piece: &&Piece| piece.kind == PieceKind::Text && !piece.bytes.is_empty();
         let pieces = self.iter().filter(|(_, piece)| is_text(piece));
@@ -86,14 +87,15 @@ impl Vocabulary {
     }
 }
 
-/// A token at a place of a text, in bytes.
+/// An occurrence of a token in a text, measured in bytes.
 struct Part {
     start: usize,
     n_bytes: usize,
     token: TokenId,
 }
 
-fn fit(text: &str, typed: &str, wanted: &str) -> Option<u8> {
+/// Ranks how well a token's text matches, from 1 (exact) to 5 (contained, ignoring case).
+fn match_quality(text: &str, typed: &str, lowercase: &str) -> Option<u8> {
     let word = text.strip_prefix(' ').unwrap_or(text);
     if text == typed {
         return Some(1);
@@ -103,12 +105,12 @@ fn fit(text: &str, typed: &str, wanted: &str) -> Option<u8> {
     }
     let text = text.to_lowercase();
     let word = text.strip_prefix(' ').unwrap_or(&text);
-    if text == wanted || word == wanted {
+    if text == lowercase || word == lowercase {
         Some(3)
-    } else if text.starts_with(wanted) || word.starts_with(wanted) {
+    } else if text.starts_with(lowercase) || word.starts_with(lowercase) {
         Some(4)
     } else {
-        text.contains(wanted).then_some(5)
+        text.contains(lowercase).then_some(5)
     }
 }
 
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_best_is_found_first() {
+    fn the_best_match_comes_first() {
         let vocabulary = vocabulary();
         for (typed, expected) in [
             ("the", &[3, 1, 2, 4, 6][..]),
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_made_of_the_fewest_tokens() {
+    fn a_text_is_spelled_with_the_fewest_tokens() {
         let vocabulary = vocabulary();
         for (text, expected) in [
             ("other", Some(&[6][..])),

@@ -1,4 +1,4 @@
-//! What every token of a model stands for.
+//! A model's vocabulary: the text of every token.
 
 use super::Piece;
 use crate::decoding::TokenId;
@@ -10,22 +10,23 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// A vocabulary whose token `i` stands for the piece at index `i`.
+    /// Creates a vocabulary in which token `i` has the piece at index `i`.
     pub const fn new(pieces: Vec<Piece>) -> Self {
         Self { pieces }
     }
 
-    /// How many tokens have a piece.
+    /// Returns the number of tokens that have a piece.
     pub const fn n_tokens(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Every token with its piece, in the order of the ids.
+    /// Iterates over all tokens and their pieces, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, &Piece)> {
         (0..).map(TokenId).zip(&self.pieces)
     }
 
-    /// What a token stands for; one that the tokenizer does not know is shown as `<|17|>`.
+    /// Returns a token's piece, or the special piece `<|17|>` if the tokenizer does not know token
+    /// 17.
     pub fn piece(&self, token: TokenId) -> Piece {
         self.pieces
             .get(token.index())

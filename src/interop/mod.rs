@@ -1,6 +1,6 @@
-//! Settings as text, in both directions: the `--pane` grammar, presets, and the formats of other tools.
+//! Settings as text, in both directions: the `--pane` grammar, presets, and other tools' formats.
 //!
-//! Pure functions. This module knows no engine, thread or window, and touches no file.
+//! Pure functions. This module knows nothing about engines, threads or windows, and touches no files.
 
 mod pane_spec;
 pub mod presets;

@@ -1,13 +1,13 @@
-//! Each architecture that runs through candle-transformers, against the logits of transformers.
+//! The architectures that run on candle-transformers.
 //!
-//! `make_borrowed.py` wrote the fixtures.
+//! `make_borrowed.py` generated the fixtures.
 
 use quartet::engine;
 use quartet::generation::Implementation;
 
 use crate::fixture::{self, Fixture, Form};
 
-/// Each with the form in which it can be opened beside the newer and older `config.json`, if any.
+/// Each architecture with the form that it supports besides the newer and older `config.json`.
 pub const ARCHITECTURES: [(&str, Option<Form>); 15] = [
     ("glm4", Some(Form::Gguf)),
     ("gpt_bigcode", None),
@@ -27,7 +27,7 @@ pub const ARCHITECTURES: [(&str, Option<Form>); 15] = [
 ];
 
 #[test]
-fn what_is_known_says_who_computes_it() {
+fn outlines_and_model_facts_name_the_implementation() {
     for (name, implementation) in [
         ("phi", Implementation::CandleTransformers),
         ("llama", Implementation::Quartet),

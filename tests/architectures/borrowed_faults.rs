@@ -1,5 +1,5 @@
-//! Files of the families that run through candle-transformers, with a fault each: a sentence, and no
-//! panic, whatever the numbers.
+//! Faulty files of architectures that run on candle-transformers cause an error message, never a
+//! panic.
 
 use std::fs::File;
 use std::io::Cursor;
@@ -22,20 +22,20 @@ fn open(path: &Path) -> Result<LoadedModel, EngineError> {
 
 fn config(fixture: &str, file: &str) -> Map<String, Value> {
     let json = String::from_utf8(read(fixture, file)).unwrap();
-    // Python's infinities are no JSON.
+    // Python writes infinities, which are not valid JSON.
     let json = json.replace(" Infinity", r#" {"__float__": "Infinity"}"#);
     serde_json::from_str(&json).unwrap()
 }
 
-/// A fixture's folder with another configuration.
+/// Writes a fixture's folder with another configuration.
 fn write_folder(fixture: &str, config: &Map<String, Value>, folder: &Path) {
     copy(fixture, &["model.safetensors"], folder);
     let json = serde_json::to_vec(config).unwrap();
     std::fs::write(folder.join("config.json"), json).unwrap();
 }
 
-/// What is said of a fixture whose configuration says something else.
-fn refusal(fixture: &str, key: &str, value: Value) -> String {
+/// Returns the error for a fixture with one changed configuration entry.
+fn rejection(fixture: &str, key: &str, value: Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(fixture, "config.json");
     config.insert(key.to_owned(), value);
@@ -43,8 +43,8 @@ fn refusal(fixture: &str, key: &str, value: Value) -> String {
     open(folder.path()).err().unwrap().to_string()
 }
 
-/// Whatever opens can be read, and what can't be read says why.
-fn try_out(path: &Path) {
+/// Opens a model and runs it if possible. An error must have a message.
+fn open_and_run(path: &Path) {
     match open(path) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(mut model) => {
@@ -56,7 +56,7 @@ fn try_out(path: &Path) {
                     logits_wanted: true,
                 });
                 let rows: Vec<Row> = rows.collect();
-                // It may be refused: a table of rotations can be too short.
+                // This may fail, because a rotary table can be too short.
                 model.lm.forward(&rows).ok();
             }
         }
@@ -64,7 +64,7 @@ fn try_out(path: &Path) {
 }
 
 #[test]
-fn what_candle_transformers_would_compute_wrongly_is_refused() {
+fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
     let stretched = json!({ "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0 });
     for (fixture, key, value, expected) in [
         (
@@ -134,13 +134,13 @@ fn what_candle_transformers_would_compute_wrongly_is_refused() {
             "a layer of nothing",
         ),
     ] {
-        let message = refusal(fixture, key, value);
+        let message = rejection(fixture, key, value);
         assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn a_part_that_is_missing_or_not_known_or_of_another_shape_is_named() {
+fn the_error_names_missing_unknown_and_misshapen_tensors() {
     let zeros = |shape: &[usize]| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
     for (fixture, tensor, replacement, expected) in [
         (
@@ -188,24 +188,24 @@ fn a_part_that_is_missing_or_not_known_or_of_another_shape_is_named() {
 }
 
 #[test]
-fn no_number_in_a_configuration_brings_it_down() {
+fn no_number_in_a_configuration_causes_a_panic() {
     let large = [json!(1 << 28), json!(u64::MAX), json!(1e30)];
     let others = [[json!(0), json!(3), json!(-1)], large].concat();
     for fixture in fixture::names("borrowed") {
         let folder = tempfile::tempdir().unwrap();
-        let whole = config(&fixture, "config.older.json");
-        let numbers = whole.iter().filter(|(_, value)| value.is_number());
+        let original = config(&fixture, "config.older.json");
+        let numbers = original.iter().filter(|(_, value)| value.is_number());
         for ((key, _), other) in numbers.flat_map(|entry| others.iter().map(move |o| (entry, o))) {
-            let mut config = whole.clone();
+            let mut config = original.clone();
             config.insert(key.clone(), other.clone());
             write_folder(&fixture, &config, folder.path());
-            try_out(folder.path());
+            open_and_run(folder.path());
         }
     }
 }
 
 #[test]
-fn no_number_in_the_metadata_brings_it_down() {
+fn no_value_in_the_metadata_causes_a_panic() {
     for fixture in ["glm4", "phi"] {
         let bytes = read(fixture, "model.gguf");
         let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
@@ -224,15 +224,15 @@ fn no_number_in_the_metadata_brings_it_down() {
                 let folder = tempfile::tempdir().unwrap();
                 copy(fixture, &[], folder.path());
                 let path = folder.path().join("model.gguf");
-                write_gguf(&path, &bytes, &content, (key, &other));
-                try_out(&path);
+                write_gguf(&path, &bytes, &content, key, &other);
+                open_and_run(&path);
             }
         }
     }
 }
 
 #[test]
-fn metadata_that_candle_transformers_would_pass_over_are_refused() {
+fn metadata_that_candle_transformers_would_ignore_is_rejected() {
     for (key, value, expected) in [
         (
             "general.architecture",
@@ -255,18 +255,19 @@ fn metadata_that_candle_transformers_would_pass_over_are_refused() {
         let path = folder.path().join("model.gguf");
         let bytes = read("phi", "model.gguf");
         let content = gguf_file::Content::read(&mut Cursor::new(&bytes)).unwrap();
-        write_gguf(&path, &bytes, &content, (key, &value));
+        write_gguf(&path, &bytes, &content, key, &value);
         let message = open(&path).err().unwrap().to_string();
         assert!(message.starts_with(expected), "{message}");
     }
 }
 
-/// The file again, with one entry of its metadata changed or added.
+/// Writes the file with one metadata entry changed or added.
 fn write_gguf(
     path: &Path,
     bytes: &[u8],
     content: &gguf_file::Content,
-    (key, value): (&str, &GgufValue),
+    key: &str,
+    value: &GgufValue,
 ) {
     let others = content.metadata.iter().filter(|(name, _)| *name != key);
     let others = others.map(|(name, other)| (name.as_str(), other));

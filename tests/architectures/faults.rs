@@ -1,4 +1,4 @@
-//! Checkpoints whose weights are not those that the configuration asks for get a sentence.
+//! Checkpoints whose weights do not match their configuration cause an error message.
 
 use std::fs::File;
 use std::io::Cursor;
@@ -10,7 +10,7 @@ use quartet::engine;
 
 use crate::fixture::{copy, read};
 
-/// What is said of a fixture whose tensor of that name is replaced, or taken away.
+/// Returns the error for a fixture with one tensor replaced or removed.
 fn message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
     let folder = tempfile::tempdir().unwrap();
     copy(fixture, &["config.json"], folder.path());
@@ -30,7 +30,7 @@ fn zeros(shape: &[usize]) -> Tensor {
 }
 
 #[test]
-fn a_part_that_is_missing_is_named() {
+fn the_error_names_a_missing_tensor() {
     for (fixture, tensor) in [
         ("qwen2", "model.layers.1.self_attn.k_proj.bias"),
         ("qwen3", "model.layers.0.self_attn.q_norm.weight"),
@@ -49,7 +49,7 @@ fn a_part_that_is_missing_is_named() {
 }
 
 #[test]
-fn a_part_of_another_shape_is_named() {
+fn the_error_names_a_misshapen_tensor() {
     for (fixture, tensor, shape, expected) in [
         (
             "olmo2",
@@ -81,7 +81,7 @@ fn a_part_of_another_shape_is_named() {
     }
 }
 
-/// What is said of a GGUF fixture whose tensor of that name is replaced, or taken away.
+/// Returns the error for a GGUF fixture with one tensor replaced or removed.
 fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> String {
     let folder = tempfile::tempdir().unwrap();
     copy(fixture, &["model.gguf"], folder.path());
@@ -112,7 +112,7 @@ fn gguf_message(fixture: &str, tensor: &str, replacement: Option<Tensor>) -> Str
 }
 
 #[test]
-fn factors_of_a_rotation_that_can_not_be_are_named() {
+fn the_error_names_invalid_rotary_factors() {
     for (fixture, tensor, replacement, expected) in [
         (
             "llama-llama3",

@@ -1,4 +1,4 @@
-//! One architecture's checkpoint, opened, and the logits to expect of it.
+//! A checkpoint of one architecture, and its expected logits.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use candle_core::{DType, Device, Tensor};
 use quartet::engine::{self, LoadedModel};
 
-/// In which form the checkpoint is opened.
+/// The form in which a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Safetensors with the `config.json` of transformers 5.
+    /// Safetensors with a `config.json` of transformers 5.
     Newer,
-    /// Safetensors with the `config.json` of earlier versions.
+    /// Safetensors with a `config.json` of earlier versions.
     Older,
-    /// One GGUF file.
     Gguf,
 }
 
-/// An architecture's checkpoint, opened.
+/// An opened checkpoint.
 pub struct Fixture {
     pub model: RefCell<LoadedModel>,
     pub tokens: Vec<u32>,
     logits: Vec<Vec<f32>>,
-    /// What a text is expected to give up to its border, where it is read in another way beyond.
+    /// The expected logits of texts up to a certain length, for models that process longer texts
+    /// differently.
     short: Vec<Vec<f32>>,
 }
 
@@ -43,7 +43,8 @@ impl Fixture {
         }
     }
 
-    /// The logits after the token at `position` of a text that is `n_read` tokens long when it is read.
+    /// The expected logits at `position`, when the sequence has `n_read` tokens after the forward
+    /// pass.
     pub fn expected(&self, position: usize, n_read: usize) -> &[f32] {
         let is_short = n_read <= self.short.len();
         let rows = if is_short { &self.short } else { &self.logits };
@@ -51,7 +52,7 @@ impl Fixture {
     }
 }
 
-/// The names of all fixtures of our decoder, or of those that run through candle-transformers.
+/// The names of all fixtures of a kind: our decoder's, or candle-transformers'.
 pub fn names(kind: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root().join(kind)).unwrap();
     let folders = entries
@@ -62,12 +63,12 @@ pub fn names(kind: &str) -> Vec<String> {
         .collect()
 }
 
-/// The content of a file of a fixture.
+/// Reads a file of a fixture.
 pub fn read(name: &str, file: &str) -> Vec<u8> {
     std::fs::read(folder(name).join(file)).unwrap()
 }
 
-/// The files that a fixture lends to a folder in which others are changed.
+/// Copies some of a fixture's files, and the tokenizer, to a folder.
 pub fn copy(name: &str, files: &[&str], folder: &Path) {
     for file in files {
         std::fs::write(folder.join(file), read(name, file)).unwrap();

@@ -1,12 +1,12 @@
-//! Each architecture against the logits that transformers computes for the same weights: from
-//! safetensors with either form of `config.json` and from GGUF, however the text is read.
+//! Compares each architecture's logits with those of transformers for the same weights: from
+//! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py` wrote the fixtures.
+//! `make_fixtures.py` generated the fixtures.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a test that fails may panic, in a helper too"
+    reason = "a failing test may panic, in helpers too"
 )]
 
 mod borrowed;
@@ -24,7 +24,7 @@ use quartet::engine;
 use crate::fixture::{Fixture, Form};
 use crate::reading::Reading;
 
-/// What may differ where the sums are the same and their order is not, in logits of about 2.
+/// The error that a different summation order may cause in logits of about 2.
 const TOLERANCE: f32 = 1e-4;
 
 const ARCHITECTURES: [&str; 16] = [
@@ -46,7 +46,7 @@ const ARCHITECTURES: [&str; 16] = [
     "smollm3",
 ];
 
-/// In each form, the logits of each architecture are those of transformers.
+/// Asserts that the logits match transformers for every architecture and form.
 #[track_caller]
 fn assert_reading(reading: Reading) {
     let own = ARCHITECTURES.map(|name| (name, Some(Form::Gguf)));
@@ -63,37 +63,37 @@ fn assert_reading(reading: Reading) {
 }
 
 #[test]
-fn a_text_read_at_once() {
+fn a_text_in_one_forward_pass() {
     assert_reading(Reading::Whole);
 }
 
 #[test]
-fn a_text_read_in_chunks() {
+fn a_text_in_chunks() {
     assert_reading(Reading::InChunks(7));
 }
 
 #[test]
-fn a_text_read_token_by_token() {
+fn a_text_token_by_token() {
     assert_reading(Reading::InChunks(1));
 }
 
 #[test]
-fn a_text_read_beside_another() {
+fn a_text_batched_with_another() {
     assert_reading(Reading::BesideAnother);
 }
 
 #[test]
-fn a_text_read_on_from_a_fork() {
+fn a_text_continued_from_a_fork() {
     assert_reading(Reading::FromFork);
 }
 
 #[test]
-fn a_text_read_again_from_where_it_was_cut() {
+fn a_text_continued_after_truncation() {
     assert_reading(Reading::AfterCut);
 }
 
 #[test]
-fn a_text_read_as_soon_as_the_model_is_ready() {
+fn a_text_fed_when_the_model_is_ready() {
     assert_reading(Reading::WhenReady(7));
 }
 
@@ -102,9 +102,9 @@ fn a_text_whose_length_is_known_before() {
     assert_reading(Reading::Announced(7));
 }
 
-/// As `openai-community/gpt2` holds them on the Hub: masks beside the weights, and names without their prefix.
+/// On the Hub, `openai-community/gpt2` has masks next to its weights, and names without a prefix.
 #[test]
-fn masks_that_a_file_holds_are_no_weights() {
+fn masks_in_a_file_do_not_count_as_weights() {
     let folder = tempfile::tempdir().unwrap();
     fixture::copy("gpt2", &["config.json", "model.safetensors"], folder.path());
     let before = engine::inspect(folder.path()).unwrap();

@@ -1,53 +1,54 @@
-//! The ways in which a text can be read.
+//! The ways in which a text can be fed to a model.
 
 use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, Row, SequenceId};
 
 use crate::fixture::Fixture;
 
-/// How a text is read.
+/// How a text is fed.
 #[derive(Debug, Clone, Copy)]
 pub enum Reading {
-    /// At once.
+    /// In one forward pass.
     Whole,
-    /// So many tokens at a time.
+    /// In chunks of this many tokens.
     InChunks(usize),
-    /// In chunks, with rows of another sequence in between.
+    /// In chunks, interleaved with rows of another sequence.
     BesideAnother,
-    /// One half, then the other by a fork, while the parent reads something else.
+    /// The first half by a parent, the second half by its fork, while the parent reads other
+    /// tokens.
     FromFork,
-    /// With some tokens too many, which are cut off again.
+    /// In chunks, each followed by extra tokens that are truncated again.
     AfterCut,
-    /// So many tokens at a time, each as soon as the model is ready for it.
+    /// In chunks of this many tokens, each when the model is ready for it.
     WhenReady(usize),
     /// So many tokens at a time, how many there will be being told after the first of them.
     Announced(usize),
 }
 
-/// The logits after some tokens, with the length of the text when they were computed.
+/// The logits of each chunk, with the length of the sequence after it.
 type Found = Vec<(usize, Vec<Vec<f32>>)>;
 
 impl Reading {
-    /// How far the logits are from those expected, at most.
+    /// Returns the largest deviation from the expected logits.
     pub fn difference(self, fixture: &Fixture) -> f32 {
         let mut model = fixture.model.borrow_mut();
         let found = self.read(model.lm.as_mut(), &fixture.tokens);
         let mut position = 0;
-        let mut most = 0.0_f32;
+        let mut largest = 0.0_f32;
         for (n_read, rows) in found {
             for row in rows {
                 let expected = fixture.expected(position, n_read);
                 assert_eq!(row.len(), expected.len());
                 for (found, expected) in row.iter().zip(expected) {
                     let difference = (found - expected).abs();
-                    assert!(difference.is_finite(), "{found} for {expected}");
-                    most = most.max(difference);
+                    assert!(difference.is_finite(), "{found}, not {expected}");
+                    largest = largest.max(difference);
                 }
                 position += 1;
             }
         }
         assert_eq!(position, fixture.tokens.len());
-        most
+        largest
     }
 
     fn read(self, lm: &mut dyn CausalLm, tokens: &[u32]) -> Found {
@@ -120,7 +121,7 @@ fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> (usize, 
     (lm.n_read(sequence), rows.collect())
 }
 
-/// The same, with a row of another sequence before each.
+/// Like [`read`], with a row of another sequence before each.
 fn beside(
     lm: &mut dyn CausalLm,
     sequence: SequenceId,

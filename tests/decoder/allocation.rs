@@ -1,8 +1,8 @@
-//! Counts the memory that a test takes, so that a header's promises can be shown not to be believed.
+//! Measures a test's memory use, to show that sizes claimed by a header are not trusted.
 
 #![expect(
     unsafe_code,
-    reason = "an allocator that counts is one, and only passes on"
+    reason = "a counting allocator must implement `GlobalAlloc`; it only forwards calls"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn count(n_bytes: isize) {
-    // A thread that ends may allocate when its counters are gone.
+    // A terminating thread may allocate after its counters were destroyed.
     LIVE.try_with(|live| {
         live.set(live.get() + n_bytes);
         PEAK.try_with(|peak| peak.set(peak.get().max(live.get())))
@@ -28,22 +28,22 @@ fn count(n_bytes: isize) {
     .ok();
 }
 
-// SAFETY: all calls are passed on unchanged to the system's allocator.
+// SAFETY: all calls are forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-/// What `f` gives, and how many bytes this thread held at most meanwhile, beyond those from before.
+/// Runs `f` and returns its result with the peak of this thread's additional memory use in bytes.
 pub fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);
@@ -52,7 +52,7 @@ pub fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn memory_is_counted_while_it_is_held() {
+fn the_peak_includes_memory_that_was_freed_again() {
     let (_, peak) = peak_of(|| {
         drop(vec![0_u8; 3000]);
         vec![0_u8; 2000]

@@ -1,4 +1,4 @@
-//! Broken files get a sentence, never a panic.
+//! Broken files cause an error message, never a panic.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -21,14 +21,14 @@ fn message(path: &Path) -> String {
     error.to_string()
 }
 
-fn assert_cut_off(message: &str) {
+fn assert_truncated(message: &str) {
     let expected = ["could not be understood", "this file is incomplete"];
-    let found = expected.iter().any(|sentence| message.contains(sentence));
+    let found = expected.iter().any(|phrase| message.contains(phrase));
     assert!(found, "{message}");
 }
 
 #[test]
-fn a_gguf_file_cut_off_anywhere_is_refused() {
+fn a_gguf_file_truncated_anywhere_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
     let whole = std::fs::read(&path).unwrap();
@@ -37,12 +37,12 @@ fn a_gguf_file_cut_off_anywhere_is_refused() {
     let cuts = (0..n_needed).step_by(1 + n_needed / 150);
     for n_bytes in cuts.chain([1, 3, 4, 7, 8, 15, 23, n_needed]) {
         std::fs::write(&path, &whole[..n_bytes]).unwrap();
-        assert_cut_off(&message(&path));
+        assert_truncated(&message(&path));
     }
 }
 
 #[test]
-fn a_safetensors_file_cut_off_anywhere_is_refused() {
+fn a_safetensors_file_truncated_anywhere_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F16);
     let path = folder.path().join("model.safetensors");
@@ -50,12 +50,12 @@ fn a_safetensors_file_cut_off_anywhere_is_refused() {
     let cuts = (0..whole.len()).step_by(1 + whole.len() / 150);
     for n_bytes in cuts.chain([1, 7, 8, 9, whole.len() - 1]) {
         std::fs::write(&path, &whole[..n_bytes]).unwrap();
-        assert_cut_off(&message(folder.path()));
+        assert_truncated(&message(folder.path()));
     }
 }
 
 #[test]
-fn wrong_bytes_in_a_header_never_cause_a_panic() {
+fn corrupt_bytes_in_a_header_never_cause_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
     let whole = std::fs::read(&path).unwrap();
@@ -67,7 +67,7 @@ fn wrong_bytes_in_a_header_never_cause_a_panic() {
     for index in (0..2000).step_by(3) {
         for value in [0x00, 0xFF] {
             write(index, value);
-            // It may still open: not each byte matters.
+            // The file may still open, because not every byte matters.
             if let Err(error) = open(&path) {
                 assert!(!error.to_string().is_empty());
             }
@@ -77,7 +77,7 @@ fn wrong_bytes_in_a_header_never_cause_a_panic() {
 }
 
 #[test]
-fn each_fault_of_a_gguf_file_is_named() {
+fn the_error_names_each_fault_of_a_gguf_file() {
     let text = |text: &str| Value::String(text.to_owned());
     for (key, value, expected) in [
         (
@@ -135,7 +135,7 @@ fn each_fault_of_a_gguf_file_is_named() {
 }
 
 #[test]
-fn each_fault_of_a_folder_is_named() {
+fn the_error_names_each_fault_of_a_folder() {
     let write = |folder: &Path, name: &str, content: &Json| {
         std::fs::write(folder.join(name), content.to_string()).unwrap();
     };
@@ -194,9 +194,9 @@ fn each_fault_of_a_folder_is_named() {
     }
 }
 
-/// As the image token in the Gemma 3 that reads only text, and tokens of fine-tunes.
+/// For example, the image token of the text-only Gemma 3, and tokens that fine-tunes add.
 #[test]
-fn tokens_without_a_row_hinder_only_the_texts_that_hold_them() {
+fn tokens_without_an_embedding_only_affect_texts_that_contain_them() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
     let mut tokenizer = tokenizer(N_VOCAB + 5);
@@ -231,21 +231,21 @@ fn tokens_without_a_row_hinder_only_the_texts_that_hold_them() {
 }
 
 #[test]
-fn generation_settings_that_can_not_be_read_are_told_and_done_without() {
+fn unreadable_generation_settings_are_reported_and_ignored() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
     assert_eq!(open(folder.path()).unwrap().unread, None);
     let settings = folder.path().join("generation_config.json");
     std::fs::write(settings, r#"{ "eos_token_id": "two" }"#).unwrap();
-    let told = "The model's generation settings could not be understood: ";
+    let expected = "The model's generation settings could not be understood: ";
     let unread = open(folder.path()).unwrap().unread;
-    assert!(unread.unwrap().starts_with(told));
+    assert!(unread.unwrap().starts_with(expected));
     let unread = inspect(folder.path()).unwrap().unread;
     assert!(unread.unwrap().ends_with("generation_config.json"));
 }
 
 #[test]
-fn a_file_that_is_missing_is_named() {
+fn the_error_names_a_missing_file() {
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         let folder = tempfile::tempdir().unwrap();
         write_folder(folder.path(), true, DType::F32);

@@ -1,5 +1,5 @@
-//! Headers that lie, at each place where they can: a sentence, no panic, and no more memory than the
-//! file could need.
+//! Headers with false claims cause an error message, no panic, and no more memory use than the file
+//! could need.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,26 +14,26 @@ use crate::allocation::peak_of;
 use crate::fixture::{open, write_folder, write_gguf};
 use crate::raw_gguf::{BOOL, LIST, RawGguf, TEXT, U8, U32};
 
-/// The most that a small file may take: some buffers, and room for what it really holds.
+/// The memory limit for a small file: some buffers and its actual content.
 const N_MAX_BYTES: usize = 1 << 20;
 
-/// The sentence with which a file is refused, without its path.
-fn refusal(path: &Path) -> String {
+/// Returns the first line of the error for a file, which excludes the path.
+fn rejection(path: &Path) -> String {
     let (outcome, peak) = peak_of(|| inspect(path));
-    assert!(peak < N_MAX_BYTES, "{peak} bytes were taken");
+    assert!(peak < N_MAX_BYTES, "{peak} bytes were allocated");
     let message = outcome.unwrap_err().to_string();
     message.lines().next().unwrap().to_owned()
 }
 
-fn refusal_of(bytes: &[u8]) -> String {
+fn rejection_of(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.gguf");
     std::fs::write(&path, bytes).unwrap();
-    refusal(&path)
+    rejection(&path)
 }
 
 #[test]
-fn what_is_no_gguf_file_is_called_by_its_name() {
+fn the_error_identifies_other_file_types() {
     for (bytes, expected) in [
         (&b""[..], "ends inside its header"),
         (b"GG", "ends inside its header"),
@@ -54,13 +54,13 @@ fn what_is_no_gguf_file_is_called_by_its_name() {
         ),
         (b"GGUF\0\0\0\x03", "it is big-endian"),
     ] {
-        let message = refusal_of(bytes);
+        let message = rejection_of(bytes);
         assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn counts_that_no_file_could_hold_are_not_believed() {
+fn impossible_counts_are_rejected() {
     let huge = 1 << 60;
     for (raw, expected) in [
         (RawGguf::new(0, 1 << 40), "claims 1099511627776 entries"),
@@ -110,13 +110,13 @@ fn counts_that_no_file_could_hold_are_not_believed() {
             "a tensor name extends beyond",
         ),
     ] {
-        let message = refusal_of(&raw.0);
+        let message = rejection_of(&raw.0);
         assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn what_contradicts_the_format_is_named() {
+fn violations_of_the_format_are_named() {
     let aligned = |value| RawGguf::new(0, 1).key(b"general.alignment", U32).u32(value);
     let list_of = |value_type| RawGguf::new(0, 1).key(b"k", LIST).u32(value_type).u64(1);
     for (raw, expected) in [
@@ -156,13 +156,13 @@ fn what_contradicts_the_format_is_named() {
             "its header contains k twice",
         ),
     ] {
-        let message = refusal_of(&raw.data(64).0);
+        let message = rejection_of(&raw.data(64).0);
         assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn tensors_that_can_not_be_there_are_named() {
+fn impossible_tensors_are_named() {
     let one =
         |dims: &[u64], ggml_type, offset| RawGguf::new(1, 0).tensor(b"w", dims, ggml_type, offset);
     let two = |name: &[u8], offset| {
@@ -203,13 +203,13 @@ fn tensors_that_can_not_be_there_are_named() {
         (one(&[256], 999, 0), "w is stored as type 999"),
         (one(&[256], 0, 0), "it does not specify an architecture"),
     ] {
-        let message = refusal_of(&raw.data(1024).0);
+        let message = rejection_of(&raw.data(1024).0);
         assert!(message.contains(expected), "{message}");
     }
 }
 
 #[test]
-fn a_header_cut_off_at_any_byte_is_refused() {
+fn a_header_truncated_at_any_byte_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::Q4_0, &[]);
     let whole = std::fs::read(&path).unwrap();
@@ -219,7 +219,7 @@ fn a_header_cut_off_at_any_byte_is_refused() {
     let file = File::options().write(true).open(&path).unwrap();
     for n_bytes in (0..=n_header_bytes).rev() {
         file.set_len(n_bytes as u64).unwrap();
-        let message = refusal(&path);
+        let message = rejection(&path);
         let expected = if n_bytes == n_header_bytes {
             "this file is incomplete"
         } else {
@@ -229,7 +229,7 @@ fn a_header_cut_off_at_any_byte_is_refused() {
     }
 }
 
-/// A folder whose weights are these bytes.
+/// Creates a folder whose weights file contains these bytes.
 fn folder_with(weights: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
@@ -238,7 +238,7 @@ fn folder_with(weights: &[u8]) -> tempfile::TempDir {
 }
 
 #[test]
-fn each_lie_of_a_safetensors_header_is_named() {
+fn false_claims_of_a_safetensors_header_are_named() {
     let tensor = |entry: &str| format!(r#"{{"w":{entry}}}"#);
     for (header, expected) in [
         (String::new(), "its header is not JSON"),
@@ -288,19 +288,19 @@ fn each_lie_of_a_safetensors_header_is_named() {
         weights.extend(header.as_bytes());
         weights.extend([0; 16]);
         let folder = folder_with(&weights);
-        let message = refusal(folder.path());
+        let message = rejection(folder.path());
         assert!(message.contains(expected), "{message}");
     }
     for length in [17_u64, 100_000_000, u64::MAX] {
         let mut weights = length.to_le_bytes().to_vec();
         weights.extend([b'{'; 16]);
-        let message = refusal(folder_with(&weights).path());
+        let message = rejection(folder_with(&weights).path());
         assert!(message.contains("at most 16 are possible"), "{message}");
     }
 }
 
 #[test]
-fn a_header_of_100_megabytes_takes_no_more_than_that() {
+fn a_header_of_100_megabytes_uses_no_more_memory_than_that() {
     let folder = folder_with(b"");
     let path = folder.path().join("model.safetensors");
     for (length, first, n_max) in [
@@ -311,7 +311,7 @@ fn a_header_of_100_megabytes_takes_no_more_than_that() {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.push(first);
         std::fs::write(&path, bytes).unwrap();
-        // The rest are zeros that take no room on the disk.
+        // The rest is a sparse region of zeros.
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(150_000_000).unwrap();
         let (outcome, peak) = peak_of(|| inspect(folder.path()));
@@ -326,13 +326,13 @@ fn a_header_of_100_megabytes_takes_no_more_than_that() {
 }
 
 #[test]
-fn weights_that_are_not_numbers_are_refused() {
+fn non_finite_weights_are_rejected() {
     for dtype in [GgmlDType::F32, GgmlDType::F16, GgmlDType::Q8_0] {
         let folder = tempfile::tempdir().unwrap();
         let path = write_gguf(folder.path(), true, dtype, &[]);
         let mut bytes = std::fs::read(&path).unwrap();
         let n_bytes = bytes.len();
-        // The last tensor is a norm of 64 values, the one before it a matrix.
+        // The last tensor is a norm with 64 values, and the one before it is a matrix.
         bytes[n_bytes - 64 * 4 * 2 - dtype.type_size()..][..dtype.type_size()].fill(0xFF);
         std::fs::write(&path, &bytes).unwrap();
         let message = open(&path).err().unwrap().to_string();
@@ -346,9 +346,9 @@ fn weights_that_are_not_numbers_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Whatever is wrong, it is a sentence, and the header never takes more than the file.
+    /// Corruption only causes error messages, and the header never uses more memory than the file.
     #[test]
-    fn no_change_of_some_bytes_causes_a_panic(
+    fn random_corruption_never_causes_a_panic(
         changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..6),
         in_header in any::<bool>(),
         cut in prop::option::weighted(0.2, any::<Index>()),
@@ -369,7 +369,7 @@ proptest! {
         if let Err(error) = &outline {
             prop_assert!(!error.to_string().is_empty());
         }
-        // What the header hides is found when the weights are read.
+        // Reading the weights finds what the header does not reveal.
         if let Err(error) = open(&path) {
             prop_assert!(!error.to_string().is_empty());
         }

@@ -1,4 +1,4 @@
-//! How a model that is opened from disk begins and ends texts, and how it is talked to.
+//! How models from disk start and end texts, and how they apply chat templates.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::fixture::{N_VOCAB, open, write_folder, write_gguf};
 
-/// A template whose turns are made of the words that the test's tokenizer has.
+/// A template that only uses words in the test tokenizer's vocabulary.
 const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %} w6 {{ message.content }} \
                         {{- eos_token }}{% endfor %}{% if add_generation_prompt %} w7{% endif %}";
 
@@ -72,14 +72,14 @@ fn config(begins: bool) -> (&'static str, String) {
 }
 
 #[test]
-fn a_chat_begins_once_and_waits_for_the_answer() {
+fn a_chat_has_one_bos_token_and_ends_with_the_generation_prompt() {
     for begins in [true, false] {
         let model = folder_with(&[config(begins)]).unwrap();
         assert_eq!(model.chat_support(), ChatSupport::Ready);
         let begin = if begins { vec![1] } else { Vec::new() };
         let raw = ids(&model, &PromptText::raw("w5 w9"));
         assert_eq!(raw, [begin, vec![5, 9]].concat());
-        // The template writes the beginning too.
+        // The template adds the BOS token too.
         let chat = ids(&model, &PromptText::chat("w5 w9", ""));
         assert_eq!(chat, [1, 6, 5, 9, 2, 7]);
     }
@@ -91,14 +91,14 @@ fn a_chat_begins_once_and_waits_for_the_answer() {
 }
 
 #[test]
-fn a_model_that_always_begins_its_texts_begins_a_chat_whose_template_does_not() {
+fn a_bos_token_is_added_to_a_chat_if_the_template_has_none() {
     let template = TEMPLATE.replace("{{ bos_token }}", "");
     let model = folder_with(&[config(true), ("chat_template.jinja", template)]).unwrap();
     assert_eq!(ids(&model, &PromptText::chat("w5", "")), [1, 6, 5, 2, 7]);
 }
 
 #[test]
-fn an_end_is_put_after_texts_only_where_the_model_says_so_and_never_after_a_chat() {
+fn an_eos_token_is_appended_to_texts_on_request_and_never_to_chats() {
     let config = json!({
         "add_eos_token": true, "eos_token": "</s>", "bos_token": "<s>",
         "chat_template": [
@@ -112,7 +112,7 @@ fn an_end_is_put_after_texts_only_where_the_model_says_so_and_never_after_a_chat
 }
 
 #[test]
-fn a_template_that_cannot_be_used_leaves_texts_usable() {
+fn a_broken_template_does_not_affect_plain_texts() {
     let named = |names: [&str; 2]| {
         let templates = names.map(|name| json!({"name": name, "template": "x"}));
         json!({"chat_template": templates}).to_string()
@@ -144,7 +144,7 @@ fn a_template_that_cannot_be_used_leaves_texts_usable() {
 }
 
 #[test]
-fn a_gguf_file_brings_its_template_and_its_ends() {
+fn a_gguf_file_provides_its_template_and_end_tokens() {
     let template = Value::String(TEMPLATE.to_owned());
     let model = gguf_with(&[("tokenizer.chat_template", template.clone())]);
     assert_eq!(model.chat_support(), ChatSupport::Ready);
@@ -153,7 +153,7 @@ fn a_gguf_file_brings_its_template_and_its_ends() {
     assert_eq!(
         model.end_tokens,
         [TokenId(2), TokenId(3)],
-        "named, and known by its name"
+        "one by its id, one by its name"
     );
 
     let names = ["other", "default"].map(|name| Value::String(name.to_owned()));
@@ -170,7 +170,7 @@ fn a_gguf_file_brings_its_template_and_its_ends() {
     assert_eq!(model.chat_support(), ChatSupport::Ready);
     assert_eq!(model.end_tokens, [2, 3, 20, 21].map(TokenId));
 
-    // The id of a special token may be written in any width.
+    // The id of a special token may have any integer type.
     for id in [Value::U32(2), Value::I32(2), Value::U64(2)] {
         let template = "{{ eos_token }}{{ messages[0].content }}".to_owned();
         let model = gguf_with(&[
@@ -185,10 +185,10 @@ fn a_gguf_file_brings_its_template_and_its_ends() {
 }
 
 #[test]
-fn a_tag_that_is_spelled_like_an_end_ends_a_text_only_where_the_file_says_so() {
+fn a_token_spelled_like_an_end_tag_is_an_end_token_only_if_the_file_says_so() {
     let (control, typed) = (3, 4);
     for (kind, end, expected, piece) in [
-        // As in Gemma, whose texts end with another token.
+        // As in Gemma, whose end token is another one.
         (typed, 5, vec![3, 5], PieceKind::Text),
         (typed, 2, vec![2, 3], PieceKind::Special),
         (control, 5, vec![2, 3, 5], PieceKind::Special),

@@ -1,4 +1,4 @@
-//! The model inside the program.
+//! The built-in model.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -21,12 +21,12 @@ const FILE: &str = concat!(
 
 const TOKENIZER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/model/tokenizer.json");
 
-/// What the model wrote with its weights in single precision (`quartet generate`, eight beginnings, each drawn
-/// from all tokens with a seed of its own).
+/// Texts that the model generated with weights in single precision: `quartet generate`, eight
+/// prompts, pure sampling, a different seed each.
 const WRITTEN: &str = include_str!("written.json");
 
 #[test]
-fn it_opens_with_its_facts_and_its_tokenizer() {
+fn it_opens_with_the_expected_facts_and_tokenizer() {
     let mut fractions = Vec::new();
     let opened = open_embedded(&Compute::on_cpu(), &mut |fraction| {
         fractions.push(fraction);
@@ -53,28 +53,28 @@ fn it_opens_with_its_facts_and_its_tokenizer() {
 }
 
 #[test]
-fn a_loading_that_is_called_off_ends_there_and_then() {
+fn a_cancelled_load_stops_immediately() {
     for last in [0.0, 0.1, 0.3, 0.6, 1.0] {
-        let mut n_heard_after = 0;
-        let mut is_left = false;
+        let mut n_late_reports = 0;
+        let mut cancelled = false;
         let opened = open_embedded(&Compute::on_cpu(), &mut |fraction| {
-            n_heard_after += usize::from(is_left);
-            is_left |= fraction >= last;
-            if is_left {
+            n_late_reports += usize::from(cancelled);
+            cancelled |= fraction >= last;
+            if cancelled {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
         assert!(opened.unwrap().is_none(), "{last}");
-        assert_eq!(n_heard_after, 0, "{last}");
+        assert_eq!(n_late_reports, 0, "{last}");
     }
 }
 
-/// Both with the weights in single precision: in 8 bits each rounds its inputs in its own way, and of two tokens
-/// that are nearly as likely either may lead.
+/// Both implementations use weights in single precision. With 8-bit weights they round inputs
+/// differently, which can swap two tokens of nearly equal probability.
 #[test]
-fn its_greedy_story_is_that_of_candle_transformers() {
+fn its_greedy_story_matches_candle_transformers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exact.gguf");
     write_widened(&path);
@@ -116,7 +116,7 @@ fn its_greedy_story_is_that_of_candle_transformers() {
 }
 
 #[test]
-fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
+fn rounding_inputs_to_8_bits_preserves_perplexity() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exact.gguf");
     write_widened(&path);
@@ -129,7 +129,7 @@ fn rounding_inputs_to_8_bits_leaves_its_perplexity_as_it_is() {
 }
 
 #[test]
-fn coarser_keys_and_values_leave_its_perplexity_as_it_is() {
+fn quantizing_the_kv_cache_preserves_perplexity() {
     let to_the_end = &mut |_| ControlFlow::Continue(());
     let mut open = |cache: CacheType| {
         let compute = Compute {
@@ -144,17 +144,17 @@ fn coarser_keys_and_values_leave_its_perplexity_as_it_is() {
     }
 }
 
-/// What a coarser way of computing changes, over the tokens of the fixed texts.
+/// How reduced precision changes the model's predictions for the fixed texts.
 #[derive(Debug)]
 struct Change {
-    /// Kullback-Leibler divergence of the coarser probabilities from the finer ones, in nats a token: by how much
-    /// the log-perplexity of a text grows that is drawn from the finer ones, without the chance of one text.
+    /// Kullback-Leibler divergence of the coarser from the finer probabilities, in nats per token.
+    /// It is the expected increase in log-perplexity for texts that the finer model generates.
     divergence: f64,
-    /// The texts' perplexity as the finer way finds it.
+    /// The texts' perplexity under the finer model.
     perplexity: f64,
-    /// By how much their log-perplexity grows, in nats a token.
+    /// The measured increase in log-perplexity, in nats per token.
     growth: f64,
-    /// The standard error of the growth, from its variance over the tokens.
+    /// The standard error of `growth`, from its variance over the tokens.
     standard_error: f64,
 }
 
@@ -197,7 +197,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The model's file with its weights in single precision, as what they stand for.
+/// Writes the model's file with its weights dequantized to single precision.
 fn write_widened(path: &Path) {
     let mut file = File::open(FILE).unwrap();
     let content = gguf_file::Content::read(&mut file).unwrap();
@@ -222,7 +222,7 @@ fn write_widened(path: &Path) {
     gguf_file::write(&mut written, &metadata, &tensors).unwrap();
 }
 
-/// The text's tokens, and the log-probs of all tokens after each of them.
+/// Returns the text's tokens, and the log-probabilities of the vocabulary after each of them.
 fn log_probs_of(model: &mut LoadedModel, text: &str) -> (Vec<u32>, Vec<Vec<f64>>) {
     let tokens = model.tokenizer.encode(text).unwrap();
     let tokens: Vec<u32> = tokens.iter().map(|token| token.0).collect();

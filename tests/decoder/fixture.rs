@@ -1,4 +1,4 @@
-//! A tiny Llama checkpoint with random weights from a fixed seed, as a folder and as a GGUF file.
+//! A tiny Llama checkpoint with reproducible random weights, as a folder and as a GGUF file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// The weights by their names in transformers, in a fixed order.
+/// Returns the weights with their names in transformers, in a fixed order.
 pub fn weights(tied: bool) -> Vec<(String, Tensor)> {
     let mut random = Random(7);
     let (q, kv) = (N_HEADS * HEAD_DIM, N_KV_HEADS * HEAD_DIM);
@@ -93,7 +93,7 @@ pub fn config(tied: bool) -> serde_json::Value {
     })
 }
 
-/// A tokenizer of whole words, of which `</s>` is special.
+/// Returns a word-level tokenizer with three special tokens.
 pub fn tokenizer(n_tokens: usize) -> serde_json::Value {
     let words = (0..n_tokens).map(|id| match id {
         0 => "<unk>".to_owned(),
@@ -116,7 +116,7 @@ pub fn tokenizer(n_tokens: usize) -> serde_json::Value {
     })
 }
 
-/// Writes the folder that transformers would write.
+/// Writes a folder as transformers does.
 pub fn write_folder(folder: &Path, tied: bool, dtype: DType) {
     std::fs::write(folder.join("config.json"), config(tied).to_string()).unwrap();
     std::fs::write(
@@ -136,7 +136,7 @@ pub fn write_folder(folder: &Path, tied: bool, dtype: DType) {
     candle_core::safetensors::save(&weights, folder.join("model.safetensors")).unwrap();
 }
 
-/// Writes a GGUF file, with matrices of this type, and a `tokenizer.json` beside it.
+/// Writes a GGUF file with matrices of this type, and a `tokenizer.json` next to it.
 pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Value)]) -> PathBuf {
     std::fs::write(
         folder.join("tokenizer.json"),
@@ -188,14 +188,14 @@ pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Va
     path
 }
 
-/// Opens a model on the processor.
+/// Opens a model on the CPU.
 pub fn open(path: &Path) -> Result<LoadedModel, EngineError> {
     let to_the_end = &mut |_| ControlFlow::Continue(());
     let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
     opened.map(Option::unwrap)
 }
 
-/// GGUF has the two halves of each head's rows interleaved.
+/// Interleaves the two halves of each head's rows, as GGUF requires.
 fn interleaved(tensor: &Tensor, n_heads: usize) -> Tensor {
     tensor
         .reshape((n_heads, 2, HEAD_DIM / 2, HIDDEN))

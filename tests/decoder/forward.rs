@@ -1,4 +1,4 @@
-//! One sequence: the same logits as candle-transformers, however it is read.
+//! A single sequence has the same logits as in candle-transformers, however it is prefilled.
 
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{DType, Device, Tensor};
@@ -10,7 +10,7 @@ use crate::{assert_near, read};
 
 const TOKENS: [u32; 12] = [1, 17, 4, 33, 49, 8, 8, 21, 0, 12, 40, 5];
 
-/// What candle-transformers says after each token, with matrices that `round` has been over.
+/// The logits of candle-transformers after each token, with weights rounded by `round`.
 fn expected(tied: bool, round: impl Fn(Tensor) -> candle_core::Result<Tensor>) -> Vec<Vec<f32>> {
     let device = Device::Cpu;
     let config: LlamaConfig = serde_json::from_value(config(tied)).unwrap();
@@ -30,7 +30,7 @@ fn expected(tied: bool, round: impl Fn(Tensor) -> candle_core::Result<Tensor>) -
 }
 
 #[test]
-fn logits_are_those_of_candle_transformers_whole_in_chunks_and_one_by_one() {
+fn logits_match_candle_transformers_for_every_chunk_size() {
     for tied in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         write_folder(folder.path(), tied, DType::F32);
@@ -49,7 +49,7 @@ fn logits_are_those_of_candle_transformers_whole_in_chunks_and_one_by_one() {
 }
 
 #[test]
-fn half_precision_weights_are_multiplied_in_full_precision() {
+fn half_precision_weights_are_multiplied_in_single_precision() {
     for dtype in [DType::F16, DType::BF16] {
         let folder = tempfile::tempdir().unwrap();
         write_folder(folder.path(), false, dtype);
@@ -74,9 +74,9 @@ fn gguf_and_safetensors_of_the_same_weights_agree() {
 }
 
 #[test]
-fn quantised_weights_are_multiplied_as_what_they_stand_for() {
-    // Inputs are rounded to 8 bits, 32 of them by one scale; an error of some percent of the largest logit
-    // is what that gives in a model of this width.
+fn quantized_weights_are_multiplied_by_their_dequantized_values() {
+    // Inputs are rounded to 8 bits with one scale per 32 values. In a model of this width, that
+    // causes an error of a few percent of the largest logit.
     for dtype in [GgmlDType::Q8_0, GgmlDType::Q4_0] {
         let folder = tempfile::tempdir().unwrap();
         let path = write_gguf(folder.path(), true, dtype, &[]);
@@ -98,7 +98,7 @@ fn quantised_weights_are_multiplied_as_what_they_stand_for() {
 }
 
 #[test]
-fn only_the_rows_that_want_logits_get_them() {
+fn only_the_requested_rows_have_logits() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), false, DType::F32);
     let mut model = open(folder.path()).unwrap();

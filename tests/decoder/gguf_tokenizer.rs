@@ -1,4 +1,4 @@
-//! A tokenizer from the metadata of a GGUF file that has none beside it.
+//! A tokenizer from GGUF metadata, for a file without a `tokenizer.json` next to it.
 
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
@@ -6,7 +6,7 @@ use quartet::engine::{EngineError, LoadedModel};
 
 use crate::fixture::{N_VOCAB, open, write_gguf};
 
-/// Three special tokens, then letters, digits, a space, and what two merges give.
+/// Three special tokens, then letters, digits, a space and merged tokens.
 fn tokens() -> Vec<String> {
     let letters = ('a'..='z').chain('0'..='9').map(String::from);
     let special = ["<pad>", "<s>", "</s>"].map(str::to_owned);
@@ -40,7 +40,7 @@ fn opened(pre: &str, begin: Option<bool>) -> Result<LoadedModel, EngineError> {
 }
 
 #[test]
-fn texts_are_split_as_the_metadata_says() {
+fn texts_are_tokenized_as_the_metadata_says() {
     for (pre, begin, text, expected) in [
         (
             "gpt-2",
@@ -68,7 +68,7 @@ fn texts_are_split_as_the_metadata_says() {
 }
 
 #[test]
-fn a_way_of_splitting_that_is_unknown_is_refused() {
+fn an_unknown_pre_tokenizer_is_rejected() {
     let error = opened("default", None).err().unwrap().to_string();
     assert!(error.contains("\"default\""), "{error}");
     assert!(error.contains("put the model's tokenizer.json beside the file"));

@@ -1,9 +1,10 @@
-//! The decoder, through the engine's public face, against candle-transformers on the same weights.
+//! Compares the decoder, through the engine's public interface, with candle-transformers on the
+//! same weights.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a test that fails may panic, in a helper too"
+    reason = "a failing test may panic, in helpers too"
 )]
 
 mod allocation;
@@ -22,7 +23,7 @@ mod several_files;
 use quartet::decoding::TokenId;
 use quartet::engine::{CausalLm, Row, SequenceId};
 
-/// Reads tokens, and gives the logits after each of them.
+/// Feeds tokens and returns the logits after each of them.
 fn read(lm: &mut dyn CausalLm, sequence: SequenceId, tokens: &[u32]) -> Vec<Vec<f32>> {
     let rows: Vec<Row> = tokens.iter().map(|token| row(sequence, *token)).collect();
     read_rows(lm, &rows)
@@ -50,7 +51,7 @@ fn assert_near(found: &[Vec<f32>], expected: &[Vec<f32>], tolerance: f32) {
         for (found, expected) in found.iter().zip(expected) {
             assert!(
                 (found - expected).abs() <= tolerance,
-                "{found} for {expected}"
+                "{found}, not {expected}"
             );
         }
     }

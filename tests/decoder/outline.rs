@@ -1,4 +1,4 @@
-//! What is known of a model before it is loaded.
+//! Inspecting a model before it is loaded.
 
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;
@@ -7,7 +7,7 @@ use quartet::engine::inspect;
 use crate::fixture::{HEAD_DIM, N_CONTEXT, N_KV_HEADS, N_LAYERS, open, write_folder, write_gguf};
 
 #[test]
-fn an_outline_says_what_the_loaded_model_says() {
+fn an_outline_agrees_with_the_loaded_model() {
     for tied in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let gguf = write_gguf(folder.path(), tied, GgmlDType::Q8_0, &[]);
@@ -31,7 +31,7 @@ fn an_outline_says_what_the_loaded_model_says() {
 }
 
 #[test]
-fn the_memory_is_that_of_the_weights_as_used_and_of_the_cache() {
+fn memory_counts_the_weights_as_loaded_and_the_kv_cache() {
     let folder = tempfile::tempdir().unwrap();
     let n_cache_bytes = 4 * 2 * N_LAYERS * N_KV_HEADS * HEAD_DIM;
     for (dtype, n_bytes_per_block) in [

@@ -1,10 +1,10 @@
-//! Writes the header of a GGUF file byte by byte, as no sound program would.
+//! Writes GGUF headers byte by byte, including invalid ones.
 
-/// The bytes of a file.
+/// The bytes of a GGUF file.
 #[derive(Clone)]
 pub struct RawGguf(pub Vec<u8>);
 
-/// The numbers of the types of values.
+// GGUF's numbers for the types of metadata values.
 pub const BOOL: u32 = 7;
 pub const TEXT: u32 = 8;
 pub const LIST: u32 = 9;
@@ -12,7 +12,7 @@ pub const U8: u32 = 0;
 pub const U32: u32 = 4;
 
 impl RawGguf {
-    /// A file that promises so many tensors and entries.
+    /// Starts a file that claims to have these numbers of tensors and metadata entries.
     pub fn new(n_tensors: u64, n_entries: u64) -> Self {
         Self(b"GGUF".to_vec()).u32(3).u64(n_tensors).u64(n_entries)
     }
@@ -36,19 +36,19 @@ impl RawGguf {
         self.u64(text.len() as u64).bytes(text)
     }
 
-    /// A key and the type of its value.
+    /// Appends a key and the type of its value.
     pub fn key(self, key: &[u8], value_type: u32) -> Self {
         self.text(key).u32(value_type)
     }
 
-    /// A tensor's entry; dimensions begin with the innermost.
+    /// Appends a tensor's entry, with the innermost dimension first.
     pub fn tensor(self, name: &[u8], dims: &[u64], ggml_type: u32, offset: u64) -> Self {
         let raw = self.text(name).u32(dims.len() as u32);
         let raw = dims.iter().fold(raw, |raw, dim| raw.u64(*dim));
         raw.u32(ggml_type).u64(offset)
     }
 
-    /// Fills up to a multiple of 32, then adds so many zeros.
+    /// Pads to a multiple of 32 bytes, then appends `n_bytes` zeros.
     pub fn data(mut self, n_bytes: usize) -> Self {
         let n_header_bytes = self.0.len().next_multiple_of(32);
         self.0.resize(n_header_bytes + n_bytes, 0);

@@ -1,4 +1,4 @@
-//! Several sequences: batches, forks, truncation, and what an error leaves behind.
+//! Several sequences: batches, forks, truncation, and the state after an error.
 
 use candle_core::DType;
 use candle_core::quantized::GgmlDType;
@@ -14,7 +14,7 @@ fn model() -> LoadedModel {
     open(folder.path()).unwrap()
 }
 
-/// The logits of a sequence that reads these tokens and nothing else.
+/// Returns the logits of a new sequence with these tokens.
 fn fresh(model: &mut LoadedModel, tokens: &[u32]) -> Vec<Vec<f32>> {
     let sequence = model.lm.open();
     let logits = read(model.lm.as_mut(), sequence, tokens);
@@ -23,11 +23,11 @@ fn fresh(model: &mut LoadedModel, tokens: &[u32]) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn sequences_in_one_batch_equal_each_alone() {
+fn a_batch_computes_the_same_logits_as_separate_sequences() {
     let mut model = model();
     let texts: [&[u32]; 3] = [&[1, 5, 9, 33, 2, 7], &[1, 8], &[4, 4, 4, 30]];
     let sequences: Vec<SequenceId> = texts.iter().map(|_| model.lm.open()).collect();
-    // Rows of the three in turn, each as long as it lasts.
+    // Interleave the rows of the three texts.
     let mut rows = Vec::new();
     let mut owners = Vec::new();
     for index in 0..6 {
@@ -43,7 +43,7 @@ fn sequences_in_one_batch_equal_each_alone() {
         let found: Vec<_> = logits
             .iter()
             .zip(&owners)
-            .filter(|(_, of)| **of == owner)
+            .filter(|(_, row_owner)| **row_owner == owner)
             .map(|(logits, _)| logits.clone())
             .collect();
         assert_near(&found, &fresh(&mut model, text), 1e-4);
@@ -51,7 +51,7 @@ fn sequences_in_one_batch_equal_each_alone() {
 }
 
 #[test]
-fn a_small_quantised_model_gives_the_same_bits_alone_and_in_a_batch() {
+fn a_small_quantized_model_computes_the_same_bits_alone_and_in_a_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::Q8_0, &[]);
     let mut model = open(&path).unwrap();
@@ -80,7 +80,7 @@ fn a_fork_equals_a_fresh_run_and_leaves_its_parent_untouched() {
     };
     let middle = model.lm.fork(child).unwrap();
     model.lm.truncate(middle, 3).unwrap();
-    for (sequence, next, whole) in [
+    for (sequence, next, tokens) in [
         (middle, 40, vec![1, 5, 9, 40]),
         (grandchild, 11, vec![1, 5, 9, 33, 2, 7, 8, 11]),
         (child, 12, vec![1, 5, 9, 33, 2, 7, 8, 12]),
@@ -90,9 +90,9 @@ fn a_fork_equals_a_fresh_run_and_leaves_its_parent_untouched() {
         (grandchild, 16, vec![1, 5, 9, 33, 2, 7, 8, 11, 16]),
     ] {
         let found = read(model.lm.as_mut(), sequence, &[next]);
-        let expected = fresh(&mut model, &whole);
-        assert_near(&found, &expected[whole.len() - 1..], 1e-4);
-        assert_eq!(model.lm.n_read(sequence), whole.len());
+        let expected = fresh(&mut model, &tokens);
+        assert_near(&found, &expected[tokens.len() - 1..], 1e-4);
+        assert_eq!(model.lm.n_read(sequence), tokens.len());
     }
 }
 
@@ -114,22 +114,22 @@ fn forks_outlive_their_parent() {
 }
 
 #[test]
-fn what_was_cut_off_is_forgotten() {
+fn truncated_tokens_do_not_affect_later_logits() {
     let mut model = model();
     for n_kept in 0..=6 {
         let sequence = model.lm.open();
         read(model.lm.as_mut(), sequence, &[1, 5, 9, 33, 2, 7]);
         model.lm.truncate(sequence, n_kept).unwrap();
         let found = read(model.lm.as_mut(), sequence, &[30, 31]);
-        let mut whole = [1, 5, 9, 33, 2, 7][..n_kept].to_vec();
-        whole.extend([30, 31]);
-        let expected = fresh(&mut model, &whole);
+        let mut tokens = [1, 5, 9, 33, 2, 7][..n_kept].to_vec();
+        tokens.extend([30, 31]);
+        let expected = fresh(&mut model, &tokens);
         assert_near(&found, &expected[n_kept..], 1e-4);
     }
 }
 
 #[test]
-fn an_error_counts_no_row_as_read() {
+fn a_failed_forward_pass_leaves_the_sequence_unchanged() {
     let mut model = model();
     let sequence = model.lm.open();
     let other = model.lm.open();
@@ -153,7 +153,7 @@ fn an_error_counts_no_row_as_read() {
 }
 
 #[test]
-fn the_context_can_be_filled_and_not_overfilled() {
+fn the_context_can_be_filled_but_not_exceeded() {
     let mut model = model();
     let sequence = model.lm.open();
     let tokens: Vec<u32> = (0..N_CONTEXT as u32).map(|i| i % 50).collect();
@@ -168,7 +168,7 @@ fn the_context_can_be_filled_and_not_overfilled() {
 }
 
 #[test]
-fn facts_and_end_tokens_come_from_all_files() {
+fn facts_and_end_tokens_are_collected_from_all_files() {
     let mut model = model();
     // 2 and 4 from the config, 5 from the generation config, 3 by its name.
     assert_eq!(model.end_tokens, [2, 3, 4, 5].map(TokenId));

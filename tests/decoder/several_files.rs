@@ -1,4 +1,4 @@
-//! Models in several files: a GGUF file in parts, and safetensors with an index.
+//! Models in several files: split GGUF files, and safetensors with an index.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::{assert_near, read};
 
 const TOKENS: [u32; 5] = [1, 17, 4, 33, 49];
 
-/// The logits of a model, and its hash.
+/// Returns a model's logits and its hash.
 fn answer(path: &Path) -> (Vec<Vec<f32>>, String) {
     let mut model = open(path).unwrap();
     let sequence = model.lm.open();
@@ -30,7 +30,8 @@ fn part(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("tiny-{part:05}-of-00003.gguf"))
 }
 
-/// Writes a GGUF file in three parts, as llama.cpp's gguf-split does, and gives the path of the whole.
+/// Splits a GGUF file into three parts like llama.cpp's gguf-split. Returns the unsplit file's
+/// path.
 fn write_parts(folder: &Path) -> PathBuf {
     let whole = write_gguf(folder, true, GgmlDType::Q8_0, &[]);
     let mut file = File::open(&whole).unwrap();
@@ -76,7 +77,7 @@ fn write_parts(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn any_part_of_a_gguf_file_opens_the_whole() {
+fn a_split_gguf_opens_from_any_part() {
     let folder = tempfile::tempdir().unwrap();
     let whole = write_parts(folder.path());
     let (expected, sha256) = answer(&whole);
@@ -84,7 +85,7 @@ fn any_part_of_a_gguf_file_opens_the_whole() {
     for (logits, _) in &answers {
         assert_near(logits, &expected, 0.0);
     }
-    // The hash is that of all parts, one after another, whichever was named.
+    // The hash covers all parts in order, whichever one was opened.
     assert!(
         answers
             .iter()
@@ -99,7 +100,7 @@ fn any_part_of_a_gguf_file_opens_the_whole() {
 }
 
 #[test]
-fn what_is_wrong_with_the_parts_is_named() {
+fn the_error_names_each_fault_of_the_parts() {
     let folder = tempfile::tempdir().unwrap();
     write_parts(folder.path());
     let [first, second, third] = [1, 2, 3].map(|number| part(folder.path(), number));
@@ -135,7 +136,7 @@ fn what_is_wrong_with_the_parts_is_named() {
 }
 
 #[test]
-fn a_part_that_no_model_has_is_refused() {
+fn an_impossible_part_number_is_rejected() {
     for (part, n_parts) in [(3, 3), (7, 2), (0, u16::MAX)] {
         let folder = tempfile::tempdir().unwrap();
         let split = [
@@ -152,7 +153,8 @@ fn a_part_that_no_model_has_is_refused() {
     }
 }
 
-/// A folder whose weights stand in two files of alternating types, and what the whole would say.
+/// Writes a folder whose weights are split into two files with mixed types. Returns the logits of
+/// the unsplit model.
 fn write_shards(folder: &Path, tied: bool) -> Vec<Vec<f32>> {
     write_folder(folder, tied, DType::F16);
     let (expected, _) = answer(folder);
@@ -160,7 +162,7 @@ fn write_shards(folder: &Path, tied: bool) -> Vec<Vec<f32>> {
     let mut index = serde_json::Map::new();
     for (number, (name, tensor)) in weights(tied).into_iter().enumerate() {
         let file = shard(number % 2);
-        // Half precision is exact in full precision.
+        // Converting half to single precision is exact.
         let tensor = tensor.to_dtype(DType::F16).unwrap();
         let tensor = if number % 3 == 0 {
             tensor.to_dtype(DType::F32).unwrap()
@@ -170,7 +172,7 @@ fn write_shards(folder: &Path, tied: bool) -> Vec<Vec<f32>> {
         index.insert(name.clone(), json!(file));
         shards[number % 2].insert(name, tensor);
     }
-    // Tensors that no decoder asks for, of types that it does not read.
+    // Tensors that the decoder does not need, of unsupported types.
     let extra = Tensor::new(&[1_u8, 2, 3], &Device::Cpu).unwrap();
     shards[1].insert("model.rotary.mask".to_owned(), extra.clone());
     index.insert("model.rotary.mask".to_owned(), json!(shard(1)));
@@ -212,7 +214,7 @@ fn shards_of_mixed_types_are_one_model() {
 }
 
 #[test]
-fn a_file_of_weights_that_is_no_shard_is_opened_itself() {
+fn a_weights_file_with_another_name_opens_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
     let (expected, _) = answer(folder.path());
@@ -223,7 +225,7 @@ fn a_file_of_weights_that_is_no_shard_is_opened_itself() {
 }
 
 #[test]
-fn what_is_wrong_with_the_shards_is_named() {
+fn the_error_names_each_fault_of_the_shards() {
     let folder = tempfile::tempdir().unwrap();
     write_shards(folder.path(), true);
     let norm = "model.norm.weight";
@@ -266,7 +268,7 @@ fn what_is_wrong_with_the_shards_is_named() {
 }
 
 #[test]
-fn weights_of_a_type_that_is_not_read_are_named() {
+fn the_error_names_weights_of_unsupported_types() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
     let tensors: HashMap<String, Tensor> = weights(true)

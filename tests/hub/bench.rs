@@ -1,4 +1,4 @@
-//! What the tests work with: a server with two repositories, a cache folder, and a Hub between them.
+//! The test fixture: a fake Hub with two repositories, a cache folder, and a client.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ pub const FOLDER: &str = "fox/folder";
 /// The larger of the GGUF files.
 pub const LARGE: &str = "tiny-Q8_0.gguf";
 
-/// How many bytes it has.
+/// The size of [`LARGE`] in bytes.
 pub const N_LARGE: usize = 1_000_000;
 
-/// How many bytes are asked for at once.
+/// The size of a range request in bytes.
 pub const PIECE: usize = 200_000;
 
-/// A server, a cache folder, and what joins them.
+/// A fake Hub and a cache folder.
 pub struct Bench {
     pub server: Server,
     pub cache: TempDir,
@@ -48,7 +48,7 @@ impl Bench {
         }
     }
 
-    /// Quick to lose patience and to try again.
+    /// A configuration with short timeouts and retry delays.
     pub fn config(&self) -> HubConfig {
         HubConfig {
             endpoint: Some(self.server.endpoint()),
@@ -71,12 +71,12 @@ impl Bench {
         self.bring(&large())
     }
 
-    /// Downloads what is wanted, without another order on the way.
+    /// Downloads a model without interruption.
     pub fn bring(&self, wanted: &Wanted) -> Result<Outcome, DownloadFailure> {
         self.hub().download(wanted, &mut |_| Order::GoOn)
     }
 
-    /// Downloads the larger file, and gives another order when so many bytes are here.
+    /// Downloads the larger file, and returns `order` once `n_bytes` have arrived.
     pub fn download_until(&self, n_bytes: usize, order: Order) -> Outcome {
         let mut watch = |progress: &DownloadProgress| {
             if progress.n_bytes >= n_bytes as u64 {
@@ -88,7 +88,7 @@ impl Bench {
         self.hub().download(&large(), &mut watch).unwrap()
     }
 
-    /// The names of all blobs, whole or not.
+    /// The names of all blobs, complete or not.
     pub fn blobs(&self, repository: &str) -> Vec<String> {
         let folder = self.repository_folder(repository).join("blobs");
         let mut names: Vec<String> = fs::read_dir(folder)
@@ -106,7 +106,7 @@ impl Bench {
         self.cache.path().join(name)
     }
 
-    /// The files of all models that are offered as being on this computer.
+    /// The paths of all models that are listed as downloaded.
     pub fn offered(&self) -> Vec<PathBuf> {
         let models = self.hub().cached_models().unwrap();
         models.into_iter().map(|cached| cached.path).collect()
@@ -124,11 +124,11 @@ pub fn wanted(repository: &str, file: Option<&str>) -> Wanted {
     }
 }
 
-/// Bytes that differ from place to place, so that a part in the wrong place is noticed.
+/// Pseudorandom bytes, so that a misplaced range is noticed.
 pub fn bytes(n: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
-        // The generator of "Numerical Recipes", chapter 7.
+        // The linear congruential generator of "Numerical Recipes", chapter 7.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8
     };
@@ -137,8 +137,8 @@ pub fn bytes(n: usize, seed: u32) -> Vec<u8> {
 
 const TOKENIZER: &str = "{\"version\":\"1.0\"}\n";
 
-/// What `git hash-object` says of "{}" and a line break.
+/// The `git hash-object` of "{}" and a line break.
 pub const CONFIG_SHA1: &str = "0967ef424bce6791893e9a57bb952f80fd536e93";
 
-/// What it says of `TOKENIZER`.
+/// The `git hash-object` of `TOKENIZER`.
 const TOKENIZER_SHA1: &str = "3ea0a492fb0f6f7f1da8b5bf9000c427b901c81f";

@@ -1,4 +1,4 @@
-//! The commands, as a shell sees them.
+//! The Hub commands of the command line.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -41,19 +41,20 @@ fn a_model_is_found_downloaded_and_listed() {
     let token = bench.server.asked()[0].headers["authorization"].clone();
     assert_eq!(token, "Bearer hf_from_the_shell");
 
-    let brought = quartet(&bench, &["download", GGUF, "--file", LARGE]);
-    assert!(brought.status.success(), "{}", text(&brought.stderr));
+    let downloaded = quartet(&bench, &["download", GGUF, "--file", LARGE]);
+    assert!(downloaded.status.success(), "{}", text(&downloaded.stderr));
     let path = bench
         .cache
         .path()
         .join("hub/models--fox--tiny-GGUF/snapshots");
     let path = path.join(COMMIT).join(LARGE).display().to_string();
-    assert_eq!(text(&brought.stdout), format!("{path}\n"));
-    let told = text(&brought.stderr);
+    assert_eq!(text(&downloaded.stdout), format!("{path}\n"));
+    let progress = text(&downloaded.stderr);
     assert!(
-        told.lines()
+        progress
+            .lines()
             .any(|line| line.starts_with("Checking tiny-Q8_0.gguf")),
-        "{told}"
+        "{progress}"
     );
 
     let listed = text(&quartet(&bench, &["models"]).stdout);
@@ -61,7 +62,7 @@ fn a_model_is_found_downloaded_and_listed() {
 }
 
 #[test]
-fn a_download_goes_on_after_the_program_was_killed() {
+fn a_download_resumes_after_the_program_was_killed() {
     const FIRST_PIECE: usize = 1 << 20;
     let bench = Bench::new();
     let content = bytes(3 * FIRST_PIECE, 4);
@@ -76,8 +77,8 @@ fn a_download_goes_on_after_the_program_was_killed() {
         .unwrap();
     let blobs = bench.cache.path().join("hub/models--fox--big/blobs");
     let part = blobs.join(format!("{checksum}.incomplete"));
-    let n_here = || fs::metadata(&part).map_or(0, |part| part.len());
-    while n_here() < FIRST_PIECE as u64 && killed.try_wait().unwrap().is_none() {
+    let n_received = || fs::metadata(&part).map_or(0, |part| part.len());
+    while n_received() < FIRST_PIECE as u64 && killed.try_wait().unwrap().is_none() {
         thread::sleep(Duration::from_millis(10));
     }
     killed.kill().unwrap();
@@ -85,21 +86,21 @@ fn a_download_goes_on_after_the_program_was_killed() {
     bench.server.heal();
 
     let n_before = bench.server.ranges().len();
-    let brought = quartet(&bench, &["download", "fox/big"]);
-    assert!(brought.status.success(), "{}", text(&brought.stderr));
+    let downloaded = quartet(&bench, &["download", "fox/big"]);
+    assert!(downloaded.status.success(), "{}", text(&downloaded.stderr));
     let resumed_at = bench.server.ranges()[n_before].start;
     assert_eq!(resumed_at, FIRST_PIECE);
-    let path = text(&brought.stdout);
+    let path = text(&downloaded.stdout);
     assert_eq!(fs::read(path.trim_end()).unwrap(), content);
 }
 
 #[test]
-fn a_choice_that_is_missing_is_a_matter_of_the_arguments() {
+fn an_ambiguous_model_is_a_usage_error() {
     let bench = Bench::new();
     let output = quartet(&bench, &["download", GGUF]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("choose one of these: tiny-Q4_0.gguf, tiny-Q8_0.gguf"));
-    // So it is where a part of another commit lies beside them.
+    // It still is if a partial download of another commit is in the cache.
     let blobs = bench.cache.path().join("hub/models--fox--tiny-GGUF/blobs");
     fs::create_dir_all(&blobs).unwrap();
     fs::write(blobs.join(format!("{}.incomplete", "0".repeat(64))), "part").unwrap();

@@ -1,4 +1,4 @@
-//! Downloads that go well, with pauses in between.
+//! Downloads that succeed, with and without pauses.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn path_of(outcome: Outcome) -> PathBuf {
 }
 
 #[test]
-fn a_download_ends_in_the_cache_as_other_tools_lay_it_out() {
+fn a_download_ends_in_the_standard_cache_layout() {
     let bench = Bench::new();
     let path = path_of(bench.download().unwrap());
     let folder = bench.repository_folder(GGUF);
@@ -41,7 +41,7 @@ fn a_download_ends_in_the_cache_as_other_tools_lay_it_out() {
 }
 
 #[test]
-fn a_folder_is_brought_whole_and_checked_file_by_file() {
+fn a_folder_is_downloaded_with_all_its_files() {
     let bench = Bench::new();
     let outcome = bench.bring(&wanted(FOLDER, None));
     let path = path_of(outcome.unwrap());
@@ -60,7 +60,7 @@ fn a_folder_is_brought_whole_and_checked_file_by_file() {
 }
 
 #[test]
-fn what_is_there_is_not_brought_again() {
+fn a_downloaded_file_is_not_downloaded_again() {
     let bench = Bench::new();
     let first = bench.download().unwrap();
     let n_ranges = bench.server.ranges().len();
@@ -69,14 +69,14 @@ fn what_is_there_is_not_brought_again() {
 }
 
 #[test]
-fn a_quantisation_or_the_last_part_of_a_path_chooses_a_file() {
+fn a_quantization_selects_a_file() {
     let bench = Bench::new();
     let outcome = bench.bring(&wanted(GGUF, Some("q4_0")));
     assert!(path_of(outcome.unwrap()).ends_with("tiny-Q4_0.gguf"));
 }
 
 #[test]
-fn a_repository_that_was_renamed_is_found_under_its_old_name() {
+fn a_renamed_repository_is_found_under_its_old_name() {
     let bench = Bench::new();
     bench.server.rename("wolf/tiny-GGUF", GGUF);
     let wanted = wanted("wolf/tiny-GGUF", Some(LARGE));
@@ -88,7 +88,7 @@ fn a_repository_that_was_renamed_is_found_under_its_old_name() {
 }
 
 #[test]
-fn of_several_models_one_must_be_chosen_and_it_must_be_there() {
+fn a_repository_with_several_models_requires_a_valid_choice() {
     let bench = Bench::new();
     let failure = bench.bring(&wanted(GGUF, None)).unwrap_err();
     assert_eq!(
@@ -113,17 +113,17 @@ fn progress_only_grows_and_ends_with_the_checksum() {
         let late = Fault::Late(Duration::from_millis(150));
         bench.server.fail("GET /cdn", late);
     }
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     let outcome = bench.hub().download(&large(), &mut |progress| {
-        told.push(progress.clone());
+        reports.push(progress.clone());
         Order::GoOn
     });
     path_of(outcome.unwrap());
-    assert!(told.is_sorted_by_key(|progress| progress.n_bytes));
-    assert_eq!(told.first().unwrap().stage, Stage::Asking);
-    assert_eq!(told.last().unwrap().stage, Stage::Verifying);
-    assert_eq!(told.last().unwrap().n_bytes, N_LARGE as u64);
-    let receiving = told
+    assert!(reports.is_sorted_by_key(|progress| progress.n_bytes));
+    assert_eq!(reports.first().unwrap().stage, Stage::Asking);
+    assert_eq!(reports.last().unwrap().stage, Stage::Verifying);
+    assert_eq!(reports.last().unwrap().n_bytes, N_LARGE as u64);
+    let receiving = reports
         .iter()
         .filter(|progress| progress.stage == Stage::Receiving);
     let with_speed = receiving.filter(|progress| progress.bytes_per_second.is_some());
@@ -131,7 +131,7 @@ fn progress_only_grows_and_ends_with_the_checksum() {
 }
 
 #[test]
-fn a_paused_download_goes_on_after_the_program_has_ended() {
+fn a_paused_download_resumes_after_a_restart() {
     let bench = Bench::new();
     let paused = pause_after_two_pieces(&bench);
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_paused_download_goes_on_after_the_program_has_ended() {
 }
 
 #[test]
-fn a_download_that_was_not_finished_is_found_again_and_goes_on_by_its_repository_alone() {
+fn a_partial_download_is_listed_and_resumes_by_its_repository_name() {
     let bench = Bench::new();
     assert_eq!(bench.hub().kept_downloads(), []);
     pause_after_two_pieces(&bench);
@@ -176,7 +176,7 @@ fn a_download_that_was_not_finished_is_found_again_and_goes_on_by_its_repository
 }
 
 #[test]
-fn a_part_that_other_tools_have_left_is_gone_on_with() {
+fn a_partial_download_of_another_tool_is_resumed() {
     let bench = Bench::new();
     let blobs = bench.repository_folder(GGUF).join("blobs");
     fs::create_dir_all(&blobs).unwrap();
@@ -187,7 +187,7 @@ fn a_part_that_other_tools_have_left_is_gone_on_with() {
 }
 
 #[test]
-fn of_a_file_that_has_changed_since_the_pause_no_old_part_stays() {
+fn a_partial_download_of_an_outdated_file_is_deleted() {
     let bench = Bench::new();
     let hub = bench.hub();
     third_piece_hangs(&bench);
@@ -208,7 +208,7 @@ fn of_a_file_that_has_changed_since_the_pause_no_old_part_stays() {
 }
 
 #[test]
-fn a_cancelled_download_leaves_no_part_behind() {
+fn a_cancelled_download_leaves_no_partial_file() {
     let bench = Bench::new();
     third_piece_hangs(&bench);
     let outcome = bench.download_until(2 * PIECE, Order::Cancel);
@@ -217,7 +217,7 @@ fn a_cancelled_download_leaves_no_part_behind() {
 }
 
 #[test]
-fn what_is_kept_can_be_thrown_away_without_the_hub() {
+fn a_partial_download_can_be_discarded_offline() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
     let n_asked = bench.server.asked().len();
@@ -228,12 +228,12 @@ fn what_is_kept_can_be_thrown_away_without_the_hub() {
 }
 
 #[test]
-fn what_is_thrown_away_is_of_one_download_and_not_of_its_neighbours() {
+fn discarding_a_download_does_not_affect_others_of_the_repository() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
     let hub = bench.hub();
     let small = wanted(GGUF, Some("tiny-Q4_0.gguf"));
-    // Called off before the Hub has said of what it consists, it has nothing to lose.
+    // Cancelled before the Hub listed its files, so there is nothing to discard.
     let cancelled = hub.download(&small, &mut |_| Order::Cancel).unwrap();
     assert_eq!(cancelled, Outcome::Cancelled);
     hub.discard(&small).unwrap();
@@ -249,7 +249,7 @@ fn what_is_thrown_away_is_of_one_download_and_not_of_its_neighbours() {
     });
     assert_eq!(paused.unwrap(), Outcome::Paused { n_bytes_kept });
     assert_eq!(hub.n_bytes_kept(&small), n_bytes_kept);
-    // What was paused is remembered where the Hub is not asked again.
+    // A paused download is remembered without asking the Hub again.
     let asking = hub.download(&small, &mut |_| Order::Pause).unwrap();
     assert_eq!(asking, Outcome::Paused { n_bytes_kept });
     hub.discard(&small).unwrap();
@@ -260,7 +260,7 @@ fn what_is_thrown_away_is_of_one_download_and_not_of_its_neighbours() {
 }
 
 #[test]
-fn of_several_downloads_that_were_begun_the_furthest_goes_on_first() {
+fn the_partial_download_with_the_most_bytes_resumes_first() {
     let bench = Bench::new();
     pause_after_two_pieces(&bench);
     let (small, content) = ("tiny-Q4_1.gguf", bytes(9_000, 5));
@@ -275,7 +275,7 @@ fn of_several_downloads_that_were_begun_the_furthest_goes_on_first() {
 }
 
 #[test]
-fn a_folder_beside_a_file_is_chosen_by_its_name() {
+fn safetensors_next_to_a_gguf_file_are_selected_by_format() {
     let bench = Bench::new();
     bench
         .server
@@ -295,7 +295,7 @@ fn a_folder_beside_a_file_is_chosen_by_its_name() {
 }
 
 #[test]
-fn a_path_is_chosen_before_the_end_of_another_and_what_fits_twice_is_asked_about() {
+fn an_exact_path_wins_and_an_ambiguous_name_is_rejected() {
     let bench = Bench::new();
     let small = format!("small/{LARGE}");
     bench.server.put_large(GGUF, &small, vec![7; 99]);
@@ -308,7 +308,7 @@ fn a_path_is_chosen_before_the_end_of_another_and_what_fits_twice_is_asked_about
 }
 
 #[test]
-fn two_programs_do_not_bring_the_same_file_at_once() {
+fn two_processes_do_not_download_the_same_file_simultaneously() {
     let bench = Bench::new();
     third_piece_hangs(&bench);
     let mut second = None;
@@ -331,7 +331,7 @@ fn pause_after_two_pieces(bench: &Bench) -> Outcome {
     outcome
 }
 
-/// So that a user has time to think after the second piece.
+/// Stalls the download after the second range.
 fn third_piece_hangs(bench: &Bench) {
     let on_time = Fault::Late(Duration::ZERO);
     bench.server.fail("GET /cdn", on_time.clone());

@@ -1,4 +1,4 @@
-//! Downloads that meet what networks and servers do.
+//! Downloads that encounter network and server faults.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use quartet::hub::{DownloadFailure, Hub, HubConfig, HubError, Order, Outcome, St
 use crate::bench::{Bench, GGUF, LARGE, N_LARGE, PIECE, bytes, large};
 use crate::server::Fault;
 
-/// Downloads under another configuration, and gives what was waited for.
+/// Downloads with a changed configuration. Also returns the reasons for each wait.
 fn download_with(
     bench: &Bench,
     change: impl FnOnce(&mut HubConfig),
@@ -31,16 +31,16 @@ fn download_with(
     (outcome, waits)
 }
 
-fn assert_whole(bench: &Bench, outcome: Result<Outcome, DownloadFailure>) {
+fn assert_complete(bench: &Bench, outcome: Result<Outcome, DownloadFailure>) {
     let Outcome::Done { path } = outcome.unwrap() else {
-        panic!("it did not end");
+        panic!("the download did not finish");
     };
     assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 2));
     assert_eq!(bench.blobs(GGUF), [bench.checksum.as_str()]);
 }
 
 #[test]
-fn what_passes_is_told_and_tried_again() {
+fn temporary_faults_are_reported_and_retried() {
     let rows = [
         (
             Fault::Dropped(70_000),
@@ -62,18 +62,18 @@ fn what_passes_is_told_and_tried_again() {
     ];
     for (fault, sentence) in rows {
         let bench = Bench::new();
-        // The second piece is the one that meets it.
+        // The fault affects the second range.
         bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
         bench.server.fail("GET /cdn", fault.clone());
         let (outcome, waits) = download_with(&bench, |_| ());
         assert_eq!(waits, [sentence], "{fault:?}");
-        assert_whole(&bench, outcome);
+        assert_complete(&bench, outcome);
         assert_eq!(bench.server.starts()[..3], [0, PIECE, PIECE], "{fault:?}");
     }
 }
 
 #[test]
-fn a_server_that_asks_for_time_gets_it() {
+fn a_short_retry_after_is_respected() {
     let bench = Bench::new();
     bench
         .server
@@ -85,11 +85,11 @@ fn a_server_that_asks_for_time_gets_it() {
         ["the Hub has been asked too often (429): try again in 1 second"]
     );
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    assert_whole(&bench, outcome);
+    assert_complete(&bench, outcome);
 }
 
 #[test]
-fn a_server_that_asks_for_too_much_time_is_told_of() {
+fn a_long_retry_after_is_an_error() {
     let bench = Bench::new();
     bench
         .server
@@ -102,7 +102,7 @@ fn a_server_that_asks_for_too_much_time_is_told_of() {
 }
 
 #[test]
-fn what_does_not_pass_ends_it_and_keeps_what_has_come() {
+fn permanent_faults_end_the_download_and_keep_the_received_bytes() {
     let gated = "x-error-code: GatedRepo\r\n";
     let missing = "x-error-code: RepoNotFound\r\n";
     let rows: [(u16, &str, &str); 6] = [
@@ -140,14 +140,14 @@ fn what_does_not_pass_ends_it_and_keeps_what_has_come() {
         let failure = download_with(&bench, |_| ()).0.unwrap_err();
         assert!(failure.to_string().contains(sentence), "{failure}");
         assert_eq!(failure.n_bytes_kept, PIECE as u64, "{status}");
-        // And it goes on from there.
-        assert_whole(&bench, bench.download());
+        // The next download resumes from there.
+        assert_complete(&bench, bench.download());
         assert_eq!(bench.server.ranges().last().unwrap().end, N_LARGE);
     }
 }
 
 #[test]
-fn every_question_can_be_refused() {
+fn every_kind_of_request_can_be_rejected() {
     for (request, status, sentence) in [
         (
             "GET /api/models/fox",
@@ -195,7 +195,7 @@ fn every_question_can_be_refused() {
 }
 
 #[test]
-fn a_server_that_fails_too_often_ends_it() {
+fn a_download_fails_after_too_many_server_errors() {
     let bench = Bench::new();
     for _ in 0..3 {
         bench.server.fail("GET /cdn", Fault::Refused(500, ""));
@@ -208,12 +208,12 @@ fn a_server_that_fails_too_often_ends_it() {
 }
 
 #[test]
-fn a_late_answer_is_waited_for_and_silence_is_not() {
+fn slow_responses_are_awaited_and_missing_ones_time_out() {
     let bench = Bench::new();
     bench
         .server
         .fail("GET /cdn", Fault::Late(Duration::from_millis(300)));
-    assert_whole(&bench, bench.download());
+    assert_complete(&bench, bench.download());
 
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::Silence);
@@ -221,11 +221,11 @@ fn a_late_answer_is_waited_for_and_silence_is_not() {
         config.patience = Duration::from_secs(1);
     });
     assert_eq!(waits, ["127.0.0.1 said nothing for 1 second"]);
-    assert_whole(&bench, outcome);
+    assert_complete(&bench, outcome);
 }
 
 #[test]
-fn a_wrong_content_is_deleted_and_never_offered() {
+fn content_with_a_wrong_checksum_is_deleted_and_never_listed() {
     let bench = Bench::new();
     bench.server.damage(GGUF, LARGE);
     let failure = bench.download().unwrap_err();
@@ -236,13 +236,13 @@ fn a_wrong_content_is_deleted_and_never_offered() {
     assert_eq!(failure.n_bytes_kept, 0);
     assert_eq!(bench.blobs(GGUF), [] as [String; 0]);
     assert_eq!(bench.offered(), [] as [PathBuf; 0]);
-    // What was wrong can be put right.
+    // A second download succeeds once the server's file is intact again.
     bench.server.damage(GGUF, LARGE);
-    assert_whole(&bench, bench.download());
+    assert_complete(&bench, bench.download());
 }
 
 #[test]
-fn a_part_that_is_wrong_is_found_out() {
+fn a_corrupt_partial_file_is_detected() {
     let bench = Bench::new();
     let blobs = bench.repository_folder(GGUF).join("blobs");
     fs::create_dir_all(&blobs).unwrap();
@@ -251,13 +251,13 @@ fn a_part_that_is_wrong_is_found_out() {
     let failure = bench.download().unwrap_err();
     assert!(matches!(failure.error, HubError::ChecksumWrong { .. }));
     assert!(!part.exists());
-    // One that is too long is begun anew.
+    // A partial file that is too long is discarded.
     fs::write(&part, vec![0; N_LARGE + 1]).unwrap();
-    assert_whole(&bench, bench.download());
+    assert_complete(&bench, bench.download());
 }
 
 #[test]
-fn a_disk_that_is_too_full_is_seen_before_anything_comes() {
+fn a_full_disk_is_detected_before_the_download() {
     let bench = Bench::new();
     let (outcome, _) = download_with(&bench, |config| config.free_bytes = |_| Some(50_000_000));
     let failure = outcome.unwrap_err().to_string();
@@ -269,7 +269,7 @@ fn a_disk_that_is_too_full_is_seen_before_anything_comes() {
 }
 
 #[test]
-fn a_cache_that_can_not_be_written_is_named() {
+fn the_error_names_a_read_only_cache() {
     let bench = Bench::new();
     let file = bench.cache.path().join("file");
     fs::write(&file, "").unwrap();
@@ -285,7 +285,7 @@ fn a_cache_that_can_not_be_written_is_named() {
 }
 
 #[test]
-fn a_server_without_ranges_is_not_heard_out() {
+fn a_server_without_range_support_is_rejected() {
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::WholeFile);
     let failure = bench.download().unwrap_err();
@@ -296,7 +296,7 @@ fn a_server_without_ranges_is_not_heard_out() {
 }
 
 #[test]
-fn no_network_and_no_safe_network_are_told_apart() {
+fn network_and_tls_errors_are_distinguished() {
     let unused = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -321,7 +321,7 @@ fn no_network_and_no_safe_network_are_told_apart() {
 }
 
 #[test]
-fn an_answer_that_makes_no_sense_is_not_believed() {
+fn a_malformed_response_is_an_error() {
     let bench = Bench::new();
     bench
         .server
@@ -334,14 +334,14 @@ fn an_answer_that_makes_no_sense_is_not_believed() {
 }
 
 #[test]
-fn a_user_is_heard_while_a_server_is_silent() {
+fn a_download_can_be_cancelled_while_the_server_is_silent() {
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::Silence);
     let begun = Instant::now();
-    let mut n_told = 0;
+    let mut n_reports = 0;
     let outcome = bench.hub().download(&large(), &mut |progress| {
-        n_told += usize::from(progress.stage == Stage::Receiving);
-        if n_told > 2 {
+        n_reports += usize::from(progress.stage == Stage::Receiving);
+        if n_reports > 2 {
             Order::Cancel
         } else {
             Order::GoOn

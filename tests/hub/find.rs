@@ -1,4 +1,4 @@
-//! Searching, and asking what a repository has.
+//! Searching, and listing a repository's models.
 
 use quartet::hub::{HubError, ModelFormat};
 
@@ -6,7 +6,7 @@ use crate::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE};
 use crate::server::Fault;
 
 #[test]
-fn a_search_finds_what_can_be_opened_the_most_downloaded_first() {
+fn a_search_returns_supported_models_sorted_by_downloads() {
     let bench = Bench::new();
     bench
         .server
@@ -37,7 +37,7 @@ fn a_search_finds_what_can_be_opened_the_most_downloaded_first() {
 }
 
 #[test]
-fn a_search_holds_to_its_limit_and_ends_when_nobody_waits() {
+fn a_search_respects_its_limit_and_can_be_cancelled() {
     let bench = Bench::new();
     let hub = bench.hub();
     assert_eq!(
@@ -50,7 +50,7 @@ fn a_search_holds_to_its_limit_and_ends_when_nobody_waits() {
 }
 
 #[test]
-fn a_repository_tells_its_models_with_sizes() {
+fn a_repository_lists_its_models_with_sizes() {
     let bench = Bench::new();
     let found = bench.hub().files(GGUF, &mut || true).unwrap().unwrap();
     let sizes: Vec<_> = found
@@ -68,7 +68,7 @@ fn a_repository_tells_its_models_with_sizes() {
 }
 
 #[test]
-fn the_token_goes_along() {
+fn requests_carry_the_token() {
     let bench = Bench::new();
     bench.hub().files(GGUF, &mut || true).unwrap();
     let asked = bench.server.asked();
@@ -77,7 +77,7 @@ fn the_token_goes_along() {
 }
 
 #[test]
-fn a_name_that_is_none_is_not_asked_for() {
+fn an_invalid_repository_name_is_not_requested() {
     let bench = Bench::new();
     let error = bench.hub().files("a/b?c", &mut || true).unwrap_err();
     assert!(matches!(error, HubError::NameMalformed { .. }));
@@ -85,7 +85,7 @@ fn a_name_that_is_none_is_not_asked_for() {
 }
 
 #[test]
-fn to_open_the_hub_and_look_into_the_cache_contacts_nobody() {
+fn listing_the_cache_needs_no_network() {
     let bench = Bench::new();
     assert_eq!(bench.hub().cached_models().unwrap(), []);
     assert!(bench.server.asked().is_empty());

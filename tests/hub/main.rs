@@ -1,10 +1,10 @@
-//! Finding, downloading and listing models, against a server of our own on loopback that speaks the
-//! Hub's API and can be told to fail. No network, and nothing outside temporary folders.
+//! Finding, downloading and listing models, with a fake Hub on loopback that can inject faults. The
+//! tests use no network and write only to temporary folders.
 
 #![expect(
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a helper that cannot go on fails the test that called it"
+    reason = "a failing test may panic, in helpers too"
 )]
 
 mod bench;

@@ -1,4 +1,4 @@
-//! The Hub on loopback: what it serves, what it was asked, and how it fails when it is told to.
+//! A fake Hub on loopback that records its requests and can inject faults.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,24 +15,24 @@ use sha2::{Digest, Sha256};
 /// The commit of all repositories.
 pub const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// What goes wrong with one request.
+/// A fault that affects one request.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// It is refused: status, further header lines.
+    /// The response has this status and these additional header lines.
     Refused(u16, &'static str),
-    /// The connection is closed after so many bytes of the body.
+    /// The connection closes after this many bytes of the body.
     Dropped(usize),
-    /// The body has so many bytes, and says so itself.
+    /// The body is truncated to this many bytes, and `Content-Length` agrees.
     CutShort(usize),
-    /// The answer begins late.
+    /// The response is delayed.
     Late(Duration),
-    /// No answer comes.
+    /// No response is sent.
     Silence,
-    /// The range is not heeded.
+    /// The range is ignored.
     WholeFile,
 }
 
-/// A request that was made.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub method: String,
@@ -42,11 +42,11 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
-/// A file in a repository; a large one lies on another address, under its SHA-256.
+/// A file in a repository. A large file is served from another URL, by its SHA-256.
 #[derive(Debug, Clone)]
 pub struct Stored {
     pub content: Vec<u8>,
-    /// What the Hub says of it: git's SHA-1, or SHA-256 for a large one.
+    /// The checksum that the Hub reports: git's SHA-1, or SHA-256 for a large file.
     pub checksum: String,
 }
 
@@ -64,7 +64,7 @@ struct Shared {
     asked: Mutex<Vec<Asked>>,
 }
 
-/// The Hub on loopback. It ends with the tests.
+/// The fake Hub. It runs until the test process ends.
 #[derive(Debug, Clone)]
 pub struct Server {
     pub address: String,
@@ -85,7 +85,7 @@ impl Server {
                 for stream in listener.incoming().flatten() {
                     let server = serving.clone();
                     thread::Builder::new()
-                        // A client may leave at any time.
+                        // A client may disconnect at any time.
                         .spawn(move || server.serve(stream).unwrap_or_default())
                         .unwrap();
                 }
@@ -98,7 +98,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Puts a small file into a repository, with git's name of its content.
+    /// Adds a small file to a repository, with git's hash of its content.
     pub fn put(&self, repository: &str, path: &str, content: &str, sha1: &str) {
         self.store(
             repository,
@@ -108,7 +108,7 @@ impl Server {
         );
     }
 
-    /// Puts a large file into a repository.
+    /// Adds a large file to a repository, and returns its SHA-256.
     pub fn put_large(&self, repository: &str, path: &str, content: Vec<u8>) -> String {
         let checksum = Sha256::digest(&content)
             .iter()
@@ -120,7 +120,7 @@ impl Server {
         checksum
     }
 
-    /// Changes a file's content, but not what the Hub says of it.
+    /// Flips a bit of a file's content without changing its reported checksum.
     pub fn damage(&self, repository: &str, path: &str) {
         let mut repositories = self.shared.repositories.lock().unwrap();
         let stored = repositories.get_mut(repository).unwrap();
@@ -129,7 +129,7 @@ impl Server {
         content[middle] ^= 1;
     }
 
-    /// Whoever asks for the old name is sent on to the new one.
+    /// Redirects requests for the old name to the new one.
     pub fn rename(&self, old: &str, new: &str) {
         let mut renamed = self.shared.renamed.lock().unwrap();
         renamed.insert(format!("/{old}"), format!("/{new}"));
@@ -141,23 +141,24 @@ impl Server {
         files.insert(path.to_owned(), Stored { content, checksum });
     }
 
-    /// The next request whose method and path contain this text fails; several such in this order.
+    /// Injects a fault into the next request whose method and path contain this text. Several
+    /// faults apply in order.
     pub fn fail(&self, request: &str, fault: Fault) {
         let mut faults = self.shared.faults.lock().unwrap();
         faults.push((request.to_owned(), fault));
     }
 
-    /// Nothing fails any more.
+    /// Removes all pending faults.
     pub fn heal(&self) {
         self.shared.faults.lock().unwrap().clear();
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// The ranges of contents that were asked for, in order.
+    /// The ranges that were requested, in order.
     pub fn ranges(&self) -> Vec<Range<usize>> {
         let asked = self.asked().into_iter();
         let contents =
@@ -165,7 +166,7 @@ impl Server {
         contents.filter_map(|asked| asked.range).collect()
     }
 
-    /// Where these ranges began.
+    /// The start of each requested range.
     pub fn starts(&self) -> Vec<usize> {
         self.ranges().iter().map(|range| range.start).collect()
     }
@@ -193,7 +194,7 @@ impl Server {
             Some(Fault::CutShort(n)) => answer.body.truncate(n),
             Some(Fault::Late(time)) => thread::sleep(time),
             Some(Fault::Silence) => {
-                // Until the client has had enough.
+                // Wait until the client gives up.
                 return stream.read_exact(&mut [0]);
             }
             Some(Fault::WholeFile) | None => {}
@@ -215,7 +216,7 @@ impl Server {
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
         for (old, new) in self.shared.renamed.lock().unwrap().iter() {
             if path.contains(old) {
-                // What was asked beside the path is lost on the way.
+                // The redirect drops the query.
                 let headers = format!("Location: {}\r\n", path.replace(old, new));
                 return Answer::new(307, &headers, Vec::new());
             }
@@ -250,7 +251,7 @@ impl Server {
         Answer::new(404, "x-error-code: RepoNotFound\r\n", Vec::new())
     }
 
-    /// A large file lies elsewhere.
+    /// Serves a small file, or redirects to the URL of a large one.
     fn resolve(&self, file: &Stored, asked: &Asked) -> Answer {
         let (checksum, n_bytes) = (&file.checksum, file.content.len());
         let commit = format!("x-repo-commit: {COMMIT}\r\n");
@@ -317,7 +318,7 @@ fn is_found(name: &str, files: &BTreeMap<String, Stored>, query: &str) -> bool {
     name.to_lowercase().contains(&words) && files.keys().any(|path| path.ends_with(tag))
 }
 
-/// With sizes and checksums only where they are asked for, as the Hub does.
+/// Includes sizes and checksums only on request, like the Hub.
 fn info(name: &str, files: &BTreeMap<String, Stored>, with_blobs: bool) -> Value {
     let sibling = |(path, file): (&String, &Stored)| {
         let mut sibling = json!({ "rfilename": path });
@@ -372,7 +373,8 @@ fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {
     paths.filter_map(entry).collect()
 }
 
-/// git's name of a file; of a large one that of the pointer to it, which nothing needs.
+/// A file's git hash. For a large file this would be the hash of its LFS pointer, which nothing
+/// needs.
 fn git_name(file: &Stored) -> &str {
     &file.checksum[..40]
 }

@@ -1,4 +1,4 @@
-//! The threads that the window speaks with.
+//! The download threads that serve the window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ fn start(bench: &Bench) -> Downloads {
     Downloads::start(bench.config(), || ())
 }
 
-/// A download that hangs after its first piece.
+/// Starts a download that stalls after its first range.
 fn hanging(bench: &Bench) -> Downloads {
     for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
         bench.server.fail("GET /cdn", fault);
@@ -29,7 +29,7 @@ fn hanging(bench: &Bench) -> Downloads {
     }
 }
 
-/// The next event that is no progress.
+/// Waits for the next event other than progress.
 fn next(downloads: &mut Downloads) -> DownloadEvent {
     loop {
         match downloads.wait().unwrap() {
@@ -70,7 +70,7 @@ fn a_search_and_a_listing_are_answered_and_wake_the_window() {
 }
 
 #[test]
-fn a_newer_search_ends_an_older_one() {
+fn a_new_search_cancels_the_previous_one() {
     let bench = Bench::new();
     bench
         .server
@@ -114,7 +114,7 @@ fn a_download_is_paused_resumed_and_done() {
 }
 
 #[test]
-fn a_search_is_answered_while_a_download_hangs_and_the_end_of_the_window_keeps_its_part() {
+fn a_stalled_download_does_not_block_searches_and_survives_closing_the_window() {
     let bench = Bench::new();
     let mut downloads = hanging(&bench);
     let query = "tiny".to_owned();
@@ -126,7 +126,7 @@ fn a_search_is_answered_while_a_download_hangs_and_the_end_of_the_window_keeps_i
 }
 
 #[test]
-fn a_paused_download_can_be_cancelled_and_a_failed_one_says_what_is_kept() {
+fn a_failed_download_reports_the_kept_bytes_and_can_be_cancelled() {
     let bench = Bench::new();
     let mut downloads = start(&bench);
     bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
@@ -148,7 +148,7 @@ fn a_paused_download_can_be_cancelled_and_a_failed_one_says_what_is_kept() {
 }
 
 #[test]
-fn a_download_that_is_called_off_takes_nothing_of_the_one_beside_it() {
+fn cancelling_a_download_does_not_affect_another_of_the_repository() {
     let bench = Bench::new();
     let mut downloads = hanging(&bench);
     downloads.send(DownloadRequest::Pause(large()));
@@ -174,7 +174,7 @@ fn a_download_that_is_called_off_takes_nothing_of_the_one_beside_it() {
 }
 
 #[test]
-fn a_download_from_an_address_that_is_none_fails_and_can_be_cancelled() {
+fn a_download_from_an_invalid_endpoint_fails_and_can_be_cancelled() {
     let bench = Bench::new();
     let config = HubConfig {
         endpoint: Some("no address".to_owned()),

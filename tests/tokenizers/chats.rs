@@ -1,4 +1,5 @@
-//! Chat templates against Jinja2 as transformers configures it (`make_chats.py`), and hostile ones.
+//! Compares chat templates with Jinja2 as transformers configures it (`make_chats.py`), and tries
+//! hostile ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,9 +12,9 @@ fn folder() -> std::path::PathBuf {
 }
 
 fn parse(source: &str) -> Result<ChatTemplate, ChatError> {
-    let signs = [("bos_token", "<s>"), ("eos_token", "</s>")];
-    let signs = signs.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    ChatTemplate::parse(source, BTreeMap::from(signs))
+    let special = [("bos_token", "<s>"), ("eos_token", "</s>")];
+    let special = special.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    ChatTemplate::parse(source, BTreeMap::from(special))
 }
 
 fn message(role: Role, content: &str) -> Message {
@@ -31,22 +32,22 @@ fn chat_of(value: &Value) -> Vec<Message> {
         _ => Role::Assistant,
     };
     messages
-        .map(|said| {
+        .map(|entry| {
             message(
-                role(said["role"].as_str().unwrap()),
-                said["content"].as_str().unwrap(),
+                role(entry["role"].as_str().unwrap()),
+                entry["content"].as_str().unwrap(),
             )
         })
         .collect()
 }
 
-/// What a template makes of a question.
-fn answer_to_a_question(source: &str) -> Result<String, ChatError> {
+/// Renders a single user message.
+fn render_question(source: &str) -> Result<String, ChatError> {
     parse(source)?.render(&[message(Role::User, "Why?")], true)
 }
 
 #[test]
-fn each_template_writes_what_jinja2_writes() {
+fn each_template_renders_like_jinja2() {
     let fixture = std::fs::read(folder().join("chats.json")).unwrap();
     let fixture: Value = serde_json::from_slice(&fixture).unwrap();
     let templates = fixture["templates"].as_object().unwrap();
@@ -61,7 +62,7 @@ fn each_template_writes_what_jinja2_writes() {
             let place = format!("{name}, {}", case["chat"]);
             match (case["rendered"].as_str(), found) {
                 (Some(expected), Ok(found)) => assert_eq!(found, expected, "{place}"),
-                // What transformers would leave out without a word is an error here.
+                // transformers silently omits the system message; Quartet returns an error.
                 (Some(_), Err(error)) => {
                     assert_eq!((name.as_str(), error), ("signs", ChatError::SystemLeftOut));
                 }
@@ -76,7 +77,7 @@ fn each_template_writes_what_jinja2_writes() {
 }
 
 #[test]
-fn a_template_that_takes_no_system_text_says_so() {
+fn a_template_without_system_messages_reports_an_error() {
     let refuses =
         "{% if messages[0].role == 'system' %}{{ raise_exception('No system!') }}{% endif %}
         {{- messages[-1].content }}";
@@ -101,15 +102,15 @@ fn a_template_that_takes_no_system_text_says_so() {
 }
 
 #[test]
-fn a_system_text_that_the_template_writes_unasked_is_not_left_out() {
+fn a_system_message_that_equals_the_templates_default_is_accepted() {
     let file = folder().join("templates/chatml.jinja");
     let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
     let question = message(Role::User, "Be of help. Why?");
-    let unasked = template
+    let default = template
         .render(std::slice::from_ref(&question), true)
         .unwrap();
-    let asked = [message(Role::System, "Be of help."), question.clone()];
-    assert_eq!(template.render(&asked, true).unwrap(), unasked);
+    let explicit = [message(Role::System, "Be of help."), question.clone()];
+    assert_eq!(template.render(&explicit, true).unwrap(), default);
 
     let trims = "{% for m in messages %}{{ m.content | trim }}{% endfor %}";
     let blank = [message(Role::System, " \n"), question.clone()];
@@ -117,12 +118,12 @@ fn a_system_text_that_the_template_writes_unasked_is_not_left_out() {
     assert_eq!(rendered.unwrap(), question.content);
 
     let ignores = parse("{{ messages[-1].content }}").unwrap();
-    let error = ignores.render(&asked, true).unwrap_err();
+    let error = ignores.render(&explicit, true).unwrap_err();
     assert_eq!(error, ChatError::SystemLeftOut);
 }
 
 #[test]
-fn a_template_that_fails_says_where_and_why() {
+fn template_errors_name_the_line_and_the_reason() {
     for (source, sentence) in [
         (
             "{% for m in messages %}\n{{ m.content",
@@ -160,14 +161,14 @@ fn a_template_that_fails_says_where_and_why() {
         ),
         ("{% include 'other' %}", "failed in line 1: "),
     ] {
-        let error = answer_to_a_question(source).unwrap_err().to_string();
+        let error = render_question(source).unwrap_err().to_string();
         assert!(error.contains(sentence), "{source:?}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
 }
 
 #[test]
-fn a_hostile_template_ends_with_a_sentence() {
+fn hostile_templates_end_with_an_error() {
     let endless = "ran for too long";
     let long = "x".repeat(2 << 20);
     let raw = "x".repeat(1 << 19);
@@ -219,24 +220,24 @@ fn a_hostile_template_ends_with_a_sentence() {
         ),
         (&long, "has 2097152 bytes, but at most 1048576 are allowed"),
     ] {
-        let error = answer_to_a_question(source).unwrap_err().to_string();
+        let error = render_question(source).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");
     }
 }
 
 #[test]
-fn values_that_lie_deep_in_each_other_do_no_harm() {
+fn deeply_nested_values_do_not_overflow_the_stack() {
     let nested = "{% set ns = namespace(x=[]) %}{% for i in range(20000) %}{% set ns.x = [ns.x] %}{% endfor %}";
-    assert_eq!(answer_to_a_question(nested).unwrap(), "");
+    assert_eq!(render_question(nested).unwrap(), "");
     for shown in ["{{ ns.x }}", "{{ ns.x | tojson }}"] {
-        let error = answer_to_a_question(&format!("{nested}{shown}")).unwrap_err();
+        let error = render_question(&format!("{nested}{shown}")).unwrap_err();
         assert!(error.to_string().contains("too deep"), "{error}");
     }
 }
 
 #[test]
-fn today_is_written_in_the_form_that_is_asked_for() {
-    let date = answer_to_a_question("{{ strftime_now('%d %b %Y') }}").unwrap();
+fn strftime_now_formats_the_current_date() {
+    let date = render_question("{{ strftime_now('%d %b %Y') }}").unwrap();
     let parts: Vec<&str> = date.split(' ').collect();
     assert!(matches!(parts.as_slice(), [day, month, year]
         if day.len() == 2 && month.len() == 3 && year.starts_with("20")));

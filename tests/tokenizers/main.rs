@@ -1,10 +1,10 @@
-//! Tokenizers from the metadata of GGUF files, and chat templates, against the references that the
-//! scripts beside the fixtures ran.
+//! Compares tokenizers from GGUF metadata, and chat templates, with their reference
+//! implementations. The scripts next to the fixtures ran these.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a test that fails may panic, in a helper too"
+    reason = "a failing test may panic, in helpers too"
 )]
 
 mod chats;

@@ -1,5 +1,5 @@
-//! Tokenizers from small vocabularies of our own, with the ids of the reference implementations
-//! (`make_vocabularies.py`), and metadata that can't be true.
+//! Compares tokenizers built from small synthetic vocabularies with the reference implementations
+//! (`make_vocabularies.py`), and tries invalid metadata.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,7 +10,7 @@ use quartet::engine::{EngineError, Tokenizer, open_gguf_tokenizer};
 use quartet::generation::PieceKind;
 use serde_json::Value as Json;
 
-/// Metadata by key; what is given later takes the place of what was there.
+/// Metadata by key; a later value replaces an earlier one.
 #[derive(Clone)]
 struct Metadata(Vec<(String, Value)>);
 
@@ -93,7 +93,7 @@ fn check(tokenizer: &Tokenizer, cases: &Json, name: &str) {
 }
 
 #[test]
-fn each_way_of_splitting_gives_the_tokens_of_the_reference() {
+fn each_pre_tokenizer_produces_the_reference_tokens() {
     for (name, cases) in fixture()["byte_level"]["cases"].as_object().unwrap() {
         let metadata = byte_level()
             .with("pre", text(name))
@@ -102,9 +102,9 @@ fn each_way_of_splitting_gives_the_tokens_of_the_reference() {
     }
 }
 
-/// The names that llama.cpp writes, of which some mean the same.
+/// The pre-tokenizer names that llama.cpp writes; some are synonyms.
 #[test]
-fn every_known_name_gives_a_tokenizer_that_loses_nothing() {
+fn every_known_pre_tokenizer_is_lossless() {
     for name in [
         "a.x-4.0 bailingmoe bailingmoe2 bloom chatglm-bpe codeshell command-r dbrx deepseek-coder",
         "deepseek-llm deepseek-r1-qwen deepseek-v3 exaone exaone4 falcon falcon-h1 falcon3 gigachat",
@@ -121,16 +121,16 @@ fn every_known_name_gives_a_tokenizer_that_loses_nothing() {
             .with("add_bos_token", Value::Bool(false));
         let tokenizer = metadata.open().unwrap();
         let vocabulary = tokenizer.vocabulary(tokenizer.n_tokens());
-        let written = "It's 2024: 你好, ÉTÉ 🦊!!\r\n\t  x1234 (a|b) \n\n";
-        let tokens = tokenizer.encode(written).unwrap();
+        let original = "It's 2024: 你好, ÉTÉ 🦊!!\r\n\t  x1234 (a|b) \n\n";
+        let tokens = tokenizer.encode(original).unwrap();
         let bytes = tokens.iter().flat_map(|token| vocabulary.piece(*token).bytes);
-        let read = String::from_utf8(bytes.collect()).unwrap();
-        assert_eq!(read, written, "{name}");
+        let decoded = String::from_utf8(bytes.collect()).unwrap();
+        assert_eq!(decoded, original, "{name}");
     }
 }
 
 #[test]
-fn scores_and_bytes_give_the_tokens_of_the_reference() {
+fn scores_and_byte_fallback_produce_the_reference_tokens() {
     for index in 0..2 {
         let tokenizer = sentence_piece(index).open().unwrap();
         check(
@@ -142,23 +142,23 @@ fn scores_and_bytes_give_the_tokens_of_the_reference() {
 }
 
 #[test]
-fn a_sign_in_a_text_is_one_token_and_a_new_beginning() {
+fn a_special_token_in_a_text_is_one_token_and_restarts_the_text() {
     let tokenizer = sentence_piece(0).open().unwrap();
-    let sign = |name: &str| vec![tokenizer.token(name).unwrap().0];
+    let special = |name: &str| vec![tokenizer.token(name).unwrap().0];
     let expected = [
         ids(&tokenizer, "The fox"),
-        sign("<|end|>"),
+        special("<|end|>"),
         ids(&tokenizer, "fox "),
-        sign("<think>"),
-        sign("</s>"),
+        special("<think>"),
+        special("</s>"),
     ];
     let found = ids(&tokenizer, "The fox<|end|>fox <think></s>");
     assert_eq!(found, expected.concat());
 }
 
-/// As files list those of Gemma 3, of which one begins a turn and one ends it.
+/// Files of Gemma 3 list the tokens that start and end a turn as normal tokens.
 #[test]
-fn a_sign_that_is_listed_as_an_ordinary_piece_is_one_token() {
+fn a_turn_marker_that_is_listed_as_a_normal_token_is_special() {
     let mut vocabulary = fixture()["sentence_piece"][0].clone();
     vocabulary["tokens"][4] = "<start_of_turn>".into();
     for id in [3, 4] {
@@ -175,9 +175,9 @@ fn a_sign_that_is_listed_as_an_ordinary_piece_is_one_token() {
     }
 }
 
-/// The tokens of a text, its signs left out, are the bytes of the text.
+/// The bytes of a text's tokens, without special tokens, are the bytes of the text.
 #[test]
-fn tokens_are_the_bytes_of_their_text() {
+fn tokens_decode_to_the_bytes_of_their_text() {
     let fixture = fixture();
     let mut vocabularies = vec![(byte_level().open().unwrap(), "")];
     vocabularies.extend([(sentence_piece(0).open().unwrap(), " ")]);
@@ -198,7 +198,7 @@ fn tokens_are_the_bytes_of_their_text() {
 }
 
 #[test]
-fn half_a_character_is_a_token_like_any_other() {
+fn a_partial_character_is_an_ordinary_token() {
     let tokenizer = sentence_piece(0).open().unwrap();
     let vocabulary = tokenizer.vocabulary(tokenizer.n_tokens() + 1);
     let half = vocabulary.piece(tokenizer.token("<0xF0>").unwrap());
@@ -211,7 +211,7 @@ fn half_a_character_is_a_token_like_any_other() {
 }
 
 #[test]
-fn texts_begin_and_end_as_the_file_says() {
+fn bos_and_eos_tokens_are_added_as_the_metadata_says() {
     let flags = |metadata: Metadata, begin: Option<bool>, end: Option<bool>| {
         let mut metadata = metadata
             .with("bos_token_id", Value::U32(1))
@@ -245,7 +245,7 @@ fn texts_begin_and_end_as_the_file_says() {
 }
 
 #[test]
-fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
+fn invalid_metadata_is_rejected_with_a_reason() {
     let texts = |texts: &[&str]| Value::Array(texts.iter().map(|entry| text(entry)).collect());
     let cases = [
         (
@@ -319,7 +319,7 @@ fn metadata_that_cannot_be_true_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn strange_metadata_is_read_as_far_as_it_makes_sense() {
+fn unusual_metadata_is_tolerated() {
     let nan = |metadata: Metadata| {
         let n_tokens = 480;
         metadata.with("scores", Value::Array(vec![Value::F32(f32::NAN); n_tokens]))
@@ -336,7 +336,7 @@ fn strange_metadata_is_read_as_far_as_it_makes_sense() {
 }
 
 #[test]
-fn a_character_without_a_token_is_the_unknown_one_or_a_sentence() {
+fn a_character_without_a_token_becomes_the_unknown_token_or_an_error() {
     let tokens = ["<unk>", "a", "b", "ab", "▁"];
     let metadata = |kinds: [i32; 5]| {
         Metadata(Vec::new())

@@ -1,5 +1,6 @@
-//! The vocabularies of well-known models, where `QUARTET_VOCABULARIES` names a folder with them: GGUF
-//! files without weights, each with texts (`.inp`) and the ids that the model's authors give (`.out`).
+//! Tests with the vocabularies of well-known models, if `QUARTET_VOCABULARIES` names a folder of
+//! them: GGUF files without weights, each with texts (`.inp`) and the token ids by the model's
+//! authors (`.out`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,12 @@ fn ids(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
     tokens.into_iter().map(|token| token.0).collect()
 }
 
-fn with_ending(path: &Path, ending: &str) -> String {
-    fs::read_to_string(format!("{}{ending}", path.display())).unwrap()
+fn with_suffix(path: &Path, suffix: &str) -> String {
+    fs::read_to_string(format!("{}{suffix}", path.display())).unwrap()
 }
 
 #[test]
-fn each_text_has_the_ids_that_the_authors_give() {
+fn each_text_has_the_token_ids_of_the_models_authors() {
     let Some(folder) = folder() else { return };
     let mut n_vocabularies = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -34,7 +35,7 @@ fn each_text_has_the_ids_that_the_authors_give() {
         n_vocabularies += 1;
         let tokenizer = open_gguf_tokenizer(&path).unwrap();
         let begin = ids(&tokenizer, "");
-        let (texts, expected) = (with_ending(&path, ".inp"), with_ending(&path, ".out"));
+        let (texts, expected) = (with_suffix(&path, ".inp"), with_suffix(&path, ".out"));
         let texts: Vec<&str> = texts.split(BETWEEN_TEXTS).collect();
         assert_eq!(texts.len(), expected.lines().count() + 1);
         for (text, expected) in texts.iter().zip(expected.lines()) {
@@ -54,9 +55,9 @@ fn each_text_has_the_ids_that_the_authors_give() {
     assert!(n_vocabularies > 0);
 }
 
-/// The cases of swift-transformers, for the models whose vocabularies lie beside them.
+/// The test cases of swift-transformers, for the models whose vocabularies are in the folder.
 #[test]
-fn texts_of_another_test_suite_have_their_ids_too() {
+fn each_text_of_swift_transformers_has_the_expected_token_ids() {
     let Some(folder) = folder() else { return };
     let cases = folder.join("swift-transformers-tokenizer_tests.json");
     let cases: serde_json::Value = serde_json::from_slice(&fs::read(cases).unwrap()).unwrap();

@@ -1,25 +1,26 @@
-//! Pearson's test: whether counts lie as near to those expected as chance brings them.
+//! Pearson's chi-squared test: whether counts deviate from expectation by more than chance.
 
 use serde::Serialize;
 
 use super::Tally;
 
-/// How far counts lie from those expected.
+/// How far counts deviate from their expected values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquared {
-    /// The sum of `(count - expected)² / expected`; the rarest tokens count as one, so that 5 or more
-    /// are expected of each.
+    /// The sum of `(count - expected)² / expected` over bins. Rare tokens share a bin, so that each
+    /// bin has an expected count of at least 5.
     pub chi_squared: f64,
-    /// In how many ways the counts are free to differ.
+    /// The degrees of freedom: the number of bins minus one.
     pub n_freedom: u32,
-    /// What honest draws pass once in 20 times.
+    /// The critical value at p = 0.05: fair draws exceed it once in 20 times.
     pub bound_one_in_20: f64,
-    /// What honest draws pass once in 1,000 times.
+    /// The critical value at p = 0.001: fair draws exceed it once in 1,000 times.
     pub bound_one_in_1000: f64,
 }
 
 impl ChiSquared {
-    /// The test of these counts, the most expected first; nothing where only one kind is expected.
+    /// Tests these counts, sorted by descending expectation. Returns `None` if there are fewer than
+    /// two bins.
     pub(super) fn of(counts: &[Tally]) -> Option<Self> {
         let mut bins = vec![(0.0, 0.0)];
         for Tally {
@@ -34,7 +35,7 @@ impl ChiSquared {
                 bin.1 += expected;
             }
         }
-        // What is left of the most expected may be too little for a kind of its own.
+        // The last bin may be too small to stand alone.
         if bins.len() > 1
             && let Some((count, expected)) = bins.pop_if(|(_, expected)| *expected < 5.0)
             && let Some(bin) = bins.last_mut()
@@ -49,23 +50,23 @@ impl ChiSquared {
                 .map(|(count, expected)| (count - expected).powi(2) / expected)
                 .sum(),
             n_freedom,
-            bound_one_in_20: bound(n_freedom, 0.05),
-            bound_one_in_1000: bound(n_freedom, 0.001),
+            bound_one_in_20: critical_value(n_freedom, 0.05),
+            bound_one_in_1000: critical_value(n_freedom, 0.001),
         })
     }
 
-    /// How often honest draws lie as far off as these, between 0 and 1.
+    /// Returns the probability that fair draws deviate at least this much.
     pub fn p_value(&self) -> f64 {
-        share_beyond(self.chi_squared, self.n_freedom)
+        survival(self.chi_squared, self.n_freedom)
     }
 }
 
-/// How often honest draws pass this χ².
+/// The survival function of the χ² distribution: the probability that fair draws exceed this χ².
 ///
-/// One minus the regularised lower incomplete gamma function at half the freedom and half of χ², by
-/// its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …)`:
-/// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
-fn share_beyond(chi_squared: f64, n_freedom: u32) -> f64 {
+/// One minus the regularized lower incomplete gamma function at half the degrees of freedom and
+/// half of χ², computed from its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a +
+/// 1) (a + 2)) + …)`: Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
+fn survival(chi_squared: f64, n_freedom: u32) -> f64 {
     let (a, x) = (f64::from(n_freedom) / 2.0, chi_squared / 2.0);
     if x <= 0.0 {
         return 1.0;
@@ -75,7 +76,7 @@ fn share_beyond(chi_squared: f64, n_freedom: u32) -> f64 {
         return if x > a { 0.0 } else { 1.0 };
     }
     let (mut term, mut sum, mut n) = (1.0, 1.0, 0.0);
-    // The terms grow until n is about x - a, and then fall for good.
+    // The terms grow until n is about x - a and shrink from there on.
     while term > sum * f64::EPSILON || n < x - a {
         n += 1.0;
         term *= x / (a + n);
@@ -95,32 +96,32 @@ fn ln_gamma_half(n: u32) -> f64 {
     start + steps.map(|k| (f64::from(k) / 2.0).ln()).sum::<f64>()
 }
 
-/// The χ² that honest draws pass as seldom as `share` says, found by halving where it can lie: the
-/// usual approximation is off by 3 in 100 where there are few degrees of freedom.
-fn bound(n_freedom: u32, share: f64) -> f64 {
-    let (mut from, mut to) = (0.0, f64::from(n_freedom));
-    while share_beyond(to, n_freedom) > share {
-        from = to;
-        to *= 2.0;
+/// The critical value: the χ² that fair draws exceed with probability `p_value`. Found by
+/// bisection, because the usual approximation is off by 3 % for few degrees of freedom.
+fn critical_value(n_freedom: u32, p_value: f64) -> f64 {
+    let (mut low, mut high) = (0.0, f64::from(n_freedom));
+    while survival(high, n_freedom) > p_value {
+        low = high;
+        high *= 2.0;
     }
-    while to - from > 1e-9 * to {
-        let middle = f64::midpoint(from, to);
-        if share_beyond(middle, n_freedom) > share {
-            from = middle;
+    while high - low > 1e-9 * high {
+        let middle = f64::midpoint(low, high);
+        if survival(middle, n_freedom) > p_value {
+            low = middle;
         } else {
-            to = middle;
+            high = middle;
         }
     }
-    to
+    high
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChiSquared, Tally, bound, share_beyond};
+    use super::{ChiSquared, Tally, critical_value, survival};
     use crate::decoding::TokenId;
 
     #[test]
-    fn p_values_are_those_of_the_tables() {
+    fn p_values_match_published_tables() {
         for (chi_squared, n_freedom, expected) in [
             (0.0, 3, 1.0),
             (3.841_459, 1, 0.05),
@@ -133,18 +134,18 @@ mod tests {
             (2000.0, 3, 0.0),
             (5.0, 4000, 1.0),
         ] {
-            let found = share_beyond(chi_squared, n_freedom);
+            let found = survival(chi_squared, n_freedom);
             assert!(
                 (found - expected).abs() < 1e-6,
                 "{chi_squared} with {n_freedom}: {found}, not {expected}"
             );
         }
-        let two = share_beyond(7.3, 2);
+        let two = survival(7.3, 2);
         assert!((two - (-3.65_f64).exp()).abs() < 1e-12);
     }
 
     #[test]
-    fn of_each_kind_at_least_five_are_expected() {
+    fn every_bin_has_an_expected_count_of_at_least_five() {
         let tally = |expected: f64| Tally {
             id: TokenId(0),
             count: 4,
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_those_of_the_tables() {
+    fn critical_values_match_published_tables() {
         for (n_freedom, share, expected) in [
             (1, 0.05, 3.841),
             (2, 0.05, 5.991),
@@ -166,7 +167,7 @@ mod tests {
             (2, 0.001, 13.816),
             (10, 0.001, 29.588),
         ] {
-            let found = bound(n_freedom, share);
+            let found = critical_value(n_freedom, share);
             assert!(
                 (found - expected).abs() < 6e-4,
                 "{n_freedom}: {found}, not {expected}"
@@ -175,10 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_passed_as_seldom_as_they_say() {
+    fn the_p_value_of_a_critical_value_is_the_one_requested() {
         for n_freedom in [1, 2, 5, 20, 200, 5000] {
             for share in [0.05, 0.001] {
-                let found = share_beyond(bound(n_freedom, share), n_freedom);
+                let found = survival(critical_value(n_freedom, share), n_freedom);
                 assert!((found / share - 1.0).abs() < 1e-4, "{n_freedom}: {found}");
             }
         }

@@ -1,4 +1,4 @@
-//! Many draws from one row, against the distribution that they should follow.
+//! Many draws from one row of logits, compared with the distribution they should follow.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,42 @@ use serde::Serialize;
 use super::{ChiSquared, ScoreRow};
 use crate::decoding::{ChainConfig, Coins, DecodingError, SamplerChain, Selector, TokenId};
 
-/// How often each token was drawn.
+/// How often each token was drawn, with a test of fairness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Draws {
-    /// The most expected first.
+    /// Sorted by descending expectation.
     pub counts: Vec<Tally>,
-    /// Nothing where no coin chooses, where only one token can be drawn, and where there are too few
-    /// draws.
+    /// `None` if the selector tosses no coin, only one token can be drawn, or there are too few
+    /// draws. [`Self::untested`] says which.
     pub chi_squared: Option<ChiSquared>,
 }
 
-/// A token's count, and the one that was to be expected.
+/// A token's observed and expected counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tally {
-    /// The token.
     pub id: TokenId,
     /// How often it was drawn.
     pub count: u32,
-    /// How often the distribution from which the selector picks lets one expect it.
+    /// The number of draws times its probability in the distribution that the selector picks from.
     pub expected: f64,
 }
 
-/// Why draws can't be held against chance.
+/// Why the draws can't be tested for fairness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Untested {
-    /// The most likely token is always taken.
+    /// The selector always takes the most likely token.
     NoCoin,
-    /// The most likely of those is always taken that a stage leaves by chance.
+    /// The selector is greedy; only a random stage before it varies the outcome.
     ChanceBefore,
-    /// The chain leaves one token.
+    /// The chain keeps one token.
     OneToken,
-    /// There are too few draws to expect 5 of two kinds of token.
+    /// There are too few draws for two bins with an expected count of 5.
     TooFewDraws,
 }
 
 impl Draws {
-    /// Draws at as many positions in a row, each as the first of its text: what a selector learns from
-    /// one does not change the next.
+    /// Draws `n` times, at `n` consecutive positions. Each draw starts with a fresh chain, so that
+    /// an adaptive selector does not carry state from one draw to the next.
     pub fn toss(
         config: &ChainConfig,
         row: &ScoreRow,
@@ -62,19 +61,19 @@ impl Draws {
             chain.restart();
             let sampled = chain.sample(&row.logits, history, coins)?;
             counts.entry(sampled.token).or_default().0 += 1;
-            // A stage that acts by chance leaves another distribution at another position.
+            // A random stage produces a different distribution at each position.
             if by_chance || toss == 0 {
-                let n_for = if by_chance { 1 } else { n };
+                let n_draws = if by_chance { 1 } else { n };
                 for candidate in chain.first_distribution(&row.logits, history, coins)? {
                     counts.entry(candidate.token).or_default().1 +=
-                        candidate.prob * f64::from(n_for);
+                        candidate.prob * f64::from(n_draws);
                 }
             }
         }
         Ok(Self::of(config.selector, counts))
     }
 
-    /// These draws and others from the same row.
+    /// Merges these draws with more draws from the same row.
     #[must_use]
     pub fn and(&self, more: &Self, selector: Selector) -> Self {
         let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
@@ -86,9 +85,9 @@ impl Draws {
         Self::of(selector, counts)
     }
 
-    /// Why there is no χ²; means nothing where there is one.
+    /// Returns why there is no χ². Meaningful only if `chi_squared` is `None`.
     pub fn untested(&self, selector: Selector) -> Untested {
-        // Less than this is never drawn.
+        // A smaller expectation means that the token can't be drawn.
         let possible = self.counts.iter().filter(|tally| tally.expected > 1e-9);
         match (selector, possible.count()) {
             (Selector::Greedy, ..2) => Untested::NoCoin,
@@ -98,7 +97,7 @@ impl Draws {
         }
     }
 
-    /// How many draws there are.
+    /// Returns the number of draws.
     pub fn n(&self) -> u64 {
         self.counts.iter().map(|tally| u64::from(tally.count)).sum()
     }
@@ -113,7 +112,7 @@ impl Draws {
             })
             .collect();
         counts.sort_by(|a, b| b.expected.total_cmp(&a.expected).then(a.id.cmp(&b.id)));
-        // Where the best is always taken, the counts are what is expected, whatever chance does.
+        // Greedy counts match the expectation by construction, so a test would say nothing.
         let chi_squared = match selector {
             Selector::Greedy => None,
             _ => ChiSquared::of(&counts),
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_in_parts_are_the_draws_of_the_whole() {
+    fn merged_draws_equal_draws_made_in_one_go() {
         for filter in [
             Filter::TopK(TopK { k: 3 }),
             Filter::Xtc(Xtc {
@@ -151,14 +150,14 @@ mod tests {
         ] {
             let config = ChainConfig::sampled([filter]);
             let coins = row().coins(7);
-            let whole = Draws::toss(&config, &row(), coins, 300).unwrap();
+            let all = Draws::toss(&config, &row(), coins, 300).unwrap();
             let first = Draws::toss(&config, &row(), coins, 100).unwrap();
             let mut later = coins;
             later.position += 100;
             let rest = Draws::toss(&config, &row(), later, 200).unwrap();
             let both = first.and(&rest, config.selector);
             assert_eq!(both.n(), 300);
-            for (one, other) in both.counts.iter().zip(&whole.counts) {
+            for (one, other) in both.counts.iter().zip(&all.counts) {
                 assert_eq!((one.id, one.count), (other.id, other.count));
                 assert!((one.expected - other.expected).abs() < 1e-9);
             }
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_selector_cuts_and_weighs_is_expected() {
+    fn expected_counts_include_what_an_adaptive_selector_changes() {
         let (tau, eta) = (1.5, 0.1);
         for selector in [
             Selector::MirostatV1(MirostatV1 { tau, eta }),
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn only_draws_by_a_coin_are_tested() {
+    fn only_draws_with_a_coin_are_tested() {
         let coins = row().coins(7);
         let greedy = Draws::toss(&ChainConfig::greedy(), &row(), coins, 100).unwrap();
         assert_eq!(greedy.chi_squared, None);

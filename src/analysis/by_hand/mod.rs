@@ -1,4 +1,4 @@
-//! Sampling by hand: a row of numbers in place of a model's, and many draws from it.
+//! Sampling by hand: a user-supplied row of logits instead of a model's, and many draws from it.
 
 mod chi_squared;
 mod draws;
@@ -8,24 +8,24 @@ pub use draws::{Draws, Tally, Untested};
 
 use crate::decoding::{ChainConfig, Coins, DecodingError, History, Sampled, SamplerChain, TokenId};
 
-/// Scores, and what stands before the token that they are for.
+/// One row of logits, with the tokens that precede it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScoreRow {
-    /// A logit for each token, by its id.
+    /// One logit per token, indexed by token id.
     pub logits: Vec<f32>,
-    /// The tokens before the one that is drawn.
+    /// The tokens before the one to sample.
     pub history: Vec<TokenId>,
-    /// How many of these are the prompt's.
+    /// How many tokens of `history` belong to the prompt.
     pub n_prompt: usize,
 }
 
 impl ScoreRow {
-    /// What a chain looks back on.
+    /// Returns the tokens that penalties look back on.
     pub fn history(&self) -> History<'_> {
         History::new(&self.history, self.n_prompt)
     }
 
-    /// The coins of the token after the history.
+    /// Returns the coins of the position after the history.
     pub fn coins(&self, seed: u64) -> Coins {
         Coins {
             seed,
@@ -33,7 +33,7 @@ impl ScoreRow {
         }
     }
 
-    /// Draws one token as the first of its text.
+    /// Samples one token with a new chain, without state from earlier draws.
     pub fn sample(&self, chain: &ChainConfig, coins: Coins) -> Result<Sampled, DecodingError> {
         SamplerChain::new(chain.clone()).sample(&self.logits, self.history(), coins)
     }

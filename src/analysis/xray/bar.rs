@@ -1,51 +1,47 @@
-//! The bar from 0 to 1 on which the kept tokens lie end to end, and what was drawn from it.
+//! The coin bar: the probabilities of the kept tokens laid end to end from 0 to 1, and the draw.
 
 use crate::decoding::{Coins, KnownProb, RankedCandidate, Selector, TokenId, Trace, WhatIf};
 
-/// How far below 1 the sum of all probabilities may stay.
+/// Rounding error allowed in the sum of all probabilities.
 const ROUNDING: f64 = 1e-5;
 
-/// The kept tokens end to end, and the draw.
+/// The probabilities of the kept tokens, laid end to end, and the draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoinBar {
-    /// The parts, from 0 on, the most likely first, as far as they are known. None where what was
-    /// not recorded decides how long they are.
+    /// The segments from 0 to 1, most likely token first. Empty if their lengths depend on tokens
+    /// that were not recorded.
     pub parts: Vec<BarPart>,
-    /// What was drawn, or would have been.
     pub drawn: Drawn,
 }
 
-/// A token's part of the bar.
+/// One token's segment of the bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BarPart {
-    /// The token; nothing where the part is that of all that were not recorded.
+    /// `None` for the segment of all tokens that were not recorded.
     pub token: Option<TokenId>,
-    /// Where it begins.
     pub from: f64,
-    /// Where it ends.
     pub to: f64,
 }
 
-/// What was drawn, or would have been.
+/// The token that was drawn, or would have been.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drawn {
-    /// The token; nothing where it is one that was not recorded.
+    /// `None` if the token was not recorded.
     pub token: Option<TokenId>,
-    /// How it is decided.
     pub by: DrawnBy,
-    /// Whether it is certain; otherwise it is the most likely answer, and tokens that were not
-    /// recorded matter.
+    /// Whether the answer is certain. If not, it is the most likely one, but tokens that were not
+    /// recorded could change it.
     pub sure: bool,
 }
 
-/// How a token is drawn.
+/// How a token is picked from the bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DrawnBy {
-    /// The most likely one, always.
+    /// The most likely token is always taken.
     TopToken,
-    /// The one on which this coin falls.
+    /// This coin falls on the token's segment.
     OneCoin(f64),
-    /// The one that a coin of its own lifts above the others.
+    /// Every token has a coin, and the highest perturbed logit wins (Gumbel-max).
     CoinForEach,
 }
 
@@ -63,12 +59,12 @@ impl Default for CoinBar {
 }
 
 impl CoinBar {
-    /// The bar of a recorded step.
+    /// Returns the bar of a recorded step.
     pub(super) fn recorded(selector: Selector, trace: &Trace) -> Self {
         let draw = trace.draw;
         let survivors = trace.survivors.iter();
         let mut parts = laid_out(survivors.map(|survivor| (survivor.token, survivor.prob)));
-        // One from far below lies somewhere among those that were not recorded.
+        // A drawn token that was not recorded lies within the segment of the unrecorded tokens.
         let is_drawn = |part: &BarPart| part.token == Some(draw.token);
         if draw.coin.is_some() && !parts.iter().any(is_drawn) {
             let rest = parts.pop_if(|rest| rest.token.is_none());
@@ -93,7 +89,7 @@ impl CoinBar {
         }
     }
 
-    /// The bar of other settings, as far as it is known.
+    /// Returns the bar under other settings, as far as the record determines it.
     pub(super) fn what_if(
         selector: Selector,
         head: &[RankedCandidate],
@@ -137,19 +133,20 @@ impl CoinBar {
         }
     }
 
-    /// Whether every token on it is known.
-    pub fn is_whole(&self) -> bool {
+    /// Returns whether the token of every segment is known.
+    pub fn is_complete(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.token.is_some())
     }
 
-    /// Lets the coin fall elsewhere; where no coin decides, nothing changes.
+    /// Moves the coin and updates the drawn token. Does nothing if the selector uses no single
+    /// coin.
     pub(super) fn move_coin(&mut self, coin: f64) {
         let DrawnBy::OneCoin(_) = self.drawn.by else {
             return;
         };
-        // Where rounding leaves the last end a hair under the coin, the last part is taken.
-        let under = self.parts.iter().find(|part| coin < part.to);
-        if let Some(part) = under.or(self.parts.last()) {
+        // Rounding can leave the bar's end just below the coin; then the last segment is hit.
+        let hit = self.parts.iter().find(|part| coin < part.to);
+        if let Some(part) = hit.or(self.parts.last()) {
             self.drawn = Drawn {
                 token: part.token,
                 by: DrawnBy::OneCoin(coin),
@@ -158,13 +155,13 @@ impl CoinBar {
         }
     }
 
-    /// Whether a part is that of what was drawn.
+    /// Returns whether this is the drawn token's segment.
     pub fn is_drawn(&self, part: &BarPart) -> bool {
         part.token.is_some() && part.token == self.drawn.token
     }
 }
 
-/// End to end from 0; what is left of 1 is that of tokens which were not recorded.
+/// Lays segments end to end from 0. The rest up to 1 belongs to tokens that were not recorded.
 fn laid_out(tokens: impl Iterator<Item = (TokenId, f64)>) -> Vec<BarPart> {
     let mut parts: Vec<BarPart> = Vec::new();
     let mut end = 0.0;

@@ -1,13 +1,13 @@
-//! One step through the chain as a table: a row a candidate, a column a stage, and below them the
-//! bar on which the coin falls.
+//! X-ray: one step's way through the chain as a table, with a row per candidate, a column per
+//! stage, and the coin bar below.
 //!
-//! Every number is one that was recorded, or follows from what was recorded; where it does not
-//! follow, the table says so.
+//! Every number was recorded or follows from the record. If it does not follow, the cell is
+//! unknown.
 
 mod bar;
-mod beside;
 #[cfg(test)]
 mod tests;
+mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
@@ -17,82 +17,77 @@ use crate::decoding::{
 };
 use crate::generation::Generation;
 
-/// A step's way through a chain.
+/// One step's way through a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayTable {
-    /// From the model to the draw.
+    /// The model, then every stage, then an adaptive selector if there is one.
     pub columns: Vec<XrayColumn>,
-    /// The most likely before the chain, best first; a token that was written and is not among them
-    /// stands at the end.
+    /// The most likely candidates before the chain, best first. A drawn token that is not among
+    /// them is the last row.
     pub rows: Vec<XrayRow>,
-    /// What was left in the end, and what was drawn from it.
     pub bar: CoinBar,
-    /// Whether it shows what other settings would have done; otherwise it is what was done.
+    /// Whether the table shows what other settings would have done rather than what happened.
     pub what_if: bool,
 }
 
-/// One stage, or what stands before and after all of them.
+/// The state of the candidates after one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayColumn {
-    /// What it is.
     pub at: XrayPlace,
-    /// How many candidates are left after it.
+    /// The number of candidates left.
     pub n_left: KnownCount,
-    /// Shannon entropy after it, in nats; nothing where it is not known.
+    /// Shannon entropy, or `None` if unknown.
     pub entropy_nats: Option<f64>,
-    /// The probability, as it stood before, of all that it cut; nothing where it is not known.
+    /// The total probability, before this stage, of the candidates that it cut; `None` if unknown.
     pub mass_removed: Option<f64>,
 }
 
-/// What a column is.
+/// The point of the pipeline that a column shows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum XrayPlace {
-    /// The model's own distribution.
+    /// The model's distribution, before the chain.
     Model,
-    /// A stage of the chain.
     Stage {
-        /// Its place among the chain's stages.
+        /// The index into the chain's stages.
         index: usize,
-        /// The stage.
         stage: Stage,
     },
-    /// A selector that cuts or weighs before it tosses its coin.
+    /// A selector that cuts or reweighs candidates before its draw.
     Selector(Selector),
 }
 
-/// One candidate on its way.
+/// One candidate's way through the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XrayRow {
-    /// The candidate.
     pub token: TokenId,
-    /// Its place before the chain, 1 for the most likely.
+    /// Its rank before the chain, 1 for the most likely.
     pub rank: u32,
-    /// Whether it is what was drawn, or would have been.
+    /// Whether it was drawn, or would have been.
     pub chosen: bool,
-    /// What each column holds of it.
+    /// One cell per column.
     pub cells: Vec<XrayCell>,
 }
 
 /// One candidate after one stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum XrayCell {
-    /// Its probability.
+    /// Kept, with this probability.
     Kept(f64),
-    /// Its probability lies between these; the record does not tell where.
+    /// Kept, with a probability that the record only bounds.
     Between(f64, f64),
-    /// This stage cut it; what it had before, where that is known.
+    /// Cut by this stage, with its probability before, if known.
     Cut(Option<f64>),
-    /// It was cut before.
+    /// Cut by an earlier stage.
     Gone,
-    /// The record does not tell.
+    /// The record does not determine it.
     Unknown,
-    /// The stage is switched off.
+    /// The stage is disabled.
     Muted,
 }
 
 impl XrayTable {
-    /// A step of a text under this chain and seed: what was done where they are those of the text,
-    /// and otherwise what they would have done.
+    /// Builds the table of a step under this chain and seed: what happened if the generation used
+    /// them, or else what they would have done. Returns `None` if there is no such step.
     pub fn of(
         generation: &Generation,
         step_index: usize,
@@ -118,17 +113,17 @@ impl XrayTable {
         let reports = trace.stages.get(..shared.count()).unwrap_or_default();
 
         let n_prompt = generation.prompt.tokens.len();
-        let written = generation.steps.iter().take(step_index);
+        let previous_steps = generation.steps.iter().take(step_index);
         let mut tokens = generation.prompt.tokens.clone();
-        tokens.extend(written.map(|step| step.token));
+        tokens.extend(previous_steps.map(|step| step.token));
         let history = History::new(&tokens, n_prompt);
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
-        let told = what_if_stages(&trace.raw, reports, chain, history, coins)?;
-        Some(Self::what_if(chain, trace, &told, coins))
+        let stages = what_if_stages(&trace.raw, reports, chain, history, coins)?;
+        Some(Self::what_if(chain, trace, &stages, coins))
     }
 
-    /// What was done. The trace is of this chain.
+    /// Builds the table of a recorded step. The trace must come from this chain.
     pub fn recorded(chain: &ChainConfig, trace: &Trace) -> Self {
         let stages: Vec<KnownStage> = trace.stages.iter().map(KnownStage::recorded).collect();
         let mut table = Self::new(chain, trace, &stages);
@@ -141,20 +136,26 @@ impl XrayTable {
             .iter()
             .all(|ranked| ranked.token != trace.draw.token)
         {
-            let row = beside::row(&table.columns, chain.selector, trace);
+            let row = unrecorded_row::row(&table.columns, chain.selector, trace);
             table.rows.push(row);
         }
         table.mark(Some(trace.draw.token));
         table
     }
 
-    fn what_if(chain: &ChainConfig, trace: &Trace, told: &WhatIfStages, coins: Coins) -> Self {
-        let mut table = Self::new(chain, trace, &told.stages);
-        let last: Vec<KnownProb> = match told.stages.last() {
+    fn what_if(chain: &ChainConfig, trace: &Trace, what_if: &WhatIfStages, coins: Coins) -> Self {
+        let mut table = Self::new(chain, trace, &what_if.stages);
+        let last: Vec<KnownProb> = match what_if.stages.last() {
             Some(stage) => stage.probs.clone(),
             None => raw_probs(trace).collect(),
         };
-        table.bar = CoinBar::what_if(chain.selector, &trace.raw.head, &last, told.outcome, coins);
+        table.bar = CoinBar::what_if(
+            chain.selector,
+            &trace.raw.head,
+            &last,
+            what_if.outcome,
+            coins,
+        );
         table.what_if = true;
         table.mark(table.bar.drawn.token);
         table
@@ -192,21 +193,21 @@ impl XrayTable {
         table
     }
 
-    /// A column for what a selector does before its coin falls, if it does anything.
+    /// Adds a column for an adaptive selector, which changes the distribution before its draw.
     fn add_selector(&mut self, selector: Selector, trace: &Trace) {
         if !selector.is_adaptive() {
             return;
         }
-        let whole = self.bar.is_whole();
+        let complete = self.bar.is_complete();
         let probs = || trace.survivors.iter().map(|survivor| survivor.prob);
         self.columns.push(XrayColumn {
             at: XrayPlace::Selector(selector),
-            n_left: if whole {
+            n_left: if complete {
                 KnownCount::Exactly(trace.survivors.len() as u32)
             } else {
                 KnownCount::Unknown
             },
-            entropy_nats: whole.then(|| probs().map(|prob| -prob * prob.ln()).sum()),
+            entropy_nats: complete.then(|| probs().map(|prob| -prob * prob.ln()).sum()),
             mass_removed: None,
         });
         for row in &mut self.rows {
@@ -220,7 +221,7 @@ impl XrayTable {
             row.cells.push(match (left, before) {
                 (Some(survivor), _) => XrayCell::Kept(survivor.prob),
                 (None, Some(XrayCell::Cut(_) | XrayCell::Gone)) => XrayCell::Gone,
-                (None, Some(XrayCell::Kept(prob))) if whole => XrayCell::Cut(Some(*prob)),
+                (None, Some(XrayCell::Kept(prob))) if complete => XrayCell::Cut(Some(*prob)),
                 (None, _) => XrayCell::Unknown,
             });
         }
@@ -232,13 +233,14 @@ impl XrayTable {
         }
     }
 
-    /// Lets the coin fall elsewhere on the bar; where no coin decides, nothing changes.
+    /// Moves the coin along the bar and updates the chosen row. Does nothing if the selector uses
+    /// no single coin.
     pub fn move_coin(&mut self, coin: f64) {
         self.bar.move_coin(coin);
         self.mark(self.bar.drawn.token);
     }
 
-    /// The stage that cut a candidate, and nothing where it is still there.
+    /// Returns the column of the stage that cut a candidate, or `None` if it was kept.
     pub fn cut_by(&self, row: &XrayRow) -> Option<&XrayColumn> {
         let is_cut = |cell: &XrayCell| matches!(cell, XrayCell::Cut(_));
         self.columns.get(row.cells.iter().position(is_cut)?)

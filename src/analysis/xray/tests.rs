@@ -1,4 +1,4 @@
-//! What the table shows, against the chain itself.
+//! Compares the table with the chain itself.
 
 use super::{BarPart, CoinBar, DrawnBy, XrayCell, XrayPlace, XrayTable};
 use crate::decoding::filters::{MinP, Temperature, TopK, TopP, TypicalP};
@@ -8,13 +8,13 @@ use crate::decoding::{
 };
 use crate::generation::testing::generation;
 
-/// The part of what was drawn.
+/// The drawn token's segment.
 fn chosen(bar: &CoinBar) -> Option<BarPart> {
     let mut parts = bar.parts.iter();
     parts.find(|part| bar.is_drawn(part)).copied()
 }
 
-fn heat(temperature: f32) -> Filter {
+fn temperature(temperature: f32) -> Filter {
     Filter::Temperature(Temperature { temperature })
 }
 
@@ -22,7 +22,7 @@ fn top_p(p: f32) -> Filter {
     Filter::TopP(TopP { p })
 }
 
-/// 400 scores that fall slowly, so that far more tokens are possible than are recorded.
+/// 400 logits that fall slowly, so that many more tokens are possible than are recorded.
 fn wide_row() -> Vec<f32> {
     (1..=400_u16).map(|rank| -f32::from(rank).ln()).collect()
 }
@@ -35,7 +35,8 @@ fn trace(chain: &ChainConfig, logits: &[f32], seed: u64) -> Trace {
 
 #[test]
 fn a_recorded_step_shows_what_was_recorded() {
-    let mut chain = ChainConfig::sampled([heat(0.5), Filter::TopK(TopK { k: 2 }), top_p(0.9)]);
+    let mut chain =
+        ChainConfig::sampled([temperature(0.5), Filter::TopK(TopK { k: 2 }), top_p(0.9)]);
     chain.stages[2].enabled = false;
     let trace = trace(&chain, &[1.0, 3.0, 2.0], 1);
     let table = XrayTable::recorded(&chain, &trace);
@@ -71,16 +72,16 @@ fn a_recorded_step_shows_what_was_recorded() {
 }
 
 #[test]
-fn a_token_from_below_all_recorded_is_followed_as_far_as_it_can_be() {
+fn an_unrecorded_token_is_reconstructed_as_far_as_possible() {
     let row = wide_row();
-    let chain = ChainConfig::sampled([heat(1.4), Filter::TopK(TopK { k: 300 })]);
+    let chain = ChainConfig::sampled([temperature(1.4), Filter::TopK(TopK { k: 300 })]);
     let typical = ChainConfig::sampled([
         Filter::TypicalP(TypicalP { p: 0.99 }),
         Filter::QuadraticSmoothing(crate::decoding::filters::QuadraticSmoothing {
             factor: 0.1,
             curve: 1.0,
         }),
-        heat(1.2),
+        temperature(1.2),
     ]);
     let mut n_seen = 0;
     for (chain, known) in [
@@ -127,7 +128,7 @@ fn a_token_from_below_all_recorded_is_followed_as_far_as_it_can_be() {
 }
 
 #[test]
-fn the_bar_is_without_gaps_from_zero_to_one() {
+fn the_bar_has_no_gaps_between_zero_and_one() {
     let rows = [wide_row(), vec![2.0, 1.0, 0.5, f32::NEG_INFINITY]];
     for row in &rows {
         for chain in [
@@ -150,7 +151,7 @@ fn the_bar_is_without_gaps_from_zero_to_one() {
 }
 
 #[test]
-fn each_selector_says_how_it_decided() {
+fn each_selector_reports_how_it_decided() {
     let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.1 });
     for (selector, has_column, coin) in [
         (Selector::Greedy, false, false),
@@ -184,7 +185,7 @@ fn each_selector_says_how_it_decided() {
 }
 
 #[test]
-fn a_coin_that_is_moved_takes_the_token_under_it() {
+fn a_moved_coin_selects_the_token_under_it() {
     let chain = ChainConfig::sampled([]);
     let logits = [0.5_f32, 0.3, 0.2].map(f32::ln);
     let mut table = XrayTable::recorded(&chain, &trace(&chain, &logits, 1));
@@ -206,7 +207,7 @@ fn a_coin_that_is_moved_takes_the_token_under_it() {
 }
 
 #[test]
-fn other_settings_are_shown_as_what_they_would_do() {
+fn other_settings_show_what_they_would_have_done() {
     let generation = generation(&[(" fox", 0.6), (" house", 0.2)]);
     let run = &generation.config;
     let same = XrayTable::of(&generation, 1, &run.chain, run.seed).unwrap();

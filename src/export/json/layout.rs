@@ -1,17 +1,18 @@
-//! How the JSON is spread over lines: open where people read, one line where a table begins.
+//! Line breaks in the JSON: indented down to a readable depth, one line per table row below.
 
 use std::io;
 
 use serde_json::ser::Formatter;
 
-/// How many containers deep each value still gets a line of its own; a candidate of a step lies
-/// one deeper and stands on one line.
+/// The nesting depth down to which each value gets a separate line. A step's candidates are one
+/// level deeper, so each of them fits on one line.
 const N_OPEN: usize = 6;
 
-/// Two spaces a level, down to the rows of a step's tables.
+/// Indents by two spaces per level, down to the rows of a step's tables.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     depth: usize,
+    /// Whether the current container has at least one value.
     filled: bool,
 }
 

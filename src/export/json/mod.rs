@@ -1,52 +1,53 @@
-//! The run file: everything that was recorded, as JSON that people can read and programs keep.
+//! The run file: the complete record as readable JSON.
 //!
-//! Fields may be added within a version; readers pass over what they do not know. A change that an
-//! older reader would misread takes the next number, and this module goes on reading the old one.
-//! Format 1:
+//! Fields may be added within a format version; readers ignore unknown fields. A change that an
+//! older reader would misinterpret increments the version, and this module keeps reading older
+//! versions. Format 1:
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `format_version` | 1 |
 //! | `quartet` | the version of the program that wrote the file |
-//! | `model` | name, architecture, `n_params`, quantization, device, `n_threads` where that is the processor, `n_vocab`, `n_context`, file, `sha256`; `implementation` where it is not our own decoder |
-//! | `prompt` | `text`, and `tokens`, each with `id` and piece; of a chat also `chat` |
-//! | `panes` | one entry for each generation |
+//! | `model` | name, architecture, `n_params`, quantization, device, `n_threads` if that is the CPU, `n_vocab`, `n_context`, file, `sha256`; `implementation` if it is not our own decoder |
+//! | `prompt` | `text`, and `tokens`, each with `id` and piece; for a chat message also `chat` |
+//! | `panes` | one entry per generation |
 //!
-//! `chat` is there where the text is a message that the model answers: `rendered` is what its chat
-//! template made of it, which is what was read, and `system` how the model was to behave.
+//! `chat` is present if the text is a message that the model answers: `rendered` is the chat
+//! template's output, which the model read, and `system` is the system prompt.
 //!
 //! A pane:
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `name` | as the pane was called |
-//! | `model`, `prompt` | only where they differ from those of the file |
-//! | `settings` | `summary`, `stages`, `selector`, `seed`, `max_new_tokens`, `stop_strings`, `end_of_text`, and the selector's numbers; `rules` where small print differs from ours, `dialect` where a chain follows another engine |
-//! | `finish_reason` | `end_of_text`, `stop_string`, `max_tokens`, `context_full`, `cancelled`, `error`; null while writing |
-//! | `finish_detail` | the stop string that was met, or the error's sentence |
-//! | `text` | what was written, without special tokens and without the stop string |
-//! | `metrics` | figures computed from the rest: counts, seconds, tokens a second |
-//! | `timings` | `n_prefilled` prompt tokens were read for it, in `prefill_secs`; the others were in the cache |
-//! | `steps` | one entry for each token |
+//! | `name` | the pane's name |
+//! | `model`, `prompt` | only if they differ from those of the file |
+//! | `settings` | `summary`, `stages`, `selector`, `seed`, `max_new_tokens`, `stop_strings`, `end_of_text`, and the selector's parameters; `rules` if edge cases differ from ours, `dialect` if the chain follows another engine |
+//! | `finish_reason` | `end_of_text`, `stop_string`, `max_tokens`, `context_full`, `cancelled`, `error`; null while running |
+//! | `finish_detail` | the stop sequence that was reached, or the error message |
+//! | `text` | the generated text, without special tokens and without the stop sequence |
+//! | `metrics` | computed from the rest: token counts, seconds, tokens per second |
+//! | `timings` | `n_prefilled` prompt tokens were prefilled in `prefill_secs`; the others were in the KV cache |
+//! | `steps` | one entry per token |
 //!
 //! A step:
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `token` | its id |
-//! | `piece` | its characters; U+FFFD for bytes that are none, and then `bytes` holds them all |
-//! | `special` | true for a sign such as `</s>`; left out otherwise |
-//! | `raw_prob`, `rank` | its probability and place before the chain |
-//! | `final_prob` | the probability with which it was picked: that after the chain, 1 where the most likely is always taken |
-//! | `coin`, `coin_below` | the coin in [0, 1), null where none is tossed; the probability of all before the token on the bar that the coin fell on |
-//! | `n_kept` | how many tokens the draw could have fallen on: 1 where the most likely is always taken |
-//! | `entropy_nats`, `log_sum_exp`, `n_candidates` | of the whole distribution before the chain |
-//! | `candidates` | the most likely before the chain: `token`, piece, `logit`, `raw_prob`, `final_prob` (null where cut) |
-//! | `stages` | what each stage did: `filter` and its values, `n_kept`, `mass_removed`, `entropy_nats`, and `probs`, those of `candidates` after it |
-//! | `survivors` | the most likely after the chain: `token`, piece, `logit`, `prob` |
+//! | `token` | the token id |
+//! | `piece` | its text; invalid UTF-8 becomes U+FFFD, and then `bytes` contains all bytes |
+//! | `special` | true for a special token such as `</s>`; omitted otherwise |
+//! | `raw_prob`, `rank` | its probability and rank before the chain |
+//! | `final_prob` | the probability with which it was picked: the one after the chain, or 1 if the most likely token is always taken |
+//! | `coin`, `coin_below` | the coin in [0, 1), or null if none is tossed; the total probability of the tokens before it on the coin bar |
+//! | `n_kept` | how many tokens the draw could have picked: 1 if the most likely token is always taken |
+//! | `entropy_nats`, `log_sum_exp`, `n_candidates` | of the distribution before the chain |
+//! | `candidates` | the most likely tokens before the chain: `token`, piece, `logit`, `raw_prob`, `final_prob` (null if cut) |
+//! | `stages` | the effect of each stage: `filter` and its parameters, `n_kept`, `mass_removed`, `entropy_nats`, and `probs`, the probabilities of `candidates` after it |
+//! | `survivors` | the most likely tokens after the chain: `token`, piece, `logit`, `prob` |
 //! | `time` | `at_secs` since the request, `forward_secs`, `n_batch` sequences in that forward pass |
 //!
-//! Probabilities lie between 0 and 1, entropies are in nats, ranks count from 1. A logit of −∞ is null.
+//! Probabilities are between 0 and 1, entropies are in nats, ranks count from 1. A logit of −∞ is
+//! null.
 
 mod layout;
 mod pane;
@@ -61,34 +62,29 @@ use self::pane::{Pane, Prompt};
 use super::runs::same_run;
 use crate::generation::{Generation, ModelInfo};
 
-/// The newest format; the one that is written.
+/// The current format version, which is the one that is written.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Why a file is no run that can be read.
+/// Why a run file can't be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// Not JSON, or JSON with a field missing or of another kind.
-    #[error("this is not a run of Quartet: {message}")]
+    /// Not JSON, or a field is missing or has the wrong type.
+    #[error("this is not a Quartet run file: {message}")]
     Unreadable {
-        /// What stands where something else was expected, with line and column.
+        /// The JSON error, with line and column.
         message: String,
     },
 
-    /// A later version of the program wrote it.
+    /// A newer version of the program wrote the file.
     #[error(
-        "a newer Quartet wrote this file, in format {version}; this one reads up to {FORMAT_VERSION}"
+        "this file has format {version}, but this version of Quartet only reads up to format \
+         {FORMAT_VERSION}; update Quartet to open it"
     )]
-    TooNew {
-        /// The file's format.
-        version: u32,
-    },
+    TooNew { version: u32 },
 
-    /// A token's number is larger than any vocabulary.
-    #[error("token {id} is in no vocabulary")]
-    TokenUnknown {
-        /// The number.
-        id: u32,
-    },
+    /// A token id is larger than any vocabulary.
+    #[error("this file is damaged: token id {id} is out of range")]
+    TokenUnknown { id: u32 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -100,7 +96,7 @@ struct RunFile {
     panes: Vec<Pane>,
 }
 
-/// The generations as a run file.
+/// Renders the generations as a run file.
 pub(super) fn render(generations: &[&Generation]) -> Vec<u8> {
     let first = generations.first();
     let panes = generations
@@ -119,15 +115,15 @@ pub(super) fn render(generations: &[&Generation]) -> Vec<u8> {
     };
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    // Writing plain data with string keys into memory has no way to fail.
+    // Serializing plain data with string keys to memory can't fail.
     file.serialize(&mut serializer).ok();
     bytes.push(b'\n');
     bytes
 }
 
-/// The generations of a run file, in any format so far.
+/// Loads the generations of a run file, in any format version up to the current one.
 ///
-/// The vocabulary of each knows only the tokens that the file names.
+/// Their vocabularies contain only the tokens that occur in the file.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Generation>, ParseError> {
     #[derive(Deserialize)]
     struct Head {
@@ -151,7 +147,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Generation>, ParseError> {
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "the form that map_err asks for"
+    reason = "the signature that map_err requires"
 )]
 fn unreadable(error: serde_json::Error) -> ParseError {
     ParseError::Unreadable {

@@ -1,4 +1,4 @@
-//! A pane of the run file, and the prompt that it continues.
+//! A pane's entry in the run file, and the prompt that it continues.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::generation::{
     PromptRecord,
 };
 
-/// A generation as the file holds it.
+/// A generation's entry in the file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Pane {
     name: String,
@@ -25,16 +25,16 @@ pub(super) struct Pane {
     settings: Settings,
     finish_reason: Option<Finish>,
     finish_detail: Option<String>,
-    // Text and metrics follow from the steps; they are written for people and never read.
+    // Text and metrics are derived from the steps: written for readers of the file, never parsed.
     #[serde(skip_deserializing)]
     text: String,
     #[serde(skip_deserializing)]
-    metrics: Figures,
+    metrics: MetricsEntry,
     timings: Timings,
     steps: Vec<StepEntry>,
 }
 
-/// A prompt as the file holds it.
+/// A prompt's entry in the file.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Prompt {
     text: String,
@@ -43,7 +43,7 @@ pub(super) struct Prompt {
     tokens: Vec<PromptToken>,
 }
 
-/// How a message was put before the model.
+/// The chat template's input and output.
 #[derive(Clone, Serialize, Deserialize)]
 struct Chat {
     system: String,
@@ -86,7 +86,7 @@ enum Finish {
 }
 
 #[derive(Default, Serialize)]
-struct Figures {
+struct MetricsEntry {
     n_prompt_tokens: usize,
     n_generated: usize,
     first_token_secs: Option<f64>,
@@ -101,7 +101,7 @@ struct Timings {
 }
 
 impl Pane {
-    /// The entry of a generation; one that shares the file's model and prompt does not repeat them.
+    /// Creates a generation's entry. Model and prompt are omitted if they are shared with the file.
     pub(super) fn of(generation: &Generation, shared: bool) -> Self {
         let own = (!shared).then_some(generation);
         let (finish_reason, finish_detail) = Finish::of(generation.finish.as_ref());
@@ -114,7 +114,7 @@ impl Pane {
             finish_reason,
             finish_detail,
             text: generation.text(),
-            metrics: Figures::of(&Metrics::of(generation)),
+            metrics: MetricsEntry::of(&Metrics::of(generation)),
             timings: Timings {
                 n_prefilled: generation.prompt.n_prefilled,
                 prefill_secs: generation.prompt.prefill_secs,
@@ -127,7 +127,7 @@ impl Pane {
         }
     }
 
-    /// The generation, given what the file says once for all panes.
+    /// Converts the entry to a generation, given the file's shared model and prompt.
     pub(super) fn into_generation(
         self,
         model: &Arc<ModelInfo>,
@@ -158,7 +158,6 @@ impl Pane {
 }
 
 impl Prompt {
-    /// The entry of a prompt.
     pub(super) fn of(prompt: &PromptRecord) -> Self {
         let tokens = prompt.tokens.iter().zip(&prompt.pieces);
         Self {
@@ -260,7 +259,7 @@ impl Finish {
     }
 }
 
-impl Figures {
+impl MetricsEntry {
     fn of(metrics: &Metrics) -> Self {
         Self {
             n_prompt_tokens: metrics.n_prompt,

@@ -1,4 +1,4 @@
-//! A step of the run file, and the pieces that stand beside token ids so that people can read it.
+//! A step's entry in the run file, with the piece next to every token id for readability.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use super::ParseError;
 use crate::decoding::{Draw, Evidence, Filter, RankedCandidate, StageReport, TokenId, Trace};
 use crate::generation::{Piece, PieceKind, Step, StepTime, Vocabulary};
 
-/// No vocabulary is larger. It keeps a damaged file from claiming all memory.
+/// Larger than any real vocabulary. Keeps a damaged file from exhausting memory.
 const N_VOCAB_MAX: u32 = 1 << 22;
 
-/// A token with its evidence, as the file holds it.
+/// A step's entry in the file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StepEntry {
     token: TokenId,
@@ -24,7 +24,7 @@ pub(super) struct StepEntry {
     entropy_nats: f64,
     coin: Option<f64>,
     coin_below: f64,
-    // Nothing in a file from before it was kept.
+    // Missing in files of older versions.
     n_kept: Option<u32>,
     log_sum_exp: f64,
     n_candidates: u32,
@@ -34,7 +34,7 @@ pub(super) struct StepEntry {
     time: TimeEntry,
 }
 
-/// A piece beside its token's id.
+/// A piece, flattened into the entry that holds its token id.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct NamedPiece {
     piece: String,
@@ -81,7 +81,6 @@ struct TimeEntry {
 }
 
 impl StepEntry {
-    /// The entry of a step.
     pub(super) fn of(step: &Step, vocabulary: &Vocabulary) -> Self {
         let (trace, time) = (&step.trace, &step.time);
         let named = |token| NamedPiece::of(&vocabulary.piece(token));
@@ -126,7 +125,7 @@ impl StepEntry {
         }
     }
 
-    /// The step; what its tokens stand for is added to `pieces`.
+    /// Converts the entry to a step, and adds the pieces of its tokens to `pieces`.
     pub(super) fn into_step(self, pieces: &mut Pieces) -> Result<Step, ParseError> {
         pieces.learn(self.token, &self.piece)?;
         for candidate in &self.candidates {
@@ -179,7 +178,7 @@ impl StepEntry {
         })
     }
 
-    /// How many tokens the stages left, or one where no coin was tossed.
+    /// Reconstructs `n_kept`: what the last stage kept, or 1 if no coin was tossed.
     fn n_kept_by_stages(&self) -> u32 {
         match (self.coin, self.stages.last()) {
             (None, _) => 1,
@@ -212,7 +211,6 @@ impl StageEntry {
 }
 
 impl NamedPiece {
-    /// How a piece is written.
     pub(super) fn of(piece: &Piece) -> Self {
         Self {
             piece: String::from_utf8_lossy(&piece.bytes).into_owned(),
@@ -221,7 +219,6 @@ impl NamedPiece {
         }
     }
 
-    /// The piece that was written.
     pub(super) fn piece(&self) -> Piece {
         Piece {
             bytes: self
@@ -237,12 +234,12 @@ impl NamedPiece {
     }
 }
 
-/// The part of a vocabulary that a file names.
+/// The part of a vocabulary that occurs in a file.
 #[derive(Default)]
 pub(super) struct Pieces(BTreeMap<TokenId, Piece>);
 
 impl Pieces {
-    /// Notes what a token stands for.
+    /// Adds a token's piece. Fails if the token id is out of range.
     pub(super) fn learn(&mut self, token: TokenId, piece: &NamedPiece) -> Result<(), ParseError> {
         if token.0 >= N_VOCAB_MAX {
             return Err(ParseError::TokenUnknown { id: token.0 });
@@ -251,7 +248,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// A vocabulary that shows the others as one shows what a tokenizer does not know.
+    /// Converts to a vocabulary in which all other tokens count as unknown.
     pub(super) fn into_vocabulary(self) -> Vocabulary {
         let n_tokens = self.0.keys().next_back().map_or(0, |last| last.0 + 1);
         let unknown = Vocabulary::default();
@@ -263,7 +260,7 @@ impl Pieces {
     }
 }
 
-/// JSON has no −∞, the logit of what is impossible.
+/// Maps −∞, the logit of an impossible token, to `None` because JSON can't represent it.
 fn finite(logit: f32) -> Option<f32> {
     logit.is_finite().then_some(logit)
 }

@@ -1,4 +1,4 @@
-//! The presets that Quartet brings along, as data.
+//! The built-in presets, as data.
 
 use super::Preset;
 use crate::analysis::dialects::short_name;
@@ -6,28 +6,27 @@ use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{Dry, MinP, Temperature, TopK, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, Selector};
 
-/// Presets that belong together.
+/// A titled group of built-in presets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PresetGroup {
-    /// What they have in common.
     pub title: &'static str,
-    /// The presets, in the order of the list.
+    /// In menu order.
     pub presets: Vec<Preset>,
 }
 
-/// All presets that need no model, in the order of the list.
+/// Returns the presets that do not depend on a model, in menu order.
 pub fn built_in() -> Vec<PresetGroup> {
     vec![
         PresetGroup {
-            title: "The four classics",
+            title: "Classics",
             presets: classics(),
         },
         PresetGroup {
-            title: "For a purpose",
+            title: "By use case",
             presets: purposes(),
         },
         PresetGroup {
-            title: "As each engine starts",
+            title: "Engine defaults",
             presets: Dialect::ALL.map(engine).into(),
         },
     ]
@@ -37,26 +36,27 @@ fn classics() -> Vec<Preset> {
     vec![
         Preset {
             name: "Greedy",
-            purpose: "Takes the most likely token, always. The same text every time.",
+            purpose: "Always takes the most likely token. The same text every time.",
             source: "",
             chain: ChainConfig::greedy(),
         },
         Preset {
             name: "Pure sampling",
-            purpose: "Draws from all tokens, just as the model weighs them.",
+            purpose: "Samples from all tokens with the model's own probabilities.",
             source: "",
             chain: ChainConfig::sampled([]),
         },
         Preset {
             name: "Top-k",
-            purpose: "Draws from the 40 most likely tokens, be the model sure or not.",
-            source: "40 as in llama.cpp",
+            purpose: "Samples from the 40 most likely tokens, however sure the model is.",
+            source: "k = 40 is llama.cpp's default",
             chain: ChainConfig::sampled([Filter::TopK(TopK { k: 40 })]),
         },
         Preset {
             name: "Top-p",
-            purpose: "Sharpens, then draws from the fewest tokens that hold 90 %.",
-            source: "The method: Holtzman et al. 2019, arXiv 1904.09751",
+            purpose: "Sharpens the distribution, then samples from its nucleus: the fewest tokens \
+                      that hold 90 % of the probability.",
+            source: "Method: Holtzman et al. 2019, arXiv 1904.09751",
             chain: ChainConfig::sampled([temperature(0.7), Filter::TopP(TopP { p: 0.9 })]),
         },
     ]
@@ -73,9 +73,9 @@ fn purposes() -> Vec<Preset> {
     vec![
         Preset {
             name: "Deterministic",
-            purpose: "The same text every time, and no going round in circles: what would lengthen \
-                      a repetition is held back before the top token is taken.",
-            source: "DRY 0.8, 1.75, 2 as its author recommends: llama.cpp pull request 9702",
+            purpose: "The same text every time, without loops: DRY penalizes tokens that would \
+                      extend a repetition, then the top token is taken.",
+            source: "DRY 0.8, 1.75, 2 as recommended by its author: llama.cpp pull request 9702",
             chain: ChainConfig {
                 selector: Selector::Greedy,
                 ..ChainConfig::sampled([dry])
@@ -83,15 +83,15 @@ fn purposes() -> Vec<Preset> {
         },
         Preset {
             name: "Creative",
-            purpose: "Surprising and still readable: a high temperature, from which min-p takes \
-                      what is far below the best.",
+            purpose: "Surprising but readable: a high temperature after which min-p removes tokens \
+                      far less likely than the top one.",
             source: "From Nguyen et al. 2024, arXiv 2407.01082",
             chain: ChainConfig::sampled([temperature(1.5), Filter::MinP(MinP { p: 0.1 })]),
         },
         Preset {
             name: "Code",
-            purpose: "For programs that should be right at the first try: close to the most likely, \
-                      with a little room.",
+            purpose: "For code that should be right on the first try: stays close to the most \
+                      likely tokens, with a little variation.",
             source: "From Chen et al. 2021, arXiv 2107.03374",
             chain: ChainConfig::sampled([temperature(0.2), Filter::TopP(TopP { p: 0.95 })]),
         },
@@ -100,13 +100,13 @@ fn purposes() -> Vec<Preset> {
 
 fn engine(dialect: Dialect) -> Preset {
     let purpose = match dialect {
-        Dialect::LlamaCpp => "llama.cpp and llama-server when nothing is set.",
-        Dialect::Transformers => "transformers when it draws and nothing else is set.",
-        Dialect::Vllm => "vLLM when nothing is set and the model advises nothing.",
-        Dialect::MistralRs => "mistral.rs when nothing is set and the model advises nothing.",
-        Dialect::Candle => "candle's own sampler at temperature 1; its examples set more.",
-        Dialect::Ollama => "Ollama when the model file sets nothing.",
-        Dialect::OpenAi => "Services with the API that OpenAI began, when nothing is set.",
+        Dialect::LlamaCpp => "The defaults of llama.cpp and llama-server.",
+        Dialect::Transformers => "The defaults of transformers with do_sample=True.",
+        Dialect::Vllm => "The defaults of vLLM, unless the model recommends others.",
+        Dialect::MistralRs => "The defaults of mistral.rs, unless the model recommends others.",
+        Dialect::Candle => "candle's LogitsProcessor at temperature 1; its examples set more.",
+        Dialect::Ollama => "The defaults of Ollama, unless the Modelfile sets others.",
+        Dialect::OpenAi => "The defaults of services with an OpenAI-compatible API.",
     };
     Preset {
         name: short_name(dialect),
@@ -128,7 +128,7 @@ mod tests {
     use crate::generation::PaneSettings;
 
     #[test]
-    fn every_preset_has_a_name_of_its_own_a_purpose_and_a_chain_that_runs() {
+    fn every_preset_has_a_unique_name_a_purpose_and_a_valid_chain() {
         let mut names = Vec::new();
         for preset in built_in().into_iter().flat_map(|group| group.presets) {
             assert!(preset.purpose.ends_with('.'), "{}", preset.name);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_classics_are_those_of_a_new_window() {
+    fn the_classics_are_the_panes_of_a_new_window() {
         let chains: Vec<_> = built_in()
             .swap_remove(0)
             .presets

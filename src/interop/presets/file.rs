@@ -1,23 +1,22 @@
-//! Own presets as a file: JSON with a version, to be kept and given to others.
+//! The user's presets as a file: versioned JSON, to keep and to share.
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `format_version` | 1 |
 //! | `quartet` | the version of the program that wrote the file |
-//! | `presets` | one entry for each: `name`, and `chain` as in a pane's settings |
+//! | `presets` | one entry per preset: `name`, and `chain` as in a pane's settings |
 //!
-//! Readers pass over fields that they do not know.
+//! Readers ignore unknown fields.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::ChainConfig;
 use crate::interop::presets::OwnPreset;
 
-/// The newest format; the one that is written.
+/// The current format, which is the one that is written.
 const FORMAT_VERSION: u32 = 1;
 
-/// Longer names are no names.
-const MOST_NAME_CHARS: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 #[derive(Serialize, Deserialize)]
 struct File {
@@ -27,33 +26,33 @@ struct File {
     presets: Vec<OwnPreset>,
 }
 
-/// The version alone, so that a later format can say that it is one.
+/// Only the version, so that a file in a newer format is reported as such.
 #[derive(Deserialize)]
 struct Version {
     format_version: u32,
 }
 
-/// The bytes of a file that holds these presets.
+/// Returns the content of a file with these presets.
 pub fn render(presets: &[OwnPreset]) -> Vec<u8> {
     let file = File {
         format_version: FORMAT_VERSION,
         quartet: env!("CARGO_PKG_VERSION").to_owned(),
         presets: presets.to_vec(),
     };
-    // Plain data has no part that JSON lacks, so this does not fail.
+    // Serializing plain data with string keys to memory can't fail.
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
     bytes
 }
 
-/// Reads what [`render`] wrote; an error is a sentence.
+/// Reads a file that [`render`] wrote. An error is a message for the user.
 pub fn parse(bytes: &[u8]) -> Result<Vec<OwnPreset>, String> {
-    let unreadable = |error| format!("this is not a file of presets: {error}");
+    let unreadable = |error| format!("this is not a Quartet preset file: {error}");
     let Version { format_version } = serde_json::from_slice(bytes).map_err(unreadable)?;
     if format_version > FORMAT_VERSION {
         return Err(format!(
-            "a newer Quartet wrote this file, in format {format_version}; this one reads up to \
-             {FORMAT_VERSION}"
+            "this file has format {format_version}, but this version of Quartet only reads up to \
+             format {FORMAT_VERSION}; update Quartet to open it"
         ));
     }
     let file: File = serde_json::from_slice(bytes).map_err(unreadable)?;
@@ -62,13 +61,14 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<OwnPreset>, String> {
 
 fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
     let name = preset.name.trim();
-    if name.is_empty() || name.chars().count() > MOST_NAME_CHARS {
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
         return Err(format!(
-            "a preset in this file has no name of 1 to {MOST_NAME_CHARS} characters"
+            "a preset in this file has an empty name or one of more than {MAX_NAME_CHARS} characters"
         ));
     }
     let chain = &preset.chain;
-    let too_large = || (!can_be_kept(chain)).then(|| "A number in it is too large".to_owned());
+    let too_large =
+        || (!survives_json(chain)).then(|| "One of its numbers is too large".to_owned());
     match chain.complaint().or_else(too_large) {
         Some(complaint) => Err(format!("the preset ‘{name}’ can't be used: {complaint}")),
         None => Ok(OwnPreset {
@@ -78,9 +78,9 @@ fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
     }
 }
 
-/// Whether it can be read again once it is written. A number that is too large for us comes to
-/// infinity, for which JSON has no word; a stage that is muted may hold one and not complain.
-fn can_be_kept(chain: &ChainConfig) -> bool {
+/// Whether the chain can be read back after it is written. A number beyond the range of `f32`
+/// becomes infinite, which JSON can't represent. Validation does not catch it in a disabled stage.
+fn survives_json(chain: &ChainConfig) -> bool {
     let written = serde_json::to_vec(chain);
     written.is_ok_and(|json| serde_json::from_slice::<ChainConfig>(&json).is_ok())
 }
@@ -100,35 +100,35 @@ mod tests {
     }
 
     #[test]
-    fn presets_survive_being_written_and_read() {
+    fn presets_survive_a_round_trip() {
         assert_eq!(parse(&render(&presets())), Ok(presets()));
         assert_eq!(parse(&render(&[])), Ok(Vec::new()));
     }
 
     #[test]
-    fn what_is_no_file_of_presets_gives_a_sentence() {
+    fn invalid_files_are_rejected_with_a_message() {
         let one = |from: &str, to: &str| {
             let text = String::from_utf8(render(&presets()[..1])).unwrap();
             text.replace(from, to)
         };
-        for (text, sentence) in [
-            (String::new(), "this is not a file of presets"),
-            ("{}".to_owned(), "this is not a file of presets"),
+        for (text, message) in [
+            (String::new(), "this is not a Quartet preset file"),
+            ("{}".to_owned(), "this is not a Quartet preset file"),
             (
                 r#"{"format_version": 1}"#.to_owned(),
-                "this is not a file of presets: missing field `presets`",
+                "this is not a Quartet preset file: missing field `presets`",
             ),
             (
                 r#"{"format_version": 2, "presets": 7}"#.to_owned(),
-                "a newer Quartet wrote this file, in format 2; this one reads up to 1",
+                "this file has format 2, but this version of Quartet only reads up to format 1",
             ),
             (
                 one("My llama.cpp", " "),
-                "a preset in this file has no name of 1 to 80 characters",
+                "a preset in this file has an empty name or one of more than 80 characters",
             ),
             (
                 one("\"k\": 40", "\"k\": \"many\""),
-                "this is not a file of presets",
+                "this is not a Quartet preset file",
             ),
             (
                 one("\"p\": 0.95", "\"p\": 95"),
@@ -139,11 +139,11 @@ mod tests {
                     "stages": [{"filter": "temperature", "temperature": 1e39, "enabled": false}],
                     "selector": {"selector": "greedy"}}}]}"#
                     .to_owned(),
-                "the preset ‘Hot’ can't be used: A number in it is too large",
+                "the preset ‘Hot’ can't be used: One of its numbers is too large",
             ),
         ] {
             let error = parse(text.as_bytes()).unwrap_err();
-            assert!(error.starts_with(sentence), "{error}");
+            assert!(error.starts_with(message), "{error}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Ways to choose that have a name: those that Quartet brings along, those that a model's author
-//! advises, and those that the user keeps.
+//! Named chains: built-in presets and presets that the user saves.
 
 mod built_in;
 pub mod file;
@@ -12,24 +11,20 @@ use crate::decoding::ChainConfig;
 pub use built_in::{PresetGroup, built_in};
 pub use own::{free_name, save};
 
-/// A way to choose, what it is for, and where its numbers come from.
+/// A built-in preset: a chain, its purpose, and the source of its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
-    /// Its name in the list.
     pub name: &'static str,
-    /// What it is for, a sentence.
+    /// What it is for, in one sentence.
     pub purpose: &'static str,
-    /// Where its numbers come from; empty where it has none that need a reason.
+    /// Where its parameters come from; empty if they need no source.
     pub source: &'static str,
-    /// How it chooses.
     pub chain: ChainConfig,
 }
 
-/// A preset that the user keeps. No two have the same name.
+/// A preset that the user saved. Names are unique.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OwnPreset {
-    /// What the user calls it.
     pub name: String,
-    /// How it chooses.
     pub chain: ChainConfig,
 }

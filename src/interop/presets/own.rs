@@ -1,26 +1,26 @@
-//! The list of the user's own presets: a name stands for one of them.
+//! The list of the user's presets, in which names are unique.
 
 use super::OwnPreset;
 
-/// Puts a preset into the list, in the place of the one that has its name, or at the end. Gives the
-/// one that was replaced.
+/// Replaces the preset of the same name, or appends the preset to the list. Returns the preset that
+/// was replaced, if any.
 pub fn save(presets: &mut Vec<OwnPreset>, preset: OwnPreset) -> Option<OwnPreset> {
-    let mut others = presets.iter_mut();
-    if let Some(namesake) = others.find(|other| other.name == preset.name) {
+    let mut existing = presets.iter_mut();
+    if let Some(namesake) = existing.find(|other| other.name == preset.name) {
         return Some(std::mem::replace(namesake, preset));
     }
     presets.push(preset);
     None
 }
 
-/// The name, or where a preset has it already, the name with the first number that is free:
+/// Makes a name unique: returns it unchanged, or with the first free number if it is taken:
 /// "Poems 2".
 pub fn free_name(presets: &[OwnPreset], name: &str) -> String {
     let is_taken = |name: &str| presets.iter().any(|preset| preset.name == name);
     if !is_taken(name) {
         return name.to_owned();
     }
-    // Of n + 1 names, n presets leave one.
+    // n presets can't take all of n + 1 names.
     (2..presets.len() + 3)
         .map(|n| format!("{name} {n}"))
         .find(|name| !is_taken(name))
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_gets_a_number() {
+    fn a_taken_name_gets_a_number() {
         let presets = ["Poems", "Poems 2", "Code"].map(named);
         for (name, free) in [("Prose", "Prose"), ("Code", "Code 2"), ("Poems", "Poems 3")] {
             assert_eq!(free_name(&presets, name), free);
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_takes_the_place_of_its_namesake() {
+    fn a_preset_replaces_its_namesake() {
         let mut presets = vec![named("Poems"), named("Code")];
         let poems = OwnPreset {
             chain: ChainConfig::sampled([]),

@@ -1,4 +1,4 @@
-//! Logit biases, token by token: each tool has its own form for the same pairs.
+//! Logit biases per token, which each tool writes in a different form.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use super::value::Value;
 use crate::decoding::filters::{LogitBias, TokenBias};
 use crate::decoding::{Filter, TokenId};
 
-/// What is added to each token's score, in the order of the ids; nothing for a token that is banned.
+/// Returns the total bias of each token, ordered by token id; `None` means that the token is
+/// banned.
 pub(super) fn by_token(filter: Option<&Filter>) -> Vec<(TokenId, Option<f32>)> {
     let Some(Filter::LogitBias(bias)) = filter else {
         return Vec::new();
@@ -23,7 +24,8 @@ pub(super) fn by_token(filter: Option<&Filter>) -> Vec<(TokenId, Option<f32>)> {
     sums.into_iter().collect()
 }
 
-/// llama.cpp's pairs of a token and a bias, where false is a ban: `[[13, -2.5], [14, false]]`.
+/// Formats biases as llama.cpp's list of pairs, where `false` is a ban: `[[13, -2.5], [14,
+/// false]]`.
 pub(super) fn as_pairs(biases: &[(TokenId, Option<f32>)]) -> Value {
     let pair = |(token, bias): &(TokenId, Option<f32>)| {
         let bias = bias.map_or(Value::Truth(false), Value::from);
@@ -32,8 +34,8 @@ pub(super) fn as_pairs(biases: &[(TokenId, Option<f32>)]) -> Value {
     Value::List(biases.iter().map(pair).collect())
 }
 
-/// Reads pairs as [`as_pairs`] writes them, or an object from tokens to biases; a token that is given
-/// as a text is told as unread. A bias of `ban` or less bans.
+/// Reads pairs as [`as_pairs`] writes them, or an object that maps tokens to biases. Tokens given
+/// as text are reported as ignored. A bias of `ban` or less is a ban.
 pub(super) fn read(name: &str, ban: f32, fields: &mut Fields) -> Result<LogitBias, String> {
     let mut filter = LogitBias::default();
     for field in fields.take_all(name) {
@@ -47,7 +49,8 @@ pub(super) fn read(name: &str, ban: f32, fields: &mut Fields) -> Result<LogitBia
         }
         for (key, bias) in pairs {
             let Some(token) = token(&key) else {
-                let sentence = format!("{} of {} needs a tokenizer", field.shown, key.json());
+                let (name, key) = (&field.shown, key.json());
+                let sentence = format!("{name} for {key} is not supported: use a token id");
                 fields.unread.push(sentence);
                 continue;
             };
@@ -62,7 +65,7 @@ pub(super) fn read(name: &str, ban: f32, fields: &mut Fields) -> Result<LogitBia
     Ok(filter)
 }
 
-/// A list of two: a token, or tokens, and the bias.
+/// Splits a list of two: a token (or several tokens) and the bias.
 pub(super) fn pair(value: &Value) -> Option<(Value, Value)> {
     match value {
         Value::List(pair) => match pair.as_slice() {
@@ -75,5 +78,5 @@ pub(super) fn pair(value: &Value) -> Option<(Value, Value)> {
 
 fn wrong(field: &Field) -> String {
     let (name, value) = (&field.shown, field.value.json());
-    format!("{name} needs a token id and a number for each bias, not {value}")
+    format!("{name} must assign numbers to token ids, but is {value}")
 }

@@ -1,29 +1,28 @@
-//! DRY's breakers: runs of tokens here, texts in llama.cpp, which breaks at every token that contains
-//! one of them.
+//! DRY's sequence breakers: token sequences in Quartet, strings in llama.cpp, which breaks at every
+//! token that contains one of the strings.
 
 use std::collections::BTreeSet;
 
 use crate::decoding::TokenId;
 use crate::generation::Vocabulary;
 
-/// The texts at which llama.cpp breaks unless told otherwise.
+/// llama.cpp's default sequence breakers.
 pub(super) const DEFAULTS: [&str; 4] = ["\n", ":", "\"", "*"];
 
-/// Breakers as texts.
+/// Sequence breakers as strings.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// Those that llama.cpp has by default.
+    /// llama.cpp's defaults.
     Defaults,
-    /// These, of which none contains another.
     Named {
-        /// The texts.
+        /// No text contains another one.
         texts: Vec<String>,
-        /// Whether they mean the same tokens there as here.
+        /// Whether llama.cpp breaks at exactly the same tokens.
         exact: bool,
     },
 }
 
-/// The tokens that contain one of these texts, each a breaker of its own.
+/// Returns every token that contains one of these texts as a breaker.
 pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
     let contains = |bytes: &[u8], text: &String| {
         let text = text.as_bytes();
@@ -36,22 +35,21 @@ pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<Token
         .collect()
 }
 
-/// The tokens at which llama.cpp breaks unless told otherwise.
+/// Returns the tokens at which llama.cpp breaks by default.
 pub fn usual_breakers(vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
     tokens(&defaults(), vocabulary)
 }
 
-/// The default breakers of llama.cpp, as texts.
 pub(super) fn defaults() -> Vec<String> {
     DEFAULTS.map(String::from).to_vec()
 }
 
-/// The texts of these breakers.
+/// Converts breakers from tokens to strings.
 pub(super) fn texts(breakers: &[Vec<TokenId>], vocabulary: &Vocabulary) -> Texts {
-    let meant: BTreeSet<&Vec<TokenId>> = breakers.iter().collect();
-    let means =
-        |texts: &[String]| tokens(texts, vocabulary).iter().collect::<BTreeSet<_>>() == meant;
-    if means(&defaults()) {
+    let expected: BTreeSet<&Vec<TokenId>> = breakers.iter().collect();
+    let matches =
+        |texts: &[String]| tokens(texts, vocabulary).iter().collect::<BTreeSet<_>>() == expected;
+    if matches(&defaults()) {
         return Texts::Defaults;
     }
     let written: Vec<Option<String>> = breakers
@@ -61,14 +59,14 @@ pub(super) fn texts(breakers: &[Vec<TokenId>], vocabulary: &Vocabulary) -> Texts
             String::from_utf8(pieces.collect::<Vec<_>>().concat()).ok()
         })
         .collect();
-    let is_whole = written.iter().all(Option::is_some);
-    let texts = shortest(written.into_iter().flatten().collect());
-    let exact = is_whole && means(&texts);
+    let is_complete = written.iter().all(Option::is_some);
+    let texts = minimal(written.into_iter().flatten().collect());
+    let exact = is_complete && matches(&texts);
     Texts::Named { texts, exact }
 }
 
-/// Without the texts that contain another one, at which it breaks anyway.
-fn shortest(mut texts: Vec<String>) -> Vec<String> {
+/// Removes texts that contain another one, because llama.cpp breaks at those tokens anyway.
+fn minimal(mut texts: Vec<String>) -> Vec<String> {
     texts.sort_by_key(String::len);
     let mut kept: Vec<String> = Vec::new();
     for text in texts {
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn breakers_are_as_few_texts_as_mean_them() {
+    fn breakers_become_a_minimal_list_of_texts() {
         for (breakers, expected, exact) in [
             (&[&[1][..], &[2]][..], &["\n"][..], true),
             (&[&[8]], &["b."], true),

@@ -1,4 +1,4 @@
-//! The settings that a text names, taken one by one: what nobody takes is told at the end.
+//! The settings that a text contains. They are consumed one by one, and the rest is reported.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,18 @@ use super::value::Value;
 use crate::decoding::{Filter, Stage, TokenId};
 use crate::generation::listed;
 
-/// A setting that a text names.
+/// A setting in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
-    /// What it is called where all ways of writing it are one: `top_p`.
+    /// The normalized name: `top_p`.
     pub name: String,
-    /// How the text calls it: `--top-p`.
+    /// The name as the text spells it, for messages: `--top-p`.
     pub shown: String,
-    /// Its value.
     pub value: Value,
 }
 
 impl Field {
-    /// A setting that the text calls by its usual name.
+    /// Creates a setting that the text spells by its normalized name.
     pub fn new(name: &str, value: Value) -> Self {
         Self {
             name: name.to_owned(),
@@ -28,18 +27,18 @@ impl Field {
     }
 }
 
-/// All that a text names. As in every tool, of several with one name the last one counts, and one
-/// whose value is null counts as not named.
+/// All settings in a text. As in every tool, the last one of a name wins, and null counts as unset.
 #[derive(Debug)]
 pub(super) struct Fields {
+    /// The settings that were not taken yet, in the order of the text.
     left: Vec<Field>,
+    /// The settings that were taken, kept for messages.
     taken: Vec<Field>,
-    /// What was met and can't be taken over, each in a sentence.
+    /// The settings that can't be imported, one sentence each.
     pub unread: Vec<String>,
 }
 
 impl Fields {
-    /// These settings, none of them taken.
     pub fn new(mut fields: Vec<Field>) -> Self {
         fields.retain(|field| field.value != Value::Nothing);
         Self {
@@ -49,12 +48,12 @@ impl Fields {
         }
     }
 
-    /// Whether the text names it, taken or not.
+    /// Whether the text contains this setting, taken or not.
     pub fn names(&self, name: &str) -> bool {
         self.written(name).is_some()
     }
 
-    /// How the text says it: "--top-p 0.9"; the name alone where it does not.
+    /// Returns a setting as the text spells it ("--top-p 0.9"), or the name if it is unset.
     pub fn as_written(&self, name: &str) -> String {
         self.written(name).map_or_else(
             || name.to_owned(),
@@ -62,12 +61,12 @@ impl Fields {
         )
     }
 
-    /// Takes a setting.
+    /// Takes the last setting of this name.
     pub fn take(&mut self, name: &str) -> Option<Field> {
         self.take_all(name).pop()
     }
 
-    /// Takes a setting that may be named several times.
+    /// Takes all settings of this name.
     pub fn take_all(&mut self, name: &str) -> Vec<Field> {
         let (found, left) = std::mem::take(&mut self.left)
             .into_iter()
@@ -77,7 +76,7 @@ impl Fields {
         found
     }
 
-    /// Takes a number.
+    /// Takes a setting that must be a finite number.
     pub fn number(&mut self, name: &str) -> Result<Option<f32>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
@@ -87,17 +86,17 @@ impl Fields {
             .ok_or_else(|| needs(&field, "a number"))
     }
 
-    /// Takes a whole number.
-    pub fn whole(&mut self, name: &str) -> Result<Option<i64>, String> {
+    /// Takes a setting that must be an integer.
+    pub fn integer(&mut self, name: &str) -> Result<Option<i64>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
-        whole(&field.value)
+        integer(&field.value)
             .map(Some)
-            .ok_or_else(|| needs(&field, "a whole number"))
+            .ok_or_else(|| needs(&field, "an integer"))
     }
 
-    /// Takes true or false.
+    /// Takes a setting that must be true or false.
     pub fn truth(&mut self, name: &str) -> Result<Option<bool>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
@@ -108,7 +107,7 @@ impl Fields {
         }
     }
 
-    /// Takes texts: one, a list, or one each time that it is named.
+    /// Takes strings: a single one, a list, or a repeated setting.
     pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, String> {
         let fields = self.take_all(name);
         let mut texts = Vec::new();
@@ -118,13 +117,13 @@ impl Fields {
                 Value::List(values) => values.iter().map(text).collect(),
                 _ => None,
             };
-            texts.extend(found.ok_or_else(|| needs(field, "a text or a list of texts"))?);
+            texts.extend(found.ok_or_else(|| needs(field, "a string or a list of strings"))?);
         }
         Ok((!fields.is_empty()).then_some(texts))
     }
 
-    /// Puts a stage at the end of a chain, if it does something or the text names one of these; an
-    /// impossible value is an error.
+    /// Appends a stage to a chain, if it has an effect or the text contains one of the `names` that
+    /// set it. Returns an error if a value is invalid.
     pub fn add(
         &self,
         filter: Filter,
@@ -133,12 +132,12 @@ impl Fields {
     ) -> Result<(), String> {
         let named = names.iter().find(|name| self.names(name));
         if let Some(complaint) = filter.complaint() {
-            let said: Vec<String> = names
+            let written: Vec<String> = names
                 .iter()
                 .filter(|name| self.names(name))
                 .map(|name| self.as_written(name))
                 .collect();
-            return Err(format!("{} can't be: {complaint}", said.join(", ")));
+            return Err(format!("{} is invalid: {complaint}", written.join(", ")));
         }
         if named.is_some() || !filter.is_neutral() {
             stages.push(filter.into());
@@ -146,17 +145,18 @@ impl Fields {
         Ok(())
     }
 
-    /// Tells what nobody took: together what is about other things, and the rest one by one.
-    pub fn tell_rest(&mut self, about_others: impl Fn(&str) -> bool) {
+    /// Reports the settings that were not taken: unrelated ones in one sentence, unsupported ones
+    /// one by one.
+    pub fn report_rest(&mut self, is_unrelated: impl Fn(&str) -> bool) {
         let rest = std::mem::take(&mut self.left);
-        let (others, unknown): (Vec<Field>, Vec<Field>) = rest
+        let (unrelated, unsupported): (Vec<Field>, Vec<Field>) = rest
             .into_iter()
-            .partition(|field| about_others(&field.name));
-        self.unread.extend(in_one_sentence(&others));
-        let mut told = BTreeSet::new();
-        for Field { shown, .. } in &unknown {
-            if told.insert(shown) {
-                self.unread.push(format!("{shown} can't be taken over"));
+            .partition(|field| is_unrelated(&field.name));
+        self.unread.extend(unrelated_sentence(&unrelated));
+        let mut reported = BTreeSet::new();
+        for Field { shown, .. } in &unsupported {
+            if reported.insert(shown) {
+                self.unread.push(format!("{shown} is not supported"));
             }
         }
     }
@@ -170,7 +170,7 @@ impl Fields {
     }
 }
 
-fn in_one_sentence(fields: &[Field]) -> Option<String> {
+fn unrelated_sentence(fields: &[Field]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for field in fields {
         if !names.contains(&field.shown.as_str()) {
@@ -179,17 +179,17 @@ fn in_one_sentence(fields: &[Field]) -> Option<String> {
     }
     match names.as_slice() {
         [] => None,
-        [name] => Some(format!("{name} is not about choosing tokens")),
-        names => Some(format!("{} are not about choosing tokens", listed(names))),
+        [name] => Some(format!("{name} does not affect sampling")),
+        names => Some(format!("{} do not affect sampling", listed(names))),
     }
 }
 
-/// The sentence about a value of the wrong kind.
+/// The error message for a value of the wrong type.
 pub(super) fn needs(field: &Field, kind: &str) -> String {
-    format!("{} needs {kind}, not {}", field.shown, field.value.json())
+    format!("{} must be {kind}, not {}", field.shown, field.value.json())
 }
 
-/// A finite number, also where it stands in a text.
+/// Parses a finite number, which may also be given as a string.
 pub(super) fn number(value: &Value) -> Option<f32> {
     let (Value::Number(written) | Value::Text(written)) = value else {
         return None;
@@ -198,8 +198,8 @@ pub(super) fn number(value: &Value) -> Option<f32> {
     number.is_finite().then_some(number)
 }
 
-/// A whole number, also where it stands in a text or ends in ".0".
-pub(super) fn whole(value: &Value) -> Option<i64> {
+/// Parses an integer, which may also be given as a string or end in ".0".
+pub(super) fn integer(value: &Value) -> Option<i64> {
     let (Value::Number(written) | Value::Text(written)) = value else {
         return None;
     };
@@ -208,9 +208,9 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     written.parse().ok()
 }
 
-/// The number of a token.
+/// Parses a token id.
 pub(super) fn token(value: &Value) -> Option<TokenId> {
-    let id = u32::try_from(whole(value)?).ok()?;
+    let id = u32::try_from(integer(value)?).ok()?;
     Some(TokenId(id))
 }
 

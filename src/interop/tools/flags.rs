@@ -1,13 +1,13 @@
-//! The command lines of llama.cpp's programs, word by word.
+//! Reading and writing the command lines of llama.cpp's programs.
 //!
-//! Read from the table of flags in llama.cpp's `tools/server/README.md` (2026, commit 00dc805) and from
+//! Sources: the table of flags in llama.cpp's `tools/server/README.md` (2026, commit 00dc805) and
 //! `common/arg.cpp` (commit 145b628).
 
 use super::fields::Field;
 use super::value::Value;
 
-/// What llama-server's JSON calls a setting, and its flags; the first one is written, and is known to
-/// old versions too.
+/// The name of each setting in llama-server's JSON, and its flags. The first flag is the one that
+/// is written, because old versions know it too.
 const FLAGS: &[(&str, &[&str])] = &[
     ("samplers", &["--samplers"]),
     ("temperature", &["--temp", "--temperature"]),
@@ -40,11 +40,11 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("stop", &["--reverse-prompt", "-r"]),
 ];
 
-/// The samplers in letters, as `--sampler-seq` has them.
+/// The flags that list the samplers as letters.
 const LETTERS: [&str; 2] = ["--sampler-seq", "--sampling-seq"];
 
-/// Flags about other things than choosing tokens that have a value.
-const OTHERS: &[&str] = &[
+/// Flags with a value that do not affect sampling.
+const UNRELATED: &[&str] = &[
     "-m",
     "--model",
     "-mu",
@@ -114,8 +114,8 @@ const OTHERS: &[&str] = &[
     "--reasoning-budget",
 ];
 
-/// The same without a value.
-const OTHERS_ALONE: &[&str] = &[
+/// Flags without a value that do not affect sampling.
+const UNRELATED_SWITCHES: &[&str] = &[
     "-cnv",
     "--conversation",
     "-no-cnv",
@@ -152,30 +152,31 @@ const OTHERS_ALONE: &[&str] = &[
     "--no-escape",
 ];
 
-/// The same that have a value in newer versions only: what follows is one unless it is a flag.
-const OTHERS_EITHER_WAY: &[&str] = &["-fa", "--flash-attn", "--color"];
+/// Flags that do not affect sampling and take a value only in newer versions. The next word is the
+/// value unless it is a flag.
+const UNRELATED_OPTIONAL_VALUE: &[&str] = &["-fa", "--flash-attn", "--color"];
 
-/// Whether a flag is about something else than choosing tokens.
-pub(super) fn is_about_others(flag: &str) -> bool {
-    [OTHERS, OTHERS_ALONE, OTHERS_EITHER_WAY]
+/// Whether a flag does not affect sampling.
+pub(super) fn is_unrelated(flag: &str) -> bool {
+    [UNRELATED, UNRELATED_SWITCHES, UNRELATED_OPTIONAL_VALUE]
         .iter()
         .any(|flags| flags.contains(&flag))
 }
 
-/// Whether the text can be a command line: a word of it is a flag that llama.cpp knows.
-pub(super) fn is_meant(text: &str) -> bool {
+/// Whether the text looks like a command line: it contains a flag that llama.cpp knows.
+pub(super) fn is_command_line(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         let flag = word.split_once('=').map_or(word, |(flag, _)| flag);
-        name_of(flag).is_some() || is_about_others(flag) || flag == "--ignore-eos"
+        name_of(flag).is_some() || is_unrelated(flag) || flag == "--ignore-eos"
     })
 }
 
-/// The settings of a command line, with or without the program before them. Known flags have the
-/// names of llama-server's JSON.
+/// Parses the settings of a command line, with or without the program's name. Known flags get their
+/// names in llama-server's JSON.
 pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
-    // The parser of words would leave an empty one where a line goes on.
+    // shlex would return an empty word for a line continuation.
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    let words = shlex::split(&text).ok_or("A quote in the command line is not closed")?;
+    let words = shlex::split(&text).ok_or("The command line has an unclosed quote")?;
     let escapes = !words.iter().any(|word| word == "--no-escape");
     let mut words = words
         .into_iter()
@@ -187,17 +188,18 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
             Some((flag, value)) if flag.starts_with("--") => (flag, Some(value.to_owned())),
             _ => (word.as_str(), None),
         };
-        let is_alone = !is_flag(flag) || OTHERS_ALONE.contains(&flag) || flag == "--ignore-eos";
-        let needs_value = name_of(flag).is_some() || OTHERS.contains(&flag);
+        let is_switch =
+            !is_flag(flag) || UNRELATED_SWITCHES.contains(&flag) || flag == "--ignore-eos";
+        let needs_value = name_of(flag).is_some() || UNRELATED.contains(&flag);
         let value = match joined {
             Some(value) => Some(value),
-            None if is_alone => None,
+            None if is_switch => None,
             None if needs_value => words.next(),
             None => words.next_if(|next| !is_flag(next)),
         };
         fields.push(match (name_of(flag), value) {
             (None, value) => Field::new(flag, value.map_or(Value::Truth(true), Value::Text)),
-            (Some(_), None) => return Err(format!("{flag} stands at the end, without its value")),
+            (Some(_), None) => return Err(format!("{flag} needs a value")),
             (Some(name), Some(text)) => Field {
                 name: name.to_owned(),
                 shown: flag.to_owned(),
@@ -208,7 +210,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
     Ok(fields)
 }
 
-/// A command line with these settings, without the program.
+/// Formats settings as a command line without the program's name.
 pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
     let mut words = Vec::new();
     for (name, value) in fields {
@@ -219,33 +221,33 @@ pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
         let Some(flag) = known.and_then(|(_, flags)| flags.first()) else {
             continue;
         };
-        let mut say = |value: &str| {
+        let mut push = |value: &str| {
             words.push(format!("{flag} {}", quoted(value)));
         };
         match (*name, value) {
             ("samplers", Value::List(samplers)) => {
                 let samplers: Vec<String> = samplers.iter().map(ToString::to_string).collect();
-                say(&samplers.join(";"));
+                push(&samplers.join(";"));
             }
             ("logit_bias", Value::List(pairs)) => {
                 for pair in pairs {
-                    say(&bias(pair));
+                    push(&bias(pair));
                 }
             }
             (_, Value::List(values)) => {
                 for value in values {
-                    say(&escaped(&value.to_string()));
+                    push(&escaped(&value.to_string()));
                 }
             }
-            (_, value) => say(&value.to_string()),
+            (_, value) => push(&value.to_string()),
         }
     }
     words.join(" ")
 }
 
-/// A word as a shell takes it; in single quotes, where a backslash is only that, if it can be.
+/// Quotes a word for a shell, if possible with single quotes, in which a backslash is literal.
 fn quoted(word: &str) -> String {
-    // Quoting can only fail at a NUL, which is escaped before.
+    // Quoting only fails for NUL, which is already escaped.
     let quoted = shlex::try_quote(word).unwrap_or_default();
     if quoted.starts_with('"') && !word.contains('\'') {
         return format!("'{word}'");
@@ -261,7 +263,7 @@ fn name_of(flag: &str) -> Option<&'static str> {
     named.map(|(name, _)| *name)
 }
 
-/// A dash and a letter, or two dashes; a negative number is none.
+/// Whether a word is a dash or two and a letter, so that a negative number is no flag.
 fn is_flag(word: &str) -> bool {
     let after = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
     after.is_some_and(|after| after.starts_with(char::is_alphabetic))
@@ -279,7 +281,7 @@ fn value_of(name: &str, flag: &str, text: &str, escapes: bool) -> Result<Value, 
         "logit_bias" => biased(text)
             .map(|pair| Value::List(vec![pair]))
             .ok_or_else(|| {
-                format!("{flag} needs a token id and a bias, as in 15043-1, not {text}")
+                format!("{flag} must be a token id and a bias, such as 15043-1, not {text}")
             }),
         "dry_sequence_breakers" if text == "none" => Ok(Value::List(Vec::new())),
         "dry_sequence_breakers" | "stop" => Ok(Value::texts([plain])),
@@ -287,7 +289,7 @@ fn value_of(name: &str, flag: &str, text: &str, escapes: bool) -> Result<Value, 
     }
 }
 
-/// "13-2.5" as the pair that JSON has for it; a bias of -inf is a ban.
+/// Parses "13-2.5" as a pair of token and bias; a bias of -inf is a ban.
 fn biased(text: &str) -> Option<Value> {
     let (token, bias) = text.split_at(text.find(['+', '-'])?);
     let token: u32 = token.trim().parse().ok()?;
@@ -315,7 +317,8 @@ fn bias(pair: &Value) -> String {
     }
 }
 
-/// llama.cpp reads backslashes in texts unless it is told not to.
+/// Escapes backslashes and control characters, which llama.cpp unescapes unless `--no-escape` is
+/// given.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('\n', "\\n")
@@ -371,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_is_read_with_or_without_its_program() {
+    fn a_command_line_may_omit_its_program() {
         for (text, expected) in [
             ("--temp 0.7 --top-k 40", r#"temperature="0.7" top_k="40""#),
             (
@@ -407,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn settings_survive_a_round_trip() {
         let texts = ["User:", "a\nb", "it's \"so\"", "\\n", "\0"];
         let text = write(&[
             ("stop", Value::texts(texts)),
@@ -423,14 +426,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_flag() {
+    fn errors_name_the_flag() {
         for (text, expected) in [
-            ("--temp", "--temp stands at the end, without its value"),
+            ("--temp", "--temp needs a value"),
             (
                 "--logit-bias 13",
-                "--logit-bias needs a token id and a bias, as in 15043-1, not 13",
+                "--logit-bias must be a token id and a bias, such as 15043-1, not 13",
             ),
-            ("-r 'open", "A quote in the command line is not closed"),
+            ("-r 'open", "The command line has an unclosed quote"),
         ] {
             assert_eq!(read(text).unwrap_err(), expected);
         }

@@ -1,13 +1,15 @@
-//! A pane's settings in the words of other tools, and back: what is written there means the same
-//! there, and what cannot be said is told.
+//! Converting a pane's settings to the formats of other tools and back. The result means the same
+//! there, and whatever can't be expressed is reported.
 //!
-//! Each tool has its own order, defaults and edges. A writer switches off the defaults that the chain
-//! does not have and says the order where the tool lets it; a reader gives the chain that the text
-//! means in that tool, whose dialect it speaks. Pure functions of text and settings: this module
-//! knows no file, no clipboard and no window, and runs nothing that it reads.
+//! Tools differ in their filter order, defaults and edge cases. Exporting switches off the tool's
+//! defaults that the chain does not use, and states the order if the tool allows it. Importing
+//! returns the chain that the text means in that tool, in its dialect. Pure functions of text and
+//! settings: this module knows nothing about files, the clipboard or windows, and never executes
+//! what it reads.
 
 mod biases;
 mod breakers;
+mod detect;
 mod fields;
 mod flags;
 mod llama;
@@ -15,7 +17,6 @@ mod modelfile;
 mod openai;
 mod plan;
 mod python;
-mod recognise;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -23,30 +24,30 @@ mod transformers;
 mod value;
 
 pub use self::breakers::usual_breakers;
-pub use self::recognise::read_settings;
+pub use self::detect::read_settings;
 
 use self::llama::Words;
 use self::value::Said;
 use crate::decoding::ChainConfig;
 use crate::generation::{GenerationConfig, Vocabulary};
 
-/// A tool whose settings are written and read.
+/// A tool whose settings can be exported and imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// The command line of llama.cpp's programs.
+    /// Command-line flags of llama.cpp's programs.
     LlamaCpp,
-    /// The JSON of a request to llama-server.
+    /// The JSON body of a request to llama-server.
     LlamaServer,
-    /// The Python of a call to transformers' `generate`.
+    /// A Python call to transformers' `generate`.
     Transformers,
-    /// The parameters of an Ollama Modelfile.
+    /// The `PARAMETER` lines of an Ollama Modelfile.
     Ollama,
-    /// The JSON of a request to a service with `OpenAI`'s API.
+    /// The JSON body of a request to an OpenAI-compatible service.
     OpenAi,
 }
 
 impl Tool {
-    /// All, in the order of the menu.
+    /// All tools, in menu order.
     pub const ALL: [Self; 5] = [
         Self::LlamaCpp,
         Self::LlamaServer,
@@ -55,7 +56,7 @@ impl Tool {
         Self::OpenAi,
     ];
 
-    /// The words in the menu.
+    /// Returns the format's name, as shown in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LlamaCpp => "llama.cpp flags",
@@ -67,39 +68,38 @@ impl Tool {
     }
 }
 
-/// Settings in the words of a tool.
+/// Settings in a tool's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// What is pasted there; it ends in a line break where it has several lines.
+pub struct ExportedSettings {
+    /// The text to paste. It ends in a line break if it has several lines.
     pub text: String,
-    /// What it does not say or what is different there, each in a sentence.
+    /// What the text does not express or what works differently there, one sentence each.
     pub unsaid: Vec<String>,
 }
 
-/// Settings that were read from the words of a tool.
+/// Settings that were imported from a tool's format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadSettings {
-    /// The tool whose words they are.
     pub tool: Tool,
-    /// The chain that they mean there, in that tool's order, with its defaults and its rules.
+    /// The chain that the text means in that tool, with its order, defaults and rules.
     pub chain: ChainConfig,
-    /// What the draws depend on; nothing where it is not named or left to chance.
+    /// `None` if the text sets no seed or requests a random one.
     pub seed: Option<u64>,
-    /// The most tokens to write; nothing where it is not named or there is no limit.
+    /// `None` if the text sets no limit.
     pub max_new_tokens: Option<usize>,
-    /// The texts that end the writing; nothing where none is named.
+    /// `None` if the text sets no stop sequences.
     pub stop_strings: Option<Vec<String>>,
-    /// What was met and is not taken over, each in a sentence.
+    /// The settings that were not imported, one sentence each.
     pub unread: Vec<String>,
 }
 
-/// Says a configuration in the words of a tool. The vocabulary is needed where DRY has breakers,
-/// which are tokens here and texts there.
+/// Converts a configuration to a tool's format. The vocabulary is needed if DRY has sequence
+/// breakers, which are tokens in Quartet and strings in llama.cpp.
 pub fn write_settings(
     tool: Tool,
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
-) -> Written {
+) -> ExportedSettings {
     let (text, unsaid) = match tool {
         Tool::LlamaCpp => {
             let (said, unsaid) = llama::write(Words::Flags, config, vocabulary);
@@ -119,10 +119,10 @@ pub fn write_settings(
             (json(&said), unsaid)
         }
     };
-    Written { text, unsaid }
+    ExportedSettings { text, unsaid }
 }
 
-/// An object with one entry in each line.
+/// Formats a JSON object with one entry per line.
 fn json(said: &Said) -> String {
     let entries: Vec<String> = said
         .iter()

@@ -1,12 +1,13 @@
-//! Ollama's Modelfile: one instruction in each line, its value bare or in quotes.
+//! Ollama's Modelfile: one instruction per line, with a bare or quoted value.
 //!
-//! Read from `parser/parser.go` and `docs/modelfile.mdx` of Ollama, August 2026: no escapes; a quoted
-//! value may go over several lines; three quotes where the value holds a quote.
+//! Sources: `parser/parser.go` and `docs/modelfile.mdx` of Ollama, August 2026. There are no
+//! escapes. A quoted value may span several lines. A value that contains a quote needs triple
+//! quotes.
 
 use super::fields::Field;
 use super::value::Value;
 
-/// What an instruction may begin with.
+/// The keywords that can start an instruction.
 const INSTRUCTIONS: [&str; 11] = [
     "FROM",
     "PARAMETER",
@@ -21,18 +22,18 @@ const INSTRUCTIONS: [&str; 11] = [
     "PARSER",
 ];
 
-/// Whether the text can only be a Modelfile: a line of it sets a parameter, or names the model.
-pub(super) fn is_meant(text: &str) -> bool {
+/// Whether the text is a Modelfile: one of its lines sets a parameter or names the model.
+pub(super) fn is_modelfile(text: &str) -> bool {
     let mut lines = text.lines().filter_map(instruction);
     lines.any(|(word, rest)| match word.as_str() {
         "PARAMETER" => true,
-        // Python begins so as well.
+        // A Python import starts with "from" too.
         "FROM" => !rest.split_whitespace().any(|word| word == "import"),
         _ => false,
     })
 }
 
-/// The parameters, and the instructions under their own names.
+/// Parses the parameters, and the other instructions by their keywords.
 pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
     let mut fields = Vec::new();
     let mut lines = text.lines().enumerate();
@@ -43,7 +44,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
         }
         let number = index + 1;
         let (word, rest) = instruction(line).ok_or_else(|| {
-            format!("line {number}: a Modelfile line begins with PARAMETER, FROM or the like, not with {line:?}")
+            format!(
+                "line {number}: expected an instruction such as PARAMETER or FROM, found {line:?}"
+            )
         })?;
         let (name, value) = match (word.as_str(), rest.split_once([' ', '\t'])) {
             ("PARAMETER", Some((name, value))) => (name, value.trim_start()),
@@ -59,9 +62,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
             if let Some(text) = unquoted(&value) {
                 break text.to_owned();
             }
-            let (_, next) = lines
-                .next()
-                .ok_or_else(|| format!("line {number}: a quote of {name} is not closed"))?;
+            let (_, next) = lines.next().ok_or_else(|| {
+                format!("line {number}: the quoted value of {name} is not closed")
+            })?;
             value.push('\n');
             value.push_str(next);
         };
@@ -70,7 +73,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
     Ok(fields)
 }
 
-/// The lines that set these parameters; a list is set once for each of its texts.
+/// Formats one `PARAMETER` line per value; a list gets a line for each of its values.
 pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
     let line = |name: &str, value: &Value| {
         let value = match value {
@@ -89,7 +92,7 @@ pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
     lines.collect()
 }
 
-/// Whether a text survives the quotes and the parser, which drops other control characters.
+/// Whether a text survives quoting and Ollama's parser, which drops most control characters.
 pub(super) fn can_hold(text: &str) -> bool {
     let is_dropped = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let ends_early = text
@@ -117,7 +120,7 @@ fn quoted(text: &str) -> String {
     format!("{quote}{text}{quote}")
 }
 
-/// The text without its quotes; nothing while they are not closed.
+/// Returns the text without its quotes, or `None` if they are not closed yet.
 fn unquoted(value: &str) -> Option<&str> {
     for quote in ["\"\"\"", "\""] {
         if let Some(rest) = value.strip_prefix(quote) {
@@ -132,7 +135,7 @@ mod tests {
     use super::{Value, can_hold, read, write};
 
     #[test]
-    fn quotes_hold_spaces_quotes_and_lines() {
+    fn quoted_values_may_contain_spaces_quotes_and_line_breaks() {
         let texts = [
             "plain",
             " a b ",
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_is_read() {
+    fn all_instructions_of_a_file_are_read() {
         let text = "# comment\nFROM ./m.gguf\n\nparameter temperature 0.7\nSYSTEM \"\"\"Be\nbrief.\"\"\"\n\
                     PARAMETER stop \"<|im_end|>\"\nPARAMETER   top_k\t5\n";
         let fields = read(text).unwrap();
@@ -173,20 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_over_many_lines_takes_no_more_than_its_length() {
+    fn a_long_quoted_value_is_read_in_linear_time() {
         let lines = "A line of a long text.\n".repeat(100_000);
         let error = read(&format!("SYSTEM \"\"\"\n{lines}")).unwrap_err();
-        assert_eq!(error, "line 1: a quote of SYSTEM is not closed");
+        assert_eq!(error, "line 1: the quoted value of SYSTEM is not closed");
         let fields = read(&format!("SYSTEM \"\"\"{lines}\"\"\"")).unwrap();
         assert_eq!(fields[0].value, Value::text(lines));
     }
 
     #[test]
-    fn an_error_names_its_line() {
+    fn errors_name_the_line() {
         for (text, expected) in [
             (
                 "FROM a\nPARAMETR top_p 1",
-                "line 2: a Modelfile line begins with PARAMETER, FROM or the like, not with \"PARAMETR top_p 1\"",
+                "line 2: expected an instruction such as PARAMETER or FROM, found \"PARAMETR top_p 1\"",
             ),
             (
                 "PARAMETER top_p",
@@ -194,7 +197,7 @@ mod tests {
             ),
             (
                 "\nPARAMETER stop \"a\nb",
-                "line 2: a quote of stop is not closed",
+                "line 2: the quoted value of stop is not closed",
             ),
         ] {
             assert_eq!(read(text).unwrap_err(), expected);

@@ -1,9 +1,8 @@
-//! The body of a request to a service with OpenAI's API.
+//! The body of a request to an OpenAI-compatible service.
 //!
-//! Read from copies of the reference of the chat completions in client libraries (2025):
-//! `temperature` 0 to 2, `top_p` 0 to 1, penalties from -2 to 2, biases from -100, which bans, to 100,
-//! and at most four stop texts. The order of the stages is not written there; it is that of our
-//! dialect.
+//! Source: copies of the chat completions reference in client libraries (2025): `temperature` 0 to
+//! 2, `top_p` 0 to 1, penalties -2 to 2, biases -100 (a ban) to 100, and at most four stop
+//! sequences. It does not specify the order of the stages, so ours is used.
 
 use super::biases;
 use super::fields::Fields;
@@ -14,7 +13,7 @@ use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, T
 use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::generation::GenerationConfig;
 
-/// The fields that are read as settings.
+/// The fields that are imported.
 pub(super) const NAMES: [&str; 9] = [
     "temperature",
     "top_p",
@@ -27,8 +26,8 @@ pub(super) const NAMES: [&str; 9] = [
     "max_completion_tokens",
 ];
 
-/// Fields about other things.
-pub(super) const OTHERS: [&str; 15] = [
+/// Known fields that do not affect sampling.
+pub(super) const UNRELATED: [&str; 15] = [
     "echo",
     "input",
     "logprobs",
@@ -54,12 +53,12 @@ const STAGES: [Slot; 5] = [
     Slot::TopP,
 ];
 
-/// The bias that bans.
+/// The bias that acts as a ban.
 const BAN: f32 = -100.0;
 
-const MOST_STOPS: usize = 4;
+const MAX_STOPS: usize = 4;
 
-/// The fields, and what is lost.
+/// Returns the fields, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
     let mut plan = Plan::new(
         Manner {
@@ -83,12 +82,13 @@ pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
         .iter()
         .filter(|text| !text.is_empty());
     let mut stops: Vec<&String> = stops.collect();
-    if stops.len() > MOST_STOPS {
+    if stops.len() > MAX_STOPS {
         let n = stops.len();
         plan.tell(format!(
-            "OpenAI takes at most {MOST_STOPS} stop texts; of the {n} here the others are left out"
+            "OpenAI accepts at most {MAX_STOPS} stop sequences; only the first {MAX_STOPS} of {n} \
+             are written"
         ));
-        stops.truncate(MOST_STOPS);
+        stops.truncate(MAX_STOPS);
     }
     if !stops.is_empty() {
         said.push(("stop", Value::texts(stops)));
@@ -114,10 +114,10 @@ fn stages(plan: &mut Plan) -> Said {
                 let penalty = within("presence_penalty", filter.penalty, (-2.0, 2.0), plan);
                 penalties.push(("presence_penalty", Value::from(penalty)));
             }
-            // Temperature and top-p before another stage, where the most likely token is taken.
+            // Temperature or top-p before another stage of a greedy chain.
             Filter::Temperature(_) | Filter::TopP(_) if greedy => {
                 plan.tell(format!(
-                    "OpenAI takes the most likely token at a temperature of 0; {filter} is left out"
+                    "OpenAI decodes greedily at temperature 0; {filter} is left out"
                 ));
             }
             _ => {}
@@ -136,19 +136,19 @@ fn stages(plan: &mut Plan) -> Said {
     said
 }
 
-/// The nearest value that is taken there.
+/// Clamps a value to the range that OpenAI accepts.
 fn within(name: &str, value: f32, (low, high): (f32, f32), plan: &mut Plan) -> f32 {
     let nearest = value.clamp(low, high);
     if (low..=high).contains(&value) {
         return value;
     }
     plan.tell(format!(
-        "OpenAI takes a {name} from {low} to {high}; {nearest} is written for {value}"
+        "OpenAI accepts a {name} from {low} to {high}; {value} becomes {nearest}"
     ));
     nearest
 }
 
-/// The chain that these fields mean.
+/// Returns the chain that these fields define.
 pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let mut chain = ChainConfig {
         dialect: Some(Dialect::OpenAi),
@@ -192,6 +192,6 @@ fn number(
     }
     let written = fields.as_written(name);
     Err(format!(
-        "{written} can't be: there it lies between {low} and {high}"
+        "{written} is invalid: it must be between {low} and {high}"
     ))
 }

@@ -1,34 +1,35 @@
-//! Reads the keywords of a Python call, or a dict. Only literals are understood, and nothing is run.
+//! Reads the keyword arguments of a Python call, or a dict. Only literals are parsed, and nothing
+//! is executed.
 
 use super::strings::Strings;
 use super::value::Value;
 
-/// The calls whose keywords are settings.
+/// The calls whose keyword arguments are settings.
 const CALLS: [&str; 4] = ["GenerationConfig", "generate", "create", "dict"];
 
-/// The calls whose one argument is the seed.
+/// The calls whose only argument is the seed.
 const SEEDS: [&str; 2] = ["set_seed", "manual_seed"];
 
-/// Calls in calls beyond which nothing is read. Each is read again within the one around it, so that
-/// without an end to this a text of unclosed calls would take the square of its length.
-const MOST_NESTED: usize = 16;
+/// The depth beyond which nested calls are not read. Every call is read again within the one around
+/// it, so a text of unclosed calls would take quadratic time without this limit.
+const MAX_NESTED_CALLS: usize = 16;
 
-/// The keywords of every call that carries settings, in the order of the text; nothing where there
-/// is no such call.
+/// Returns the keyword arguments of every call that contains settings, in the order of the text, or
+/// `None` if there is no such call.
 pub(super) fn calls(text: &str) -> Option<Vec<(String, Value)>> {
     let mut keywords = Vec::new();
     let mut found = false;
     let mut ends_around: Vec<usize> = Vec::new();
-    for at in ends_of_calls(text, &CALLS) {
+    for at in argument_starts(text, &CALLS) {
         found = true;
         ends_around.retain(|end| *end > at);
-        if ends_around.len() < MOST_NESTED {
+        if ends_around.len() < MAX_NESTED_CALLS {
             let mut python = Python::new(text.get(at..)?, true);
             keywords.extend(python.keywords());
             ends_around.push(text.len() - python.rest.len());
         }
     }
-    let seeds = ends_of_calls(text, &SEEDS).into_iter().filter_map(|at| {
+    let seeds = argument_starts(text, &SEEDS).into_iter().filter_map(|at| {
         let seed = Python::new(text.get(at..)?, true).seed()?;
         Some(("seed".to_owned(), seed))
     });
@@ -36,13 +37,13 @@ pub(super) fn calls(text: &str) -> Option<Vec<(String, Value)>> {
     found.then_some(keywords)
 }
 
-/// The keywords of a list without a call, with commas between them or one in each line.
+/// Returns keyword arguments without a call, separated by commas or line breaks.
 pub(super) fn keywords(text: &str) -> Option<Vec<(String, Value)>> {
     let keywords = Python::new(text, false).keywords();
     (!keywords.is_empty()).then_some(keywords)
 }
 
-/// The entries of a dict that stands alone.
+/// Returns the entries of a dict literal.
 pub(super) fn dict(text: &str) -> Option<Vec<(String, Value)>> {
     let mut python = Python::new(text, true);
     let Some(Value::Map(entries)) = python.literal() else {
@@ -55,13 +56,13 @@ pub(super) fn dict(text: &str) -> Option<Vec<(String, Value)>> {
     named.collect()
 }
 
-/// Whether a call to `name` stands in the text.
+/// Whether the text contains a call to `name`.
 pub(super) fn has_call(text: &str, name: &str) -> bool {
-    !ends_of_calls(text, &[name]).is_empty()
+    !argument_starts(text, &[name]).is_empty()
 }
 
-/// Where the arguments of the calls to these begin.
-fn ends_of_calls(text: &str, names: &[&str]) -> Vec<usize> {
+/// Returns the offsets at which the arguments of calls to these names start.
+fn argument_starts(text: &str, names: &[&str]) -> Vec<usize> {
     let mut ends: Vec<usize> = names
         .iter()
         .flat_map(|name| text.match_indices(*name))
@@ -69,37 +70,39 @@ fn ends_of_calls(text: &str, names: &[&str]) -> Vec<usize> {
             let before = text.get(..start)?.chars().next_back();
             let after = text.get(start + name.len()..)?;
             let opened = after.trim_start_matches([' ', '\t']).strip_prefix('(')?;
-            let whole = before.is_none_or(|c| !is_of_name(c));
-            whole.then_some(text.len() - opened.len())
+            let is_whole_name = before.is_none_or(|c| !is_name_char(c));
+            is_whole_name.then_some(text.len() - opened.len())
         })
         .collect();
     ends.sort_unstable();
     ends
 }
 
-/// The name of arguments that stand elsewhere, `**settings`, unless it says that they are the prompt's.
-fn settings_elsewhere(value: &Value) -> Option<String> {
+/// Returns unpacked arguments such as `**settings`, unless their name says that they are inputs.
+fn unpacked_settings(value: &Value) -> Option<String> {
     let Value::Code(code) = value else {
         return None;
     };
     let name = code.strip_prefix("**")?;
-    let is_name = !name.is_empty() && name.chars().all(is_of_name);
+    let is_name = !name.is_empty() && name.chars().all(is_name_char);
     (is_name && !name.contains("input")).then(|| code.clone())
 }
 
-fn is_of_name(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Brackets in brackets beyond which nothing is read: no settings have so many, and the stack ends somewhere.
-const MOST_DEPTH: usize = 64;
+/// The nesting depth of brackets beyond which nothing is read, to protect the stack. No settings
+/// are nested that deeply.
+const MAX_DEPTH: usize = 64;
 
-/// A text that is read from the left.
+/// A recursive-descent parser.
 struct Python<'a> {
+    /// The text that is not parsed yet.
     rest: &'a str,
-    /// Whether a line break is only a space, as it is between brackets.
+    /// Whether a line break is whitespace, as within brackets.
     in_brackets: bool,
-    /// In how many brackets the literal stands that is read.
+    /// The number of brackets around the current literal.
     depth: usize,
     strings: Strings,
 }
@@ -126,14 +129,14 @@ impl<'a> Python<'a> {
             }
             let keyword = self.keyword();
             let value = self.value();
-            let keyword = keyword.or_else(|| settings_elsewhere(&value));
+            let keyword = keyword.or_else(|| unpacked_settings(&value));
             keywords.extend(keyword.map(|keyword| (keyword, value)));
         }
     }
 
-    /// The name before an equals sign; nothing before an argument without a name.
+    /// Parses the name before an equals sign. Returns `None` for a positional argument.
     fn keyword(&mut self) -> Option<String> {
-        let end = self.rest.find(|c| !is_of_name(c))?;
+        let end = self.rest.find(|c| !is_name_char(c))?;
         let (name, after) = self.rest.split_at(end);
         let value = after.trim_start().strip_prefix('=')?;
         if name.is_empty() || value.starts_with('=') {
@@ -144,7 +147,7 @@ impl<'a> Python<'a> {
         Some(name.to_owned())
     }
 
-    /// A literal if nothing stands behind it, otherwise the code up to the next comma.
+    /// Parses a literal, or if more code follows it, everything up to the next comma as code.
     fn value(&mut self) -> Value {
         let start = self.rest;
         if let Some(literal) = self.literal() {
@@ -157,7 +160,7 @@ impl<'a> Python<'a> {
         Value::Code(self.expression().trim().to_owned())
     }
 
-    /// Everything up to the comma, the bracket or the comment that ends this argument.
+    /// Returns everything up to the comma, bracket or comment that ends this argument.
     fn expression(&mut self) -> &'a str {
         let start = self.rest;
         let mut depth = 0_usize;
@@ -180,7 +183,7 @@ impl<'a> Python<'a> {
         start.get(..length).unwrap_or_default()
     }
 
-    /// The one number in the brackets of a call that seeds.
+    /// Parses the argument of a call that sets the seed.
     fn seed(&mut self) -> Option<Value> {
         self.skip_spaces();
         let is_number = self.rest.starts_with(begins_number);
@@ -190,7 +193,7 @@ impl<'a> Python<'a> {
     fn literal(&mut self) -> Option<Value> {
         self.skip_spaces();
         self.depth += 1;
-        let literal = (self.depth <= MOST_DEPTH).then(|| self.any_literal());
+        let literal = (self.depth <= MAX_DEPTH).then(|| self.any_literal());
         self.depth -= 1;
         literal.flatten()
     }
@@ -236,7 +239,7 @@ impl<'a> Python<'a> {
         }
     }
 
-    /// A literal inside brackets, with the comma behind it.
+    /// Parses a literal inside brackets, with the comma that follows it.
     fn nested(&mut self) -> Option<Value> {
         let value = self.literal()?;
         self.skip_blank();
@@ -256,7 +259,7 @@ impl<'a> Python<'a> {
     fn constant(&mut self) -> Option<Value> {
         let end = self
             .rest
-            .find(|c| !is_of_name(c))
+            .find(|c| !is_name_char(c))
             .unwrap_or(self.rest.len());
         let value = match self.rest.get(..end)? {
             "True" | "true" => Value::Truth(true),
@@ -288,7 +291,7 @@ impl<'a> Python<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
     }
 
-    /// Passes over spaces, line breaks and comments.
+    /// Skips spaces, line breaks and comments.
     fn skip_blank(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keywords_of_a_call_are_read_and_nothing_is_run() {
+    fn keyword_arguments_are_read_and_nothing_is_executed() {
         for (text, expected) in [
             (
                 "out = model.generate(**inputs, do_sample=True, temperature=0.7)",
@@ -360,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_without_end_are_no_settings_and_cost_no_stack() {
+    fn unclosed_brackets_do_not_overflow_the_stack() {
         let deep = |opened: &str| opened.repeat(200_000);
         let read = calls(&format!("generate(a={}", deep("["))).unwrap();
         assert!(matches!(&read[..], [(name, Value::Code(_))] if name == "a"));
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn unclosed_calls_and_strings_take_no_more_than_their_length() {
+    fn unclosed_calls_and_strings_are_read_in_linear_time() {
         for part in [
             "generate(a=f(",
             "generate(",
@@ -387,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_that_breaks_off_hides_no_other() {
+    fn a_malformed_string_does_not_hide_later_ones() {
         let text = r#"generate(a=["x, y", "\xzz", 'b, c'], top_k=5)"#;
         assert_eq!(
             shown(&calls(text).unwrap()),
@@ -396,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_no_part_of_a_value() {
+    fn comments_are_not_part_of_a_value() {
         for (text, expected) in [
             (
                 "generate(\n    top_k=5,  # a few)\n    max_new_tokens=len(x)  # all, top_p=1\n)",
@@ -412,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_stand_alone_too() {
+    fn keyword_arguments_need_no_call() {
         for text in [
             "do_sample=True, temperature=0.7",
             "do_sample = True\ntemperature = 0.7  # mild\n",
@@ -424,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dict_is_read_or_refused_whole() {
+    fn a_dict_with_any_invalid_entry_is_rejected() {
         let read = dict("{'do_sample': True, 'temperature': 0.7,}").unwrap();
         assert_eq!(shown(&read), "do_sample=True temperature=0.7");
         for text in ["{'a': 1", "{1: 2}", "{'a' 1}", "{'a': open('b')}", "['a']"] {
@@ -433,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_too_broken_to_be_looked_at() {
+    fn malformed_calls_do_not_panic() {
         for text in [
             "generate(",
             "generate(top_p='",

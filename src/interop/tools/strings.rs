@@ -1,28 +1,28 @@
-//! Python's strings: what stands between the quotes, with the escapes read.
+//! Parsing Python string literals, including escapes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// What a string begins and ends with, the longest first.
+/// The quotes that delimit a string, longest first.
 const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
-/// Reads the strings of one text.
+/// Reads the string literals of one text.
 pub(super) struct Strings {
-    /// For each quote, how much of the text was left from the beginning of the last string that broke
-    /// off to where it did. One that begins in between breaks off there too: to try each would take
-    /// the square of the text's length.
+    /// For each quote, the extent of the last malformed string, as remaining text lengths. A string
+    /// that starts within it with the same quote is malformed too. Without this memo, trying each
+    /// of them would take quadratic time.
     broken: BTreeMap<&'static str, RangeInclusive<usize>>,
 }
 
 impl Strings {
-    /// For a text of which nothing is read.
+    /// Creates a reader for a new text.
     pub const fn new() -> Self {
         Self {
             broken: BTreeMap::new(),
         }
     }
 
-    /// The string at the beginning of what is left of the text, and what stands behind it.
+    /// Reads the string at the start of the remaining text. Returns it with the text that follows.
     pub fn read<'a>(&mut self, rest: &'a str) -> Option<(String, &'a str)> {
         let quote = QUOTES.into_iter().find(|quote| rest.starts_with(*quote))?;
         let broken = self.broken.get(quote);
@@ -39,8 +39,8 @@ impl Strings {
     }
 }
 
-/// The string up to its closing quote, and what stands behind it; an error is what is left where it
-/// breaks off.
+/// Reads a string up to its closing quote. Returns it with the text that follows, or, as an error,
+/// the remaining text at which it turned out to be malformed.
 fn closed<'a>(quote: &str, text: &'a str) -> Result<(String, &'a str), &'a str> {
     let mut string = String::new();
     let mut rest = text;
@@ -57,7 +57,7 @@ fn closed<'a>(quote: &str, text: &'a str) -> Result<(String, &'a str), &'a str> 
     }
 }
 
-/// What stands behind a backslash; an escape that Python does not know stays as it is.
+/// Reads the escape after a backslash. An escape that Python does not know is kept unchanged.
 fn escaped(chars: &mut std::str::Chars<'_>) -> Option<String> {
     let c = chars.next()?;
     let n_digits = match c {
@@ -85,7 +85,7 @@ mod tests {
     use super::Strings;
 
     #[test]
-    fn a_string_ends_at_its_quote_and_its_escapes_are_read() {
+    fn a_string_ends_at_its_quote_and_escapes_are_decoded() {
         for (text, string, after) in [
             ("'a' b", "a", " b"),
             (r#""say \"no\"", 1"#, "say \"no\"", ", 1"),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_begins_within_a_broken_string_is_broken_too() {
+    fn only_strings_that_start_within_a_malformed_one_are_skipped() {
         let text = r#""a" "\"b" 'c' \xzz" "d""#;
         let mut strings = Strings::new();
         let mut read = |at: usize| strings.read(&text[at..]).map(|(string, _)| string);

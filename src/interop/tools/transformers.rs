@@ -1,9 +1,9 @@
 //! The arguments of transformers' `generate`.
 //!
-//! Read from `generation/configuration_utils.py` (transformers of 2025, commits 008f5c8 and 6120704)
-//! and `generation/logits_process.py`; the order is that of `_get_logits_processor`, as our dialect has
-//! it. A model's own `generation_config.json` fills in what is not said, so what such files usually
-//! hold is always said. Temperature and repetition penalty must be floats there.
+//! Sources: `generation/configuration_utils.py` (transformers of 2025, commits 008f5c8 and 6120704)
+//! and `generation/logits_process.py`. The order is that of `_get_logits_processor`, as in our
+//! dialect. A model's `generation_config.json` supplies missing arguments, so everything that such
+//! files usually set is always written. Temperature and repetition penalty must be floats.
 
 use super::biases;
 use super::fields::{Fields, token};
@@ -17,7 +17,7 @@ use crate::decoding::filters::{
 use crate::decoding::{ChainConfig, Filter, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
-/// The arguments that are read as settings.
+/// The arguments that are imported.
 pub(super) const NAMES: [&str; 16] = [
     "do_sample",
     "temperature",
@@ -37,8 +37,8 @@ pub(super) const NAMES: [&str; 16] = [
     "seed",
 ];
 
-/// Arguments and entries of `generation_config.json` about other things.
-pub(super) const OTHERS: [&str; 26] = [
+/// Arguments and entries of `generation_config.json` that do not affect sampling.
+pub(super) const UNRELATED: [&str; 26] = [
     "_from_model_config",
     "attention_mask",
     "bos_token_id",
@@ -80,13 +80,13 @@ const STAGES: [Slot; 10] = [
     Slot::Eta,
 ];
 
-/// The stages that are applied also where the most likely token is taken.
+/// The stages that are also applied in greedy decoding.
 const WITHOUT_SAMPLING: [Slot; 3] = [Slot::Bias, Slot::Repetition, Slot::NoRepeatNgram];
 
-/// The largest seed that numpy takes, which `set_seed` seeds as well.
-const MOST_SEED: u64 = 0xFFFF_FFFF;
+/// The largest seed that numpy accepts, which `set_seed` seeds too.
+const MAX_SEED: u64 = 0xFFFF_FFFF;
 
-/// The Python text, and what is lost.
+/// Returns the Python code, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     let mut plan = Plan::new(
         Manner {
@@ -101,18 +101,18 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     plan.without_other_selectors();
     plan.expect_window(&[Slot::Repetition, Slot::NoRepeatNgram], Window::ALL);
     let greedy = plan.selector == Selector::Greedy;
-    plan.leave_out(|filter| unsayable(filter, greedy));
+    plan.leave_out(|filter| unsupported(filter, greedy));
     let mut said: Said = vec![("do_sample", Value::Truth(!greedy))];
     if !greedy {
         said.extend(sampling(&plan));
     }
     said.extend(adjustments(&plan));
-    let seed = plan.seed(config.seed, MOST_SEED);
+    let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
     if limits.max_new_tokens > 0 {
         said.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
     } else {
-        plan.tell("transformers takes a limit of 1 token or more; 0 is left out".to_owned());
+        plan.tell("transformers requires a limit of at least 1 token; 0 is left out".to_owned());
     }
     let stops = limits.stop_strings.iter().filter(|text| !text.is_empty());
     let stops: Vec<&String> = stops.collect();
@@ -124,16 +124,16 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     (call(seed, &said), plan.unsaid)
 }
 
-/// Why a stage is left out: it would be passed over, or be an error.
-fn unsayable(filter: &Filter, greedy: bool) -> Option<String> {
+/// Returns why a stage must be left out, if so: transformers would ignore or reject it.
+fn unsupported(filter: &Filter, greedy: bool) -> Option<String> {
     let what = in_sentence(filter.name());
     if greedy && !WITHOUT_SAMPLING.contains(&Slot::of(filter)) {
         return Some(format!(
-            "transformers passes over {what} where it takes the most likely token; {filter} is left out"
+            "transformers ignores {what} in greedy decoding; {filter} is left out"
         ));
     }
     let is_error = matches!(filter, Filter::TypicalP(typical) if typical.p <= 0.0);
-    is_error.then(|| format!("transformers takes a {what} above 0; {filter} is left out"))
+    is_error.then(|| format!("transformers requires a {what} above 0; {filter} is left out"))
 }
 
 fn call(seed: Option<u64>, said: &Said) -> String {
@@ -202,7 +202,7 @@ fn adjustments(plan: &Plan) -> Said {
     said
 }
 
-/// A number that Python takes for a float.
+/// Formats a number as a Python float literal.
 fn float(number: f32) -> Value {
     Value::Number(if number.fract() == 0.0 {
         format!("{number:.1}")
@@ -211,7 +211,7 @@ fn float(number: f32) -> Value {
     })
 }
 
-/// The chain that these arguments mean.
+/// Returns the chain that these arguments define.
 pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let mut chain = ChainConfig {
         dialect: Some(Dialect::Transformers),
@@ -235,32 +235,32 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         for (filter, name) in warpers {
             if matches!(&filter, Filter::TypicalP(typical) if typical.p <= 0.0) {
                 let written = fields.as_written(name);
-                return Err(format!("{written} can't be: there it is above 0"));
+                return Err(format!("{written} is invalid: it must be above 0"));
             }
             fields.add(filter, &[name], &mut chain.stages)?;
         }
     } else {
         chain.selector = Selector::Greedy;
-        tell_greedy(samples, &warpers, fields);
+        report_unused_warpers(samples, &warpers, fields);
     }
     Ok(chain)
 }
 
-/// The stages that are only applied where tokens are drawn, in their order. A top-p or typical-p above
-/// 1 is off there, and so is a cutoff that does not lie between 0 and 1.
+/// Returns the stages that are only applied when sampling, in order. In transformers, a top-p or
+/// typical-p above 1 is off, and so is a cutoff outside 0 to 1.
 fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
     let temperature = fields.number("temperature")?.unwrap_or(1.0);
     if temperature <= 0.0 {
         let written = fields.as_written("temperature");
         return Err(format!(
-            "{written} can't be: there it is above 0, and do_sample=False takes the most likely token"
+            "{written} is invalid: it must be above 0; use do_sample=False for greedy decoding"
         ));
     }
     let k = count("top_k", 50, fields)?;
     let mut number = |name: &str, default: f32| -> Result<f32, String> {
         Ok(fields.number(name)?.unwrap_or(default))
     };
-    let between = |cutoff: f32| if cutoff < 1.0 { cutoff.max(0.0) } else { 0.0 };
+    let off_outside = |cutoff: f32| if cutoff < 1.0 { cutoff.max(0.0) } else { 0.0 };
     Ok(vec![
         (
             Filter::Temperature(Temperature { temperature }),
@@ -287,45 +287,49 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
         ),
         (
             Filter::EpsilonCutoff(EpsilonCutoff {
-                epsilon: between(number("epsilon_cutoff", 0.0)?),
+                epsilon: off_outside(number("epsilon_cutoff", 0.0)?),
             }),
             "epsilon_cutoff",
         ),
         (
             Filter::EtaCutoff(EtaCutoff {
-                epsilon: between(number("eta_cutoff", 0.0)?),
+                epsilon: off_outside(number("eta_cutoff", 0.0)?),
             }),
             "eta_cutoff",
         ),
     ])
 }
 
-fn tell_greedy(samples: Option<bool>, warpers: &[(Filter, &str)], fields: &mut Fields) {
-    let is_unheard = |(filter, name): &&(Filter, &str)| fields.names(name) && !filter.is_neutral();
-    let unheard: Vec<String> = warpers
+fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fields: &mut Fields) {
+    let is_unused = |(filter, name): &&(Filter, &str)| fields.names(name) && !filter.is_neutral();
+    let unused: Vec<String> = warpers
         .iter()
-        .filter(is_unheard)
+        .filter(is_unused)
         .map(|(_, name)| fields.as_written(name))
         .collect();
-    if !unheard.is_empty() {
+    if !unused.is_empty() {
         let why = if samples.is_none() {
             "do_sample is not set"
         } else {
             "do_sample is False"
         };
         fields.unread.push(format!(
-            "{} does nothing there: {why}, so the most likely token is taken",
-            unheard.join(", ")
+            "{} has no effect because {why}, so transformers decodes greedily",
+            unused.join(", ")
         ));
     }
 }
 
 fn count(name: &str, default: u32, fields: &mut Fields) -> Result<u32, String> {
-    let Some(number) = fields.whole(name)? else {
+    let Some(number) = fields.integer(name)? else {
         return Ok(default);
     };
-    u32::try_from(number)
-        .map_err(|_negative| format!("{} can't be: it is 0 or more", fields.as_written(name)))
+    u32::try_from(number).map_err(|_| {
+        format!(
+            "{} is invalid: it must be 0 or more",
+            fields.as_written(name)
+        )
+    })
 }
 
 fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
@@ -333,7 +337,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
     if let Some(field) = fields.take("sequence_bias") {
         let wrong = || {
             format!(
-                "sequence_bias needs lists of tokens and biases, not {}",
+                "sequence_bias must list tokens and biases, not {}",
                 field.value.json()
             )
         };
@@ -341,7 +345,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
             match (single(&tokens), super::fields::number(&bias)) {
                 (Some(token), Some(bias)) => filter.biases.push(TokenBias { token, bias }),
                 (None, Some(_)) => fields.unread.push(format!(
-                    "The bias of the sequence {} can't be taken over: here a bias belongs to one token",
+                    "The bias of the sequence {} is not supported: Quartet biases single tokens",
                     tokens.json()
                 )),
                 (_, None) => return Err(wrong()),
@@ -354,7 +358,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
         };
         let Value::List(entries) = &field.value else {
             return Err(format!(
-                "{name} needs a list of tokens, not {}",
+                "{name} must be a list of tokens, not {}",
                 field.value.json()
             ));
         };
@@ -362,7 +366,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
             match token(entry).or_else(|| single(entry)) {
                 Some(token) => filter.banned.push(token),
                 None => fields.unread.push(format!(
-                    "{} of {name} can't be taken over: here single tokens are banned",
+                    "{} in {name} is not supported: Quartet bans single tokens",
                     entry.json()
                 )),
             }
@@ -371,7 +375,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
     Ok(filter)
 }
 
-/// A dict from tuples to biases, or a list of lists of tokens and their bias.
+/// Parses a dict from token tuples to biases, or a list of pairs of tokens and bias.
 fn sequences(value: &Value) -> Option<Vec<(Value, Value)>> {
     match value {
         Value::Map(entries) => Some(entries.clone()),

@@ -1,56 +1,54 @@
-//! The values that the settings of other tools have, however they are written.
+//! The values of other tools' settings, independent of the format.
 
-/// Settings that are written for a tool, by their names there, in the order of the text.
+/// Settings to export, by their names in the tool, in the order of the output.
 pub(super) type Said = Vec<(&'static str, Value)>;
 
-/// A value as JSON, Python, a command line or a Modelfile holds it.
+/// A value of JSON, Python, a command line or a Modelfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// JSON's null and Python's None.
+    /// JSON's `null` or Python's `None`.
     Nothing,
-    /// True or false.
     Truth(bool),
-    /// A number as it was written, so that no digit is lost or made up.
+    /// A number as it was written, so that no digit is lost or invented.
     Number(String),
-    /// A text, without its quotes.
+    /// A string, without its quotes.
     Text(String),
-    /// Several values; a Python tuple too.
+    /// A list or a Python tuple.
     List(Vec<Self>),
-    /// Pairs of a key and a value, in their order.
+    /// Key-value pairs, in order.
     Map(Vec<(Self, Self)>),
-    /// Python that is no literal, as it was written.
+    /// A Python expression that is not a literal, unevaluated.
     Code(String),
 }
 
 impl Value {
-    /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A list of texts.
+    /// Creates a list of strings.
     pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// As JSON writes it, in one line.
+    /// Formats the value as JSON on one line.
     pub fn json(&self) -> String {
         self.written("null", "true", "false")
     }
 
-    /// As Python writes it, in one line.
+    /// Formats the value as Python on one line.
     pub fn python(&self) -> String {
         self.written("None", "True", "False")
     }
 
-    fn written(&self, nothing: &str, yes: &str, no: &str) -> String {
-        let nested = |value: &Self| value.written(nothing, yes, no);
+    fn written(&self, null: &str, yes: &str, no: &str) -> String {
+        let nested = |value: &Self| value.written(null, yes, no);
         match self {
-            Self::Nothing => nothing.to_owned(),
+            Self::Nothing => null.to_owned(),
             Self::Truth(true) => yes.to_owned(),
             Self::Truth(false) => no.to_owned(),
             Self::Number(written) | Self::Code(written) => written.clone(),
-            // The escapes of JSON are escapes of Python too.
+            // Every JSON escape is valid in Python too.
             Self::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
             Self::List(values) => {
                 let values: Vec<String> = values.iter().map(nested).collect();
@@ -68,7 +66,7 @@ impl Value {
 }
 
 impl std::fmt::Display for Value {
-    /// As a command line shows it: a text without quotes.
+    /// Shows the value as on a command line: a string without quotes.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -77,7 +75,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The fewest digits that mean this number: 0.9, not 0.8999999762.
+/// Uses the fewest digits that identify the number: 0.9, not 0.8999999762.
 impl From<f32> for Value {
     fn from(number: f32) -> Self {
         Self::Number(number.to_string())
@@ -135,7 +133,7 @@ mod tests {
     use super::Value;
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
+    fn numbers_use_the_fewest_digits() {
         for (number, expected) in [
             (0.9_f32, "0.9"),
             (1.0, "1"),
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn each_language_has_its_own_words() {
+    fn json_and_python_have_different_keywords() {
         let list = Value::List(vec![
             Value::Nothing,
             Value::Truth(true),

@@ -311,7 +311,7 @@ fn a_model_that_does_not_fit_is_opened_only_if_the_user_insists() {
     // Four panes of 100 tokens take 0.4 GB beside the weights.
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     assert!(state.models.dialog_open, "the warning is shown in its row");
-    let warning = "Needs 5.2 GB of memory, 3.9 are free.".to_owned();
+    let warning = "Needs 5.2 GB of memory, but only 3.9 GB is free".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
     assert!(state.model.ready().is_some(), "nothing was done yet");
 
@@ -437,14 +437,14 @@ fn a_coarser_cache_takes_less_memory_beside_the_weights() {
     assert_eq!(chosen(&state), Some(1));
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 5.0 GB of memory, 3.9 are free.".to_owned();
+    let warning = "Needs 5.0 GB of memory, but only 3.9 GB is free".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
     models(&mut state, ModelsCommand::LeaveOpening);
     let in_bytes = state.cache_rows()[2].command.clone();
     state.apply(in_bytes);
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 4.9 GB of memory, 3.9 are free.".to_owned();
+    let warning = "Needs 4.9 GB of memory, but only 3.9 GB is free".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
     let elsewhere = ComputeChoice {
         device: DeviceChoice::Cuda(0),

@@ -135,9 +135,9 @@ fn panes_with_the_same_numbers_say_why_they_part() {
     assert_eq!(
         reasons,
         [
-            "A and D: Ollama applies top-k 40 on its own, Quartet does not.",
-            "A and D: Temperature comes before top-p in Quartet and after in Ollama, where it sees \
-             the model's own probabilities; so Quartet lets more tokens through.",
+            "A and D: Ollama applies top-k 40 by default; Quartet does not.",
+            "A and D: Temperature comes before top-p in Quartet but after it in Ollama, where it \
+             sees unscaled probabilities; so Quartet keeps more tokens.",
         ]
     );
     assert_eq!(why_they_part(&state).len(), 3);

@@ -145,7 +145,7 @@ fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.get_by_label_contains("candle-transformers").click();
     window.run_steps(4);
-    window.get_by_label_contains("panes are computed one after another");
+    window.get_by_label_contains("panes decode one at a time");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_warning_about_memory_can_be_overridden() {
         n_free_bytes: 3_900_000_000,
     });
     window.run_steps(3);
-    window.get_by_label("Needs 5.2 GB of memory, 3.9 are free.");
+    window.get_by_label("Needs 5.2 GB of memory, but only 3.9 GB is free");
     window.get_by_label("Cancel large");
     press(&mut window, "Open all the same large");
     assert!(window.state().model.ready().is_none(), "it is being loaded");

@@ -1,20 +1,19 @@
-//! What two engines do with what nobody set.
+//! Differences between the defaults of two engines.
 
 use super::{Names, Side, same_numbers};
 use crate::analysis::dialects::stage::{list, same_stage};
 use crate::decoding::Filter;
 
-/// How the numbers of two chains compare.
+/// How the parameters of two chains compare.
 pub(super) enum Numbers {
-    /// They are the same.
     Same,
-    /// Only what nobody set differs, as the sentence says.
+    /// Only defaults differ, as this sentence says.
     Unset(String),
-    /// They differ by the user's will.
+    /// The user set different values.
     Chosen,
 }
 
-/// Compares the numbers of two chains.
+/// Compares the parameters of two chains.
 pub(super) fn numbers(sides: &[Side<'_>; 2], [one, other]: &Names) -> Numbers {
     let [first, second] = sides;
     let of_first = unlike(first, second);
@@ -28,10 +27,10 @@ pub(super) fn numbers(sides: &[Side<'_>; 2], [one, other]: &Names) -> Numbers {
     }
     let sentence = match (of_first.as_slice(), of_second.as_slice()) {
         ([], []) => return Numbers::Same,
-        (some, []) => format!("{one} applies {} on its own, {other} does not", list(some)),
-        ([], some) => format!("{other} applies {} on its own, {one} does not", list(some)),
+        (some, []) => format!("{one} applies {} by default; {other} does not", list(some)),
+        ([], some) => format!("{other} applies {} by default; {one} does not", list(some)),
         (some, others) => format!(
-            "What nobody set differs: {one} applies {}, {other} {}",
+            "The defaults differ: {one} applies {}, {other} applies {}",
             list(some),
             list(others)
         ),
@@ -39,7 +38,7 @@ pub(super) fn numbers(sides: &[Side<'_>; 2], [one, other]: &Names) -> Numbers {
     Numbers::Unset(sentence)
 }
 
-/// What acts in one chain and in the other not at all or with other numbers.
+/// The filters of one chain that the other lacks or applies with other parameters.
 fn unlike(one: &Side<'_>, other: &Side<'_>) -> Vec<Filter> {
     let differs = |filter: &&&Filter| {
         let there = other.counterpart(filter);
@@ -53,7 +52,7 @@ fn unlike(one: &Side<'_>, other: &Side<'_>) -> Vec<Filter> {
         .collect()
 }
 
-/// Whether the filter is as its engine has it unless told otherwise.
+/// Whether the filter has its engine's default parameters.
 fn is_default(filter: &Filter, side: &Side<'_>) -> bool {
     let Some(dialect) = side.chain.dialect else {
         return false;
@@ -65,8 +64,8 @@ fn is_default(filter: &Filter, side: &Side<'_>) -> bool {
     of_engine.is_some_and(|stage| same_numbers(&stage.filter, filter))
 }
 
-/// Whether the other chain says nothing of this stage either: it lacks it, or has it as its own
-/// engine has it.
+/// Whether the user did not set this stage in the other chain either: it is absent there, or has
+/// that engine's defaults.
 fn is_unset(filter: &Filter, side: &Side<'_>) -> bool {
     let mut stages = side.chain.stages.iter();
     match stages.find(|stage| same_stage(&stage.filter, filter)) {

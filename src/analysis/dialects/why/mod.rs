@@ -1,5 +1,5 @@
-//! Why two chains that have the same numbers give different texts: the traps between engines that
-//! really apply to the stages in use.
+//! Why two chains with the same parameters produce different texts: the differences between engines
+//! that matter for the stages in use.
 
 mod defaults;
 mod order;
@@ -12,12 +12,12 @@ use super::spoken;
 use super::stage::{numbers_of, same_stage};
 use crate::decoding::{ChainConfig, Filter};
 
-/// Why two chains with the same numbers give different texts, a sentence for each reason, the
-/// weightiest first.
+/// Explains why two chains with the same parameters produce different texts: one sentence per
+/// reason, the most important first.
 ///
-/// Nothing where they do the same, and nothing where their numbers differ by the user's will: then
-/// that is the reason, and it can be seen. Numbers that are merely the defaults of two engines are a
-/// reason. `names` are how the two are called in a sentence where both speak like the same engine.
+/// Returns nothing if the chains are equivalent, or if the user set different parameters, since
+/// that explains the difference. Different defaults of two engines count as a reason. `names` are
+/// the names for the two sides to use if both follow the same engine.
 pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> Vec<String> {
     if one.selector != other.selector {
         return Vec::new();
@@ -41,17 +41,18 @@ pub fn why_these_differ([one, other]: [&ChainConfig; 2], names: [String; 2]) -> 
     reasons
 }
 
-/// How the two are called in a sentence.
+/// The names of the two sides in a sentence.
 type Names = [String; 2];
 
-/// One of the two chains, and what of it can change a text.
+/// One of the two chains.
 struct Side<'a> {
     chain: &'a ChainConfig,
+    /// The enabled filters that can change the text.
     active: Vec<&'a Filter>,
 }
 
 impl<'a> Side<'a> {
-    /// Where both take the top token, only what can change the top token counts.
+    /// If both chains are greedy, only filters that can change the top token count.
     fn of(chain: &'a ChainConfig, greedy: bool) -> Self {
         let active = chain.active();
         let active = active.filter(|filter| !greedy || !filter.keeps_the_best());
@@ -71,7 +72,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The stages that act in both, by the first one's order.
+/// The pairs of filters that are active on both sides, in the first side's order.
 fn shared<'a>([one, other]: &'a [Side<'a>; 2]) -> impl Iterator<Item = (&'a Filter, &'a Filter)> {
     one.active
         .iter()

@@ -1,170 +1,179 @@
-//! The same stages in another order.
+//! Differences in the order of the same stages.
 
 use super::{Names, Side, numbers_of, shared};
 use crate::decoding::Filter;
 use crate::generation::{in_sentence, listed};
 
-/// A sentence for each pair of stages whose order differs and matters; what temperature does to
-/// several cuts is one.
+/// One sentence for each pair of stages whose order differs and matters. Temperature with several
+/// cuts gets a single sentence.
 pub(super) fn reasons(sides: &[Side<'_>; 2], [one, other]: &Names) -> Vec<String> {
     let mut reasons = Vec::new();
-    let turned = turned_pairs(sides);
-    let heated = |heat_first: bool| -> Vec<(&Filter, &Filter)> {
-        let pairs = turned.iter().filter_map(|(before, after)| {
-            let pair = if heat_first {
+    let swapped = swapped_pairs(sides);
+    let scaled_cuts = |scaling_first: bool| -> Vec<(&Filter, &Filter)> {
+        let pairs = swapped.iter().filter_map(|(before, after)| {
+            let pair = if scaling_first {
                 (*before, *after)
             } else {
                 (*after, *before)
             };
-            (is_heat(pair.0) && pair.1.cuts()).then_some(pair)
+            (scales(pair.0) && pair.1.cuts()).then_some(pair)
         });
         pairs.collect()
     };
-    reasons.extend(heat_words(&heated(true), one, other));
-    reasons.extend(heat_words(&heated(false), other, one));
-    for (before, after) in &turned {
-        let heat_and_cut = (is_heat(before) && after.cuts()) || (is_heat(after) && before.cuts());
-        if !heat_and_cut {
-            reasons.push(pair_words(before, after, one, other));
+    reasons.extend(temperature_sentence(&scaled_cuts(true), one, other));
+    reasons.extend(temperature_sentence(&scaled_cuts(false), other, one));
+    for (before, after) in &swapped {
+        let scaling_and_cut = (scales(before) && after.cuts()) || (scales(after) && before.cuts());
+        if !scaling_and_cut {
+            reasons.push(pair_sentence(before, after, one, other));
         }
     }
     reasons
 }
 
-/// The pairs that stand in this order in the first chain and the other way round in the second.
-fn turned_pairs<'a>(sides: &'a [Side<'a>; 2]) -> Vec<(&'a Filter, &'a Filter)> {
+/// The pairs of stages in the first chain's order that the second chain applies the other way
+/// round.
+fn swapped_pairs<'a>(sides: &'a [Side<'a>; 2]) -> Vec<(&'a Filter, &'a Filter)> {
     let [_, second] = sides;
     let stages: Vec<&Filter> = shared(sides).map(|(filter, _)| filter).collect();
-    let mut turned = Vec::new();
+    let mut swapped = Vec::new();
     for (index, before) in stages.iter().enumerate() {
         for after in stages.iter().skip(index + 1) {
             let other_way = second.place_of(before) > second.place_of(after);
             if other_way && order_matters(before, after) {
-                turned.push((*before, *after));
+                swapped.push((*before, *after));
             }
         }
     }
-    turned
+    swapped
 }
 
-/// Temperature and the cuts that come after it in one chain (`hot`) and before it in the other.
-fn heat_words(pairs: &[(&Filter, &Filter)], hot: &str, cold: &str) -> Option<String> {
-    let (heat, _) = pairs.first()?;
-    let heat = &numbers_of(heat);
+/// Describes a temperature with the cuts that follow it in one chain (`scaled`) and precede it in
+/// the other (`unscaled`).
+fn temperature_sentence(
+    pairs: &[(&Filter, &Filter)],
+    scaled: &str,
+    unscaled: &str,
+) -> Option<String> {
+    let (temperature, _) = pairs.first()?;
+    let temperature = &numbers_of(temperature);
     let cuts: Vec<String> = pairs
         .iter()
         .map(|(_, cut)| in_sentence(cut.name()))
         .collect();
-    let they_see = if cuts.len() == 1 {
-        "it sees"
+    let (them, they_see) = if cuts.len() == 1 {
+        ("it", "it sees")
     } else {
-        "they see"
+        ("them", "they see")
     };
     let sentence = format!(
-        "{} comes before {} in {hot} and after in {cold}, where {they_see} the model's own \
+        "{} comes before {} in {scaled} but after {them} in {unscaled}, where {they_see} unscaled \
          probabilities",
-        heat.name(),
+        temperature.name(),
         listed(&cuts)
     );
     let by_ratio = pairs
         .iter()
         .all(|(_, cut)| matches!(cut, Filter::TopP(_) | Filter::MinP(_) | Filter::TopA(_)));
-    Some(match heat {
-        Filter::Temperature(heat) if by_ratio && heat.temperature > 1.0 => {
-            format!("{sentence}; so {hot} lets more tokens through")
+    Some(match temperature {
+        Filter::Temperature(filter) if by_ratio && filter.temperature > 1.0 => {
+            format!("{sentence}; so {scaled} keeps more tokens")
         }
         Filter::Temperature(_) if by_ratio => {
-            format!("{sentence}; so {hot} lets fewer tokens through")
+            format!("{sentence}; so {scaled} keeps fewer tokens")
         }
         _ => sentence,
     })
 }
 
-fn pair_words(before: &Filter, after: &Filter, one: &str, other: &str) -> String {
+fn pair_sentence(before: &Filter, after: &Filter, one: &str, other: &str) -> String {
     let (before, after) = (&numbers_of(before), &numbers_of(after));
     let (first, then) = (before.name(), in_sentence(after.name()));
-    let sentence = format!("{first} comes before {then} in {one} and after in {other}");
+    let sentence = format!("{first} comes before {then} in {one} but after it in {other}");
     match (kind(before), kind(after)) {
         (Kind::Cuts, Kind::Cuts) => {
-            format!("{sentence}: the one that comes later sees only what the other left")
+            format!("{sentence}: the later filter sees only the tokens that the earlier one kept")
         }
-        (Kind::Adds, Kind::Heats) | (Kind::Heats, Kind::Adds) => {
-            format!("{sentence}: temperature scales what comes before it")
+        (Kind::Adds, Kind::Scales) | (Kind::Scales, Kind::Adds) => {
+            format!("{sentence}: temperature also scales what was added before it")
         }
         (Kind::Adds, Kind::Multiplies) | (Kind::Multiplies, Kind::Adds) => {
-            format!(
-                "{sentence}: dividing and then subtracting is not subtracting and then dividing"
-            )
+            format!("{sentence}: dividing before subtracting differs from subtracting first")
         }
         _ => sentence,
     }
 }
 
-/// What a filter does to the scores.
+/// What a filter does to the logits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Adds to or subtracts from single logits.
     Adds,
+    /// Multiplies or divides single logits.
     Multiplies,
-    Forbids,
-    Heats,
+    Bans,
+    /// Reshapes all logits, as a temperature does.
+    Scales,
     Cuts,
 }
 
 fn kind(filter: &Filter) -> Kind {
     match filter {
-        Filter::LogitBias(bias) if bias.biases.is_empty() => Kind::Forbids,
+        Filter::LogitBias(bias) if bias.biases.is_empty() => Kind::Bans,
         Filter::LogitBias(_)
         | Filter::FrequencyPenalty(_)
         | Filter::PresencePenalty(_)
         | Filter::Dry(_) => Kind::Adds,
         Filter::RepetitionPenalty(_) => Kind::Multiplies,
-        Filter::NoRepeatNgram(_) => Kind::Forbids,
+        Filter::NoRepeatNgram(_) => Kind::Bans,
         Filter::Temperature(_) | Filter::DynamicTemperature(_) | Filter::QuadraticSmoothing(_) => {
-            Kind::Heats
+            Kind::Scales
         }
         _ => Kind::Cuts,
     }
 }
 
-fn is_heat(filter: &Filter) -> bool {
-    kind(filter) == Kind::Heats
+fn scales(filter: &Filter) -> bool {
+    kind(filter) == Kind::Scales
 }
 
-/// Whether the two do something else when they change places.
+/// Whether swapping the two filters can change the result.
 fn order_matters(one: &Filter, other: &Filter) -> bool {
     match (kind(one), kind(other)) {
         (Kind::Adds, Kind::Adds)
-        | (Kind::Forbids, Kind::Forbids | Kind::Adds | Kind::Multiplies)
-        | (Kind::Adds | Kind::Multiplies, Kind::Forbids) => false,
-        (Kind::Cuts, Kind::Cuts) => !(sees_the_order_alone(one) && sees_the_order_alone(other)),
-        (Kind::Heats, Kind::Cuts) => heat_matters(one, other),
-        (Kind::Cuts, Kind::Heats) => heat_matters(other, one),
-        // A plain temperature and a repetition penalty both multiply, and a ban stays a ban.
-        (Kind::Multiplies | Kind::Forbids, Kind::Heats) => !is_plain(other),
-        (Kind::Heats, Kind::Multiplies | Kind::Forbids) => !is_plain(one),
+        | (Kind::Bans, Kind::Bans | Kind::Adds | Kind::Multiplies)
+        | (Kind::Adds | Kind::Multiplies, Kind::Bans) => false,
+        (Kind::Cuts, Kind::Cuts) => !(ignores_the_rest(one) && ignores_the_rest(other)),
+        (Kind::Scales, Kind::Cuts) => scaling_matters(one, other),
+        (Kind::Cuts, Kind::Scales) => scaling_matters(other, one),
+        // A plain temperature and a repetition penalty both multiply, and a ban survives scaling.
+        (Kind::Multiplies | Kind::Bans, Kind::Scales) => !is_plain(other),
+        (Kind::Scales, Kind::Multiplies | Kind::Bans) => !is_plain(one),
         _ => true,
     }
 }
 
-/// Top-k counts and min-p compares with the best alone: neither asks what else is left.
-const fn sees_the_order_alone(filter: &Filter) -> bool {
+/// Top-k only counts, and min-p only compares with the top token. Neither depends on which other
+/// tokens are left.
+const fn ignores_the_rest(filter: &Filter) -> bool {
     matches!(filter, Filter::TopK(_) | Filter::MinP(_))
 }
 
-/// The k most likely are the same at any temperature, and so are those within some standard
-/// deviations; but a temperature that follows the entropy depends on who is left.
-fn heat_matters(heat: &Filter, cut: &Filter) -> bool {
-    match heat {
-        Filter::DynamicTemperature(heat) if heat.range > 0.0 => true,
+/// Whether it matters that a cut comes before or after a temperature. The k most likely tokens are
+/// the same at any temperature, and so are those within n standard deviations. But a dynamic
+/// temperature depends on the entropy of the tokens that are left.
+fn scaling_matters(scaling: &Filter, cut: &Filter) -> bool {
+    match scaling {
+        Filter::DynamicTemperature(filter) if filter.range > 0.0 => true,
         Filter::QuadraticSmoothing(_) => !matches!(cut, Filter::TopK(_)),
         _ => !matches!(cut, Filter::TopK(_) | Filter::TopNSigma(_)),
     }
 }
 
-fn is_plain(heat: &Filter) -> bool {
-    match heat {
+fn is_plain(scaling: &Filter) -> bool {
+    match scaling {
         Filter::Temperature(_) => true,
-        Filter::DynamicTemperature(heat) => heat.range <= 0.0,
+        Filter::DynamicTemperature(filter) => filter.range <= 0.0,
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Each trap is named where it applies, and nowhere else.
+//! Each difference is explained if it applies, and only then.
 
 use super::why_these_differ;
 use crate::analysis::dialects::{Numbers, in_order_of};
@@ -15,7 +15,7 @@ fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
     why_these_differ([one, other], names)
 }
 
-/// The reasons between two engines that were given the same chain.
+/// The differences between two engines that run the same chain.
 fn between(words: &str, one: Dialect, other: Dialect) -> Vec<String> {
     let [one, other] =
         [one, other].map(|dialect| in_order_of(Some(dialect), Numbers::Kept, &chain(words)).chain);
@@ -23,7 +23,7 @@ fn between(words: &str, one: Dialect, other: Dialect) -> Vec<String> {
 }
 
 #[test]
-fn an_order_that_matters_is_named() {
+fn an_order_that_matters_is_explained() {
     use Dialect::{LlamaCpp, MistralRs, OpenAi, Transformers, Vllm};
     for (words, one, other, expected) in [
         (
@@ -31,10 +31,9 @@ fn an_order_that_matters_is_named() {
             Transformers,
             LlamaCpp,
             &[
-                "Temperature comes before min-p in transformers and after in llama.cpp, where it \
-                 sees the model's own probabilities; so transformers lets more tokens through",
-                "Tokens as likely as the last that top-k counts stay in transformers, and go in \
-                 llama.cpp",
+                "Temperature comes before min-p in transformers but after it in llama.cpp, where it \
+                 sees unscaled probabilities; so transformers keeps more tokens",
+                "Tokens tied with the k-th stay in transformers but are cut in llama.cpp",
             ][..],
         ),
         (
@@ -42,10 +41,9 @@ fn an_order_that_matters_is_named() {
             LlamaCpp,
             MistralRs,
             &[
-                "Temperature comes before top-p and min-p in mistral.rs and after in llama.cpp, \
-                 where they see the model's own probabilities; so mistral.rs lets fewer tokens \
-                 through",
-                "A token exactly at the bar of min-p is cut in mistral.rs and stays in llama.cpp",
+                "Temperature comes before top-p and min-p in mistral.rs but after them in \
+                 llama.cpp, where they see unscaled probabilities; so mistral.rs keeps fewer tokens",
+                "A token exactly at the min-p threshold is cut in mistral.rs but stays in llama.cpp",
             ],
         ),
         (
@@ -53,12 +51,12 @@ fn an_order_that_matters_is_named() {
             LlamaCpp,
             Transformers,
             &[
-                "Temperature comes before typical-p and top-p in transformers and after in \
-                 llama.cpp, where they see the model's own probabilities",
-                "Typical-p comes before top-p in llama.cpp and after in transformers: the one that \
-                 comes later sees only what the other left",
-                "Where the sum meets its share exactly, typical-p takes one token more in llama.cpp \
-                 than in transformers",
+                "Temperature comes before typical-p and top-p in transformers but after them in \
+                 llama.cpp, where they see unscaled probabilities",
+                "Typical-p comes before top-p in llama.cpp but after it in transformers: the later \
+                 filter sees only the tokens that the earlier one kept",
+                "If the sum hits p exactly, typical-p keeps one more token in llama.cpp than in \
+                 transformers",
             ],
         ),
         (
@@ -66,8 +64,8 @@ fn an_order_that_matters_is_named() {
             Vllm,
             Transformers,
             &[
-                "Min-p comes before top-p in vLLM and after in transformers: the one that comes \
-                 later sees only what the other left",
+                "Min-p comes before top-p in vLLM but after it in transformers: the later filter \
+                 sees only the tokens that the earlier one kept",
             ],
         ),
         (
@@ -75,8 +73,8 @@ fn an_order_that_matters_is_named() {
             Vllm,
             MistralRs,
             &[
-                "Repetition penalty comes before frequency penalty in vLLM and after in mistral.rs: \
-                 dividing and then subtracting is not subtracting and then dividing",
+                "Repetition penalty comes before frequency penalty in vLLM but after it in \
+                 mistral.rs: dividing before subtracting differs from subtracting first",
             ],
         ),
         ("temp 0.7, top-p 0.9, top-k 0", Vllm, OpenAi, &[]),
@@ -86,7 +84,7 @@ fn an_order_that_matters_is_named() {
 }
 
 #[test]
-fn a_rule_that_differs_is_named() {
+fn a_rule_that_differs_is_explained() {
     use Dialect::{Candle, LlamaCpp, MistralRs, OpenAi, Transformers, Vllm};
     for (words, one, other, expected) in [
         (
@@ -94,16 +92,16 @@ fn a_rule_that_differs_is_named() {
             Candle,
             Vllm,
             &[
-                "Tokens as likely as the last that top-k counts stay in vLLM, and go in candle",
-                "Top-p in candle counts what the cut before it took too, so it keeps more tokens \
-                 than in vLLM",
+                "Tokens tied with the k-th stay in vLLM but are cut in candle",
+                "In candle, top-p also counts the probability that the filter before it removed, so \
+                 it keeps more tokens than in vLLM",
             ][..],
         ),
         (
             "top-p 0",
             Candle,
             OpenAi,
-            &["A top-p of 0 is off in candle, and keeps one token in OpenAI"],
+            &["Top-p 0 means off in candle; in OpenAI it keeps one token"],
         ),
         (
             "repeat 1.1, top-k 0, top-p 1, min-p 0, temp 1",
@@ -116,21 +114,21 @@ fn a_rule_that_differs_is_named() {
             LlamaCpp,
             Transformers,
             &[
-                "Repetition penalty looks at the last 64 tokens (the prompt's too) in llama.cpp, and \
-                 at all tokens (the prompt's too) in transformers",
+                "Repetition penalty looks at the last 64 tokens (including the prompt) in llama.cpp \
+                 but at all tokens (including the prompt) in transformers",
             ],
         ),
         (
             "top-k 1",
             Candle,
             Vllm,
-            &["Tokens as likely as the last that top-k counts stay in vLLM, and go in candle"],
+            &["Tokens tied with the k-th stay in vLLM but are cut in candle"],
         ),
         (
             "min-p 1, top-k 0, top-p 1",
             MistralRs,
             Transformers,
-            &["A min-p of 1 is off in mistral.rs, and keeps the best alone in transformers"],
+            &["Min-p 1 means off in mistral.rs; in transformers it keeps only the top token"],
         ),
     ] {
         assert_eq!(between(words, one, other), expected, "{words}");
@@ -138,16 +136,16 @@ fn a_rule_that_differs_is_named() {
 }
 
 #[test]
-fn what_nobody_set_is_named_first() {
+fn different_defaults_come_first() {
     let own = chain("temp 0.7, top-p 0.9");
     let llama = in_order_of(Some(Dialect::LlamaCpp), Numbers::Kept, &own).chain;
     let reasons = why_they_differ(&own, &llama);
     assert_eq!(
         reasons,
         [
-            "llama.cpp applies top-k 40 and min-p 0.05 on its own, Quartet does not",
-            "Temperature comes before top-p in Quartet and after in llama.cpp, where it sees the \
-             model's own probabilities; so Quartet lets fewer tokens through",
+            "llama.cpp applies top-k 40 and min-p 0.05 by default; Quartet does not",
+            "Temperature comes before top-p in Quartet but after it in llama.cpp, where it sees \
+             unscaled probabilities; so Quartet keeps fewer tokens",
         ]
     );
     let defaults = [Dialect::LlamaCpp, Dialect::Transformers].map(Dialect::chain);
@@ -157,14 +155,14 @@ fn what_nobody_set_is_named_first() {
             .first()
             .map(String::as_str),
         Some(
-            "What nobody set differs: llama.cpp applies top-k 40, top-p 0.95, min-p 0.05 and T 0.8, \
-             transformers top-k 50"
+            "The defaults differ: llama.cpp applies top-k 40, top-p 0.95, min-p 0.05 and T 0.8, \
+             transformers applies top-k 50"
         )
     );
 }
 
 #[test]
-fn other_numbers_are_their_own_reason() {
+fn parameters_that_the_user_set_differently_need_no_explanation() {
     for (one, other) in [
         ("temp 0.7", "temp 0.8, dialect vllm"),
         ("temp 0.7", "temp 0.7, top-p 0.9, dialect openai"),
@@ -177,7 +175,7 @@ fn other_numbers_are_their_own_reason() {
 }
 
 #[test]
-fn the_top_token_minds_no_order_of_cuts() {
+fn the_order_of_cuts_does_not_matter_for_greedy_chains() {
     let one = chain("temp 1.5, min-p 0.1, greedy, dialect transformers");
     let other = chain("min-p 0.1, temp 1.5, greedy, dialect llama.cpp");
     assert!(why_they_differ(&one, &other).is_empty());
@@ -190,34 +188,34 @@ fn the_top_token_minds_no_order_of_cuts() {
 }
 
 #[test]
-fn two_of_one_name_are_the_first_and_the_second() {
+fn chains_of_the_same_engine_are_told_apart_by_the_given_names() {
     let one = chain("temp 0.5, top-p 0.9");
     let other = chain("top-p 0.9, temp 0.5");
     let reasons = why_they_differ(&one, &other);
     assert_eq!(
         reasons,
         [
-            "Temperature comes before top-p in the first and after in the second, where it sees the \
-             model's own probabilities; so the first lets fewer tokens through"
+            "Temperature comes before top-p in the first but after it in the second, where it sees \
+             unscaled probabilities; so the first keeps fewer tokens"
         ]
     );
     assert!(why_they_differ(&one, &one).is_empty());
 }
 
 #[test]
-fn initials_stay_as_they_are_inside_a_sentence() {
+fn initials_stay_uppercase_inside_a_sentence() {
     for (one, other, expected) in [
         (
             "temp 0.5, xtc 0.5",
             "xtc 0.5, temp 0.5",
-            "Temperature comes before XTC in the first and after in the second, where it sees the \
-             model's own probabilities",
+            "Temperature comes before XTC in the first but after it in the second, where it sees \
+             unscaled probabilities",
         ),
         (
             "temp 0.5, dry 0.8",
             "dry 0.8, temp 0.5",
-            "Temperature comes before DRY in the first and after in the second: temperature scales \
-             what comes before it",
+            "Temperature comes before DRY in the first but after it in the second: temperature also \
+             scales what was added before it",
         ),
     ] {
         let reasons = why_they_differ(&chain(one), &chain(other));
@@ -226,12 +224,12 @@ fn initials_stay_as_they_are_inside_a_sentence() {
 }
 
 #[test]
-fn two_chains_that_do_the_same_differ_in_nothing() {
+fn equivalent_chains_have_no_differences() {
     for dialect in Dialect::ALL {
         assert!(why_they_differ(&dialect.chain(), &dialect.chain()).is_empty());
     }
-    // A plain temperature and what multiplies may change places, and so may two cuts that look at
-    // the best alone.
+    // A plain temperature commutes with a repetition penalty, and two cuts commute if they only
+    // depend on rank or on the top token.
     for (one, other) in [
         ("repeat 1.1, temp 0.7", "temp 0.7, repeat 1.1"),
         ("top-k 40, min-p 0.1", "min-p 0.1, top-k 40"),

@@ -1,9 +1,9 @@
-//! llama.cpp's settings, under the names of llama-server's JSON: its flags and Ollama's parameters are
-//! the same settings, said in other words.
+//! llama.cpp's settings, by their names in llama-server's JSON. llama.cpp's flags and Ollama's
+//! parameters are the same settings in other formats.
 //!
-//! Read from llama.cpp's `common/common.h` (2026, commit 001d906), `common/sampling.cpp` (commit
-//! 00efb3e) and `tools/server/server-schema.cpp` (2026, commit 0177c34), and from `api/types.go` and
-//! `llm/llama_server.go` of Ollama (August 2026, commit fb30760), which hands its parameters to
+//! Sources: llama.cpp's `common/common.h` (2026, commit 001d906), `common/sampling.cpp` (commit
+//! 00efb3e) and `tools/server/server-schema.cpp` (2026, commit 0177c34); `api/types.go` and
+//! `llm/llama_server.go` of Ollama (August 2026, commit fb30760), which passes its parameters on to
 //! llama-server.
 
 mod read;
@@ -15,18 +15,18 @@ pub(super) use self::write::write;
 use super::plan::{Manner, Slot};
 use crate::decoding::dialect::Dialect;
 
-/// Which words llama.cpp's settings are said in.
+/// The flavor of llama.cpp's settings: which tool reads or writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
     /// llama.cpp's command line.
     Flags,
     /// The body of a request to llama-server.
     Server,
-    /// Ollama's parameters, which are fewer.
+    /// Ollama's parameters, which are a subset.
     Ollama,
 }
 
-/// Every sampler that can be put in another place, in the default order, and its stages.
+/// Every sampler that can be reordered and its stages, in the default order.
 const SAMPLERS: [(&str, &[Slot]); 9] = [
     ("penalties", PENALTIES),
     ("dry", &[Slot::Dry]),
@@ -42,7 +42,7 @@ const SAMPLERS: [(&str, &[Slot]); 9] = [
     ),
 ];
 
-/// The one that picks instead of a plain draw, wherever it is listed.
+/// The sampler that replaces the final draw, wherever it is listed.
 const ADAPTIVE: &str = "adaptive_p";
 
 const PENALTIES: &[Slot] = &[Slot::Repetition, Slot::Frequency, Slot::Presence];
@@ -74,8 +74,7 @@ const OLLAMA_STAGES: [Slot; 8] = [
     Slot::Temperature,
 ];
 
-/// Ollama's parameters that decide how tokens are chosen. The three of mirostat were taken by older
-/// versions only.
+/// Ollama's sampling parameters. Only older versions accept the three of mirostat.
 pub(super) const OLLAMA_NAMES: [&str; 15] = [
     "seed",
     "num_predict",
@@ -95,7 +94,7 @@ pub(super) const OLLAMA_NAMES: [&str; 15] = [
 ];
 
 impl Words {
-    /// What the tool is called in a sentence.
+    /// Returns the tool's name for use in a sentence.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flags => "llama.cpp",
@@ -104,7 +103,7 @@ impl Words {
         }
     }
 
-    /// The dialect that they are read in.
+    /// Returns the dialect of imported chains.
     pub const fn dialect(self) -> Dialect {
         match self {
             Self::Flags | Self::Server => Dialect::LlamaCpp,

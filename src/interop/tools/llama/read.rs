@@ -1,4 +1,5 @@
-//! llama.cpp's settings as a chain: its order of samplers, and its defaults for what is not named.
+//! Converts llama.cpp's settings to a chain, with its sampler order and its defaults for whatever
+//! is unset.
 
 use super::{ADAPTIVE, SAMPLERS, Words};
 use crate::decoding::filters::{
@@ -12,10 +13,10 @@ use crate::interop::tools::fields::Fields;
 use crate::interop::tools::value::Value;
 use crate::interop::tools::{biases, breakers};
 
-/// A filter and the names of the settings that it is made of.
-type Made = (Filter, &'static [&'static str]);
+/// A filter and the names of the settings that define it.
+type NamedFilter = (Filter, &'static [&'static str]);
 
-/// The chain that these settings mean.
+/// Returns the chain that these settings define.
 pub(in super::super) fn read(
     words: Words,
     fields: &mut Fields,
@@ -28,8 +29,8 @@ pub(in super::super) fn read(
     };
     let bias = biases::read("logit_bias", f32::NEG_INFINITY, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], &mut chain.stages)?;
-    if let Some(min_keep) = fields.whole("min_keep")? {
-        chain.rules.min_keep = positive(min_keep);
+    if let Some(min_keep) = fields.integer("min_keep")? {
+        chain.rules.min_keep = clamped(min_keep);
     }
     let samplers = samplers(fields)?;
     let mut values = Values::read(words, fields, vocabulary)?;
@@ -38,13 +39,13 @@ pub(in super::super) fn read(
             chain.selector = selector;
             if values.temperature.range > 0.0 {
                 let range = fields.as_written("dynatemp_range");
-                let sentence = format!("{range} does nothing there, under mirostat");
+                let sentence = format!("{range} has no effect with mirostat");
                 fields.unread.push(sentence);
                 values.temperature.range = 0.0;
             }
             values.add("temperature", fields, &mut chain.stages)?;
-            let is_heard = |sampler: &str| sampler == "temperature";
-            values.tell_unheard(fields, is_heard, "under mirostat");
+            let is_used = |sampler: &str| sampler == "temperature";
+            values.report_unused(fields, is_used, "with mirostat");
         }
         None => read_samplers(&samplers, &values, fields, &mut chain)?,
     }
@@ -63,27 +64,27 @@ fn read_samplers(
         if let Some(complaint) = chain.selector.complaint() {
             let [target, decay] =
                 ["adaptive_target", "adaptive_decay"].map(|name| fields.as_written(name));
-            return Err(format!("{target}, {decay} can't be: {complaint}"));
+            return Err(format!("{target}, {decay} are invalid: {complaint}"));
         }
     } else if values.adaptive.target >= 0.0 {
         let target = fields.as_written("adaptive_target");
         fields.unread.push(format!(
-            "{target} does nothing there: {ADAPTIVE} is not among the samplers"
+            "{target} has no effect because {ADAPTIVE} is not among the samplers"
         ));
     }
     for sampler in samplers {
         if sampler == "temperature" && values.is_greedy() {
-            // Behind it a single token is left.
+            // Only one token is left, so later samplers have no effect.
             chain.selector = Selector::Greedy;
             break;
         }
         values.add(sampler, fields, &mut chain.stages)?;
     }
-    values.tell_unheard(fields, is_listed, "as its sampler is not listed");
+    values.report_unused(fields, is_listed, "because its sampler is not listed");
     Ok(())
 }
 
-/// The samplers in their order, by the first of the names that llama.cpp knows them by.
+/// Returns the samplers in order, by their primary names in llama.cpp.
 fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
     let Some(field) = fields.take("samplers") else {
         return Ok(SAMPLERS.map(|(name, _)| name.to_owned()).to_vec());
@@ -91,15 +92,13 @@ fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
     let listed: Vec<String> = match &field.value {
         Value::Text(letters) => letters.chars().map(String::from).collect(),
         Value::List(names) => names.iter().map(ToString::to_string).collect(),
-        _ => return Err(format!("{} needs a list of samplers", field.shown)),
+        _ => return Err(format!("{} must be a list of samplers", field.shown)),
     };
     let mut samplers = Vec::new();
     for name in listed {
         match sampler(&name) {
             Some(sampler) => samplers.push(sampler.to_owned()),
-            None => fields
-                .unread
-                .push(format!("The sampler {name:?} is not known")),
+            None => fields.unread.push(format!("Unknown sampler {name:?}")),
         }
     }
     Ok(samplers)
@@ -122,7 +121,7 @@ fn sampler(name: &str) -> Option<&'static str> {
 }
 
 fn mirostat(fields: &mut Fields) -> Result<Option<Selector>, String> {
-    let version = fields.whole("mirostat")?.unwrap_or(0);
+    let version = fields.integer("mirostat")?.unwrap_or(0);
     let tau = fields.number("mirostat_tau")?.unwrap_or(5.0);
     let eta = fields.number("mirostat_eta")?.unwrap_or(0.1);
     let selector = match version {
@@ -131,21 +130,21 @@ fn mirostat(fields: &mut Fields) -> Result<Option<Selector>, String> {
         2 => Selector::MirostatV2(MirostatV2 { tau, eta }),
         _ => {
             return Err(format!(
-                "{} can't be: mirostat is 0, 1 or 2",
+                "{} is invalid: mirostat must be 0, 1 or 2",
                 fields.as_written("mirostat")
             ));
         }
     };
     match selector.complaint() {
         Some(complaint) => Err(format!(
-            "{} can't be: {complaint}",
+            "{} is invalid: {complaint}",
             fields.as_written("mirostat")
         )),
         None => Ok(Some(selector)),
     }
 }
 
-/// All values, named or not.
+/// The values of all samplers, whether set or defaults.
 struct Values {
     temperature: DynamicTemperature,
     top_k: TopK,
@@ -216,18 +215,18 @@ impl Values {
                 decay: number("adaptive_decay", 0.9)?.clamp(0.0, 0.99),
             },
             top_k: TopK {
-                k: positive(fields.whole("top_k")?.unwrap_or(40)),
+                k: clamped(fields.integer("top_k")?.unwrap_or(40)),
             },
             dry: dry(words, fields, vocabulary)?,
         })
     }
 
-    /// Whether the temperature leaves only the most likely token.
+    /// Whether the temperature makes decoding greedy.
     fn is_greedy(&self) -> bool {
         self.temperature.temperature <= 0.0 && self.temperature.range <= 0.0
     }
 
-    /// Adds the stages of a sampler that do something or are named.
+    /// Adds the stages of a sampler that have an effect or are set explicitly.
     fn add(&self, sampler: &str, fields: &Fields, stages: &mut Vec<Stage>) -> Result<(), String> {
         for (filter, names) in self.filters(sampler) {
             fields.add(filter, names, stages)?;
@@ -235,22 +234,22 @@ impl Values {
         Ok(())
     }
 
-    /// Says which named settings do nothing, because their sampler is not heard.
-    fn tell_unheard(&self, fields: &mut Fields, is_heard: impl Fn(&str) -> bool, why: &str) {
-        for (sampler, _) in SAMPLERS.iter().filter(|(sampler, _)| !is_heard(sampler)) {
+    /// Reports settings that have no effect because their sampler is not used.
+    fn report_unused(&self, fields: &mut Fields, is_used: impl Fn(&str) -> bool, why: &str) {
+        for (sampler, _) in SAMPLERS.iter().filter(|(sampler, _)| !is_used(sampler)) {
             for (filter, names) in self.filters(sampler) {
                 let named = names.iter().filter(|name| fields.names(name));
                 let named: Vec<String> = named.map(|name| fields.as_written(name)).collect();
                 if !named.is_empty() && !filter.is_neutral() {
                     fields
                         .unread
-                        .push(format!("{} does nothing there, {why}", named.join(", ")));
+                        .push(format!("{} has no effect {why}", named.join(", ")));
                 }
             }
         }
     }
 
-    fn filters(&self, sampler: &str) -> Vec<Made> {
+    fn filters(&self, sampler: &str) -> Vec<NamedFilter> {
         match sampler {
             "penalties" => vec![
                 (
@@ -292,13 +291,13 @@ impl Values {
     }
 }
 
-/// Above 1 no token reaches its bar, and llama.cpp keeps the first.
+/// Above 1, no token reaches the threshold, and llama.cpp keeps the top token.
 fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
     let p = fields.number("min_p")?.unwrap_or(default);
     if p > 1.0 {
         let written = fields.as_written("min_p");
         fields.unread.push(format!(
-            "{written} keeps one token there; min-p 1 is taken, which keeps its equals too"
+            "{written} keeps one token in llama.cpp; min-p 1 is used instead, which also keeps ties"
         ));
     }
     Ok(MinP {
@@ -309,12 +308,12 @@ fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
 fn dry(words: Words, fields: &mut Fields, vocabulary: Option<&Vocabulary>) -> Result<Dry, String> {
     let multiplier = fields.number("dry_multiplier")?.unwrap_or(0.0);
     let base = fields.number("dry_base")?.unwrap_or(1.75);
-    let allowed_length = positive(fields.whole("dry_allowed_length")?.unwrap_or(2));
+    let allowed_length = clamped(fields.integer("dry_allowed_length")?.unwrap_or(2));
     let window = window("dry_penalty_last_n", words, fields)?;
     let texts = fields.texts("dry_sequence_breakers")?;
     let mut filter = Dry {
         multiplier,
-        // Below 1 it is off there.
+        // A base below 1 switches DRY off in llama.cpp.
         base: base.max(1.0),
         allowed_length,
         window,
@@ -341,7 +340,7 @@ fn breaker_tokens(
         if !texts.is_empty() {
             let shown = shown.join(" ");
             fields.unread.push(format!(
-                "The breakers of DRY, {shown}, need a model's vocabulary to become tokens"
+                "DRY's sequence breakers {shown} are ignored: load a model to convert them to tokens"
             ));
         }
         return Vec::new();
@@ -354,33 +353,33 @@ fn breaker_tokens(
     if !long.is_empty() {
         let long = long.join(" ");
         fields.unread.push(format!(
-            "Of the breakers of DRY, {long} are taken over as tokens that hold them whole; llama.cpp \
-             also breaks where several tokens make them up"
+            "DRY's sequence breakers {long} only match single tokens that contain them; llama.cpp \
+             also matches them across several tokens"
         ));
     }
     breakers::tokens(texts, vocabulary)
 }
 
-/// The last so many tokens, the prompt's included. Old versions took -1 for all, and Ollama does.
+/// Reads a window, which includes the prompt. Old versions and Ollama accept -1 for all tokens.
 fn window(name: &str, words: Words, fields: &mut Fields) -> Result<Window, String> {
-    let last_n = fields.whole(name)?.unwrap_or(64);
+    let last_n = fields.integer(name)?.unwrap_or(64);
     if last_n < 0 {
         if words != Words::Ollama {
             let written = fields.as_written(name);
             fields.unread.push(format!(
-                "{written} is taken as the whole text, as llama.cpp had it until 2026; newer versions \
-                 take no number below 0"
+                "{written} is read as the whole text, as in llama.cpp before 2026; newer versions \
+                 reject negative numbers"
             ));
         }
         return Ok(Window::ALL);
     }
     Ok(Window {
-        last_n: Some(positive(last_n)),
+        last_n: Some(clamped(last_n)),
         prompt_counted: true,
     })
 }
 
-/// A number that counts; below zero it is none.
-fn positive(number: i64) -> u32 {
+/// Clamps a count to the range of `u32`.
+fn clamped(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! A chain as llama.cpp's settings. Its own defaults are switched off where the chain has no such
-//! stage, and the order of the samplers is said where it is not the usual one.
+//! Converts a chain to llama.cpp's settings. llama.cpp's defaults are switched off if the chain has
+//! no such stage, and the sampler order is written if it is not the default.
 
 use super::{ADAPTIVE, PENALTIES, SAMPLERS, Words};
 use crate::decoding::filters::{Dry, Window};
@@ -10,16 +10,16 @@ use crate::interop::tools::plan::{Plan, Slot, selector_name};
 use crate::interop::tools::value::{Said, Value};
 use crate::interop::tools::{biases, modelfile};
 
-/// The largest seed; the one above it stands for chance.
-const MOST_SEED: u64 = 0xFFFF_FFFE;
+/// The largest seed; the next value requests a random one.
+const MAX_SEED: u64 = 0xFFFF_FFFE;
 
-/// The window that is written for "all": there is no word for it, and a larger one takes memory.
+/// The window to write for "all tokens", which llama.cpp can't express. A larger one costs memory.
 const LONG_WINDOW: u32 = 32_768;
 
-/// The largest count that llama.cpp reads.
-const MOST_COUNT: u32 = i32::MAX.unsigned_abs();
+/// The largest count that llama.cpp accepts.
+const MAX_COUNT: u32 = i32::MAX.unsigned_abs();
 
-/// The settings and, in sentences, what is lost.
+/// Returns the settings, and one sentence for each difference.
 pub(in super::super) fn write(
     words: Words,
     config: &GenerationConfig,
@@ -76,31 +76,31 @@ const fn mirostat(selector: Selector) -> Option<(u32, f32, f32)> {
     }
 }
 
-/// Mirostat takes the place of every sampler but the plain temperature.
+/// Mirostat replaces every sampler except logit bias and plain temperature.
 fn only_before_mirostat(plan: &mut Plan) {
     let (name, selector) = (plan.name, selector_name(plan.selector));
     plan.leave_out(|filter| {
         let stays = matches!(Slot::of(filter), Slot::Bias | Slot::Temperature);
         (!stays).then(|| {
-            format!("{name}'s {selector} has only logit bias and temperature before it; {filter} is left out")
+            format!("{name} applies only logit bias and temperature before {selector}; {filter} is left out")
         })
     });
 }
 
-/// The most likely token is a temperature of 0 there, so that no other can stand before it.
+/// llama.cpp decodes greedily at temperature 0, so another temperature can't come before it.
 fn only_one_temperature(plan: &mut Plan) {
     if plan.selector == Selector::Greedy {
         let name = plan.name;
         plan.leave_out(|filter| {
             let is_one = matches!(Slot::of(filter), Slot::Temperature | Slot::DynamicTemperature);
             is_one.then(|| {
-                format!("{name} has one temperature, and 0 stands for the most likely token; {filter} is left out")
+                format!("{name} has a single temperature, which is 0 for greedy decoding; {filter} is left out")
             })
         });
     }
 }
 
-/// More than the largest count is an error there.
+/// llama.cpp rejects larger counts.
 fn only_counts(plan: &mut Plan) {
     let name = plan.name;
     plan.leave_out(|filter| {
@@ -109,12 +109,12 @@ fn only_counts(plan: &mut Plan) {
             Filter::Dry(dry) => dry.allowed_length,
             _ => 0,
         };
-        (count > MOST_COUNT)
-            .then(|| format!("{name} counts up to {MOST_COUNT}; {filter} is left out"))
+        (count > MAX_COUNT)
+            .then(|| format!("{name} accepts integers up to {MAX_COUNT}; {filter} is left out"))
     });
 }
 
-/// The samplers by name, unless they stand in the usual order.
+/// Returns the names of the samplers in order, or `None` if it is the default order.
 fn order(plan: &Plan) -> Option<Value> {
     let mut order: Vec<usize> = Vec::new();
     for filter in &plan.filters {
@@ -177,7 +177,7 @@ fn cuts(words: Words, plan: &Plan, fields: &mut Said) {
     fields.push(("min_p", Value::from(p_of_best)));
     fields.extend(others);
     if words == Words::Server && plan.min_keep > 1 {
-        fields.push(("min_keep", Value::from(plan.min_keep.min(MOST_COUNT))));
+        fields.push(("min_keep", Value::from(plan.min_keep.min(MAX_COUNT))));
     }
 }
 
@@ -206,12 +206,12 @@ fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
     }
 }
 
-/// The number for a window, which counts the prompt there.
+/// Returns the size to write for a window. In llama.cpp, every window includes the prompt.
 fn plan_window(words: Words, slots: &[Slot], window: Window, plan: &mut Plan) -> Value {
     let last_n = match window.last_n {
         None if words == Words::Ollama => None,
         last_n => {
-            let counted = last_n.filter(|n| *n <= MOST_COUNT);
+            let counted = last_n.filter(|n| *n <= MAX_COUNT);
             Some(counted.unwrap_or(LONG_WINDOW))
         }
     };
@@ -240,7 +240,7 @@ fn dry_fields(
         _ if dry.breakers.is_empty() => Vec::new(),
         None => {
             plan.tell(format!(
-                "{name} has texts as breakers of DRY; for these tokens they need the model's vocabulary"
+                "{name} takes DRY's sequence breakers as strings: load a model to convert them from tokens"
             ));
             Vec::new()
         }
@@ -249,8 +249,8 @@ fn dry_fields(
             Texts::Named { texts, exact } => {
                 if !exact {
                     plan.tell(format!(
-                        "{name}'s DRY breaks at every token that contains a breaker's text; here only \
-                         at the tokens that were chosen"
+                        "{name}'s DRY breaks at every token that contains a breaker's text; Quartet \
+                         breaks only at the chosen tokens"
                     ));
                 }
                 texts
@@ -260,7 +260,8 @@ fn dry_fields(
     fields.push(("dry_sequence_breakers", breaker_texts(words, texts)));
 }
 
-/// "none" is the flag's word for no breakers; the JSON must hold a text, and an empty one is skipped.
+/// Formats the breakers. The flag uses "none" for no breakers. The JSON requires at least one
+/// string, and an empty one is ignored.
 fn breaker_texts(words: Words, texts: Vec<String>) -> Value {
     match words {
         Words::Flags if texts.is_empty() => Value::texts(["none"]),
@@ -270,7 +271,7 @@ fn breaker_texts(words: Words, texts: Vec<String>) -> Value {
 }
 
 fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut Said) {
-    let seed = plan.seed(config.seed, MOST_SEED);
+    let seed = plan.seed(config.seed, MAX_SEED);
     fields.extend(seed.map(|seed| ("seed", Value::from(seed))));
     let n_predict = if words == Words::Ollama {
         "num_predict"
@@ -278,12 +279,12 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
         "n_predict"
     };
     let n_tokens = config.limits.max_new_tokens;
-    if n_tokens <= MOST_COUNT as usize {
+    if n_tokens <= MAX_COUNT as usize {
         fields.push((n_predict, Value::from(n_tokens)));
     } else {
         let name = plan.name;
         plan.tell(format!(
-            "{name} counts up to {MOST_COUNT}; the limit of {n_tokens} tokens is left out"
+            "{name} accepts integers up to {MAX_COUNT}; the limit of {n_tokens} tokens is left out"
         ));
     }
     let stops = config
@@ -294,7 +295,9 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
     let (stops, lost): (Vec<&String>, Vec<&String>) =
         stops.partition(|text| words != Words::Ollama || modelfile::can_hold(text));
     for text in lost {
-        plan.tell(format!("A Modelfile can't hold the stop text {text:?}"));
+        plan.tell(format!(
+            "A Modelfile can't represent the stop sequence {text:?}"
+        ));
     }
     if !stops.is_empty() {
         fields.push(("stop", Value::texts(stops)));
@@ -305,7 +308,8 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
         fields.push(("ignore_eos", Value::Truth(true)));
         let name = plan.name;
         plan.tell(format!(
-            "{name} never draws an end-of-text token then; here it counts as any other, and writing goes on"
+            "With ignore_eos, {name} never samples an end-of-text token; Quartet treats it like any \
+             other token and continues"
         ));
     }
 }

@@ -1,5 +1,4 @@
-//! What is written can be checked against each tool's own documents, and means the same when it is
-//! read again.
+//! Exported settings match each tool's documentation, and mean the same when imported again.
 
 mod reading;
 mod round_trip;
@@ -7,7 +6,7 @@ mod writing;
 
 use crate::generation::{GenerationConfig, Limits, PaneSettings, Piece, Vocabulary};
 
-/// A pane's description as a configuration with seed 42, unless it has its own, and 200 tokens.
+/// Parses a pane's description; the default seed is 42, and the limit is 200 tokens.
 fn config(description: &str) -> GenerationConfig {
     let pane: PaneSettings = description
         .parse()
@@ -19,7 +18,7 @@ fn config(description: &str) -> GenerationConfig {
     }
 }
 
-/// Eight tokens; 1, 2, 3 and 5 contain a text at which llama.cpp's DRY breaks.
+/// Eight tokens, of which 1, 2, 3 and 5 contain one of llama.cpp's default sequence breakers.
 fn vocabulary() -> Vocabulary {
     let pieces = ["a", "\n", ".\n", ":", "b", "**", "User", " c"];
     Vocabulary::new(pieces.map(Piece::text).to_vec())

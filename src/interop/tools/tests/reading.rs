@@ -1,10 +1,10 @@
-//! Texts as people have them, and the chains that they mean.
+//! Real-world texts and the chains that they mean.
 
 use super::vocabulary;
 use crate::decoding::dialect::Dialect;
 use crate::interop::tools::{Tool, read_settings};
 
-/// The tool, the chain in one line, and the rest.
+/// Returns the tool, the chain on one line, and everything else joined.
 fn read(text: &str) -> (Tool, String, String) {
     let read = read_settings(text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut rest = Vec::new();
@@ -24,7 +24,7 @@ fn check(table: &[(&str, Tool, &str, &str)]) {
 }
 
 #[test]
-fn flags_mean_what_they_mean_in_llama_cpp() {
+fn flags_mean_the_same_as_in_llama_cpp() {
     check(&[
         (
             "--top-p 0.9",
@@ -36,33 +36,33 @@ fn flags_mean_what_they_mean_in_llama_cpp() {
             "./llama-cli -m model.gguf -c 4096 -ngl 99 --temp 0 -s 7 -n 64 \\\n  -r 'User:' --frobnicate 1",
             Tool::LlamaCpp,
             "top-k 40 › top-p 0.95 › min-p 0.05 › top token",
-            "seed 7; 64 tokens; stop [\"User:\"]; -m, -c and -ngl are not about choosing tokens; \
-             --frobnicate can't be taken over",
+            "seed 7; 64 tokens; stop [\"User:\"]; -m, -c and -ngl do not affect sampling; \
+             --frobnicate is not supported",
         ),
         (
             "llama-server -m x.gguf -fa --temp 0.3 --top-k 5",
             Tool::LlamaCpp,
             "top-k 5 › top-p 0.95 › min-p 0.05 › T 0.3",
-            "-m and -fa are not about choosing tokens",
+            "-m and -fa do not affect sampling",
         ),
         (
             "--samplers \"min_p;temperature;xtc;frob\" --min-p 0.1 --top-k 5 --temp 1.5 --xtc-probability 0.5 -s -1 -n -1",
             Tool::LlamaCpp,
             "min-p 0.1 › T 1.5 › xtc 0.5",
-            "The sampler \"frob\" is not known; --top-k 5 does nothing there, as its sampler is not listed; \
-             -s -1 stands for another seed each time; -n -1 stands for no limit; here there is always one",
+            "Unknown sampler \"frob\"; --top-k 5 has no effect because its sampler is not listed; \
+             -s -1 requests a random seed and is ignored; -n -1 means no limit, which Quartet does not support",
         ),
         (
             "--mirostat 2 --mirostat-ent 4 --top-k 5 --temp 0.7",
             Tool::LlamaCpp,
             "T 0.7 › mirostat 4 eta 0.1",
-            "--top-k 5 does nothing there, under mirostat",
+            "--top-k 5 has no effect with mirostat",
         ),
         (
             "--mirostat 2 --temp 0.8 --dynatemp-range 0.5",
             Tool::LlamaCpp,
             "T 0.8 › mirostat 5 eta 0.1",
-            "--dynatemp-range 0.5 does nothing there, under mirostat",
+            "--dynatemp-range 0.5 has no effect with mirostat",
         ),
         (
             "--sampler-seq mta --adaptive-target 0.5 --temp 1 --min-p 0.1",
@@ -74,20 +74,20 @@ fn flags_mean_what_they_mean_in_llama_cpp() {
             "--repeat-penalty 1.1 --repeat-last-n -1 --top-k 0 --top-p 1 --min-p 0 --temp 1",
             Tool::LlamaCpp,
             "repeat 1.1",
-            "--repeat-last-n -1 is taken as the whole text, as llama.cpp had it until 2026; newer versions \
-             take no number below 0",
+            "--repeat-last-n -1 is read as the whole text, as in llama.cpp before 2026; newer versions \
+             reject negative numbers",
         ),
         (
             "--grammar 'root ::= \"a\"' --top-nsigma 1 -l 13-2.5",
             Tool::LlamaCpp,
             "1 biased › top-nσ 1 › top-k 40 › top-p 0.95 › min-p 0.05 › T 0.8",
-            "--grammar can't be taken over",
+            "--grammar is not supported",
         ),
     ]);
 }
 
 #[test]
-fn what_is_off_in_a_tool_is_off_here() {
+fn settings_that_are_off_in_a_tool_are_off_here() {
     check(&[
         (
             "--top-k 0 --top-p 1.0001 --typical 1.5 --min-p -1 --xtc-probability 0.5 --xtc-threshold 1.5 --temp 0.7",
@@ -99,7 +99,7 @@ fn what_is_off_in_a_tool_is_off_here() {
             "--top-k 0 --top-p 1 --min-p 1.05 --temp 1",
             Tool::LlamaCpp,
             "min-p 1",
-            "--min-p 1.05 keeps one token there; min-p 1 is taken, which keeps its equals too",
+            "--min-p 1.05 keeps one token in llama.cpp; min-p 1 is used instead, which also keeps ties",
         ),
         (
             r#"{"top_p": 1.5, "min_p": 0, "top_k": -1, "n_predict": 9}"#,
@@ -123,38 +123,38 @@ fn what_is_off_in_a_tool_is_off_here() {
             r#"{"do_sample": false, "typical_p": 0.0, "top_p": 1.5}"#,
             Tool::Transformers,
             "top token",
-            "typical_p 0.0 does nothing there: do_sample is False, so the most likely token is taken",
+            "typical_p 0.0 has no effect because do_sample is False, so transformers decodes greedily",
         ),
     ]);
 }
 
 #[test]
-fn python_and_its_dicts_mean_what_they_mean_in_transformers() {
+fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
     check(&[
         (
             "outputs = model.generate(**inputs, do_sample=True, temperature=0.7, top_p=0.9, max_new_tokens=64, pad_token_id=tok.eos_token_id, num_beams=4)",
             Tool::Transformers,
             "T 0.7 › top-k 50 › top-p 0.9",
-            "64 tokens; pad_token_id is not about choosing tokens; num_beams can't be taken over",
+            "64 tokens; pad_token_id does not affect sampling; num_beams is not supported",
         ),
         (
             "GenerationConfig(do_sample=True, top_k=0, bad_words_ids=[[3], [4, 5]], sequence_bias={(7,): 1.0})",
             Tool::Transformers,
             "1 biased, 1 banned",
-            "[4, 5] of bad_words_ids can't be taken over: here single tokens are banned",
+            "[4, 5] in bad_words_ids is not supported: Quartet bans single tokens",
         ),
         (
             r#"{"do_sample": true, "eos_token_id": [1, 2], "temperature": 0.6, "top_k": 20, "top_p": 0.95, "transformers_version": "4.51.0"}"#,
             Tool::Transformers,
             "T 0.6 › top-k 20 › top-p 0.95",
-            "eos_token_id and transformers_version are not about choosing tokens",
+            "eos_token_id and transformers_version do not affect sampling",
         ),
         (
             "{'temperature': 0.6, 'no_repeat_ngram_size': 3, 'use_cache': True}",
             Tool::Transformers,
             "no-repeat 3 › top token",
-            "temperature 0.6 does nothing there: do_sample is not set, so the most likely token is taken; \
-             use_cache is not about choosing tokens",
+            "temperature 0.6 has no effect because do_sample is not set, so transformers decodes greedily; \
+             use_cache does not affect sampling",
         ),
         ("do_sample=True\ntop_k=5", Tool::Transformers, "top-k 5", ""),
         (
@@ -168,19 +168,19 @@ fn python_and_its_dicts_mean_what_they_mean_in_transformers() {
             "model.generate(**inputs, **gen_kwargs)",
             Tool::Transformers,
             "top token",
-            "**gen_kwargs can't be taken over",
+            "**gen_kwargs is not supported",
         ),
     ]);
 }
 
 #[test]
-fn requests_and_modelfiles_mean_what_they_mean_to_their_servers() {
+fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
     check(&[
         (
             r#"{"prompt": "Once", "n_predict": 64, "temperature": 1, "top_k": 0, "samplers": ["top_p"], "cache_prompt": true, "grammar": "x"}"#,
             Tool::LlamaServer,
             "top-p 0.95",
-            "64 tokens; cache_prompt and prompt are not about choosing tokens; grammar can't be taken over",
+            "64 tokens; cache_prompt and prompt do not affect sampling; grammar is not supported",
         ),
         (
             r#"curl http://localhost:8080/completion -d '{"min_p": 0.1, "top_k": 0, "top_p": 1.0, "temperature": null}'"#,
@@ -193,32 +193,32 @@ fn requests_and_modelfiles_mean_what_they_mean_to_their_servers() {
              PARAMETER num_ctx 4096\nPARAMETER xtc_probability 0.5\nSYSTEM \"\"\"Be\nbrief\"\"\"",
             Tool::Ollama,
             "top-k 40 › top-p 0.9 › T 0.6",
-            "stop [\"<|im_end|>\", \"User:\"]; FROM, num_ctx and SYSTEM are not about choosing tokens; \
-             xtc_probability can't be taken over",
+            "stop [\"<|im_end|>\", \"User:\"]; FROM, num_ctx and SYSTEM do not affect sampling; \
+             xtc_probability is not supported",
         ),
         (
             r#"{"model": "llama3.2", "prompt": "Hi", "options": {"top_k": 5, "temperature": 1, "num_predict": 9}}"#,
             Tool::Ollama,
             "top-k 5 › top-p 0.9",
-            "9 tokens; model and prompt are not about choosing tokens",
+            "9 tokens; model and prompt do not affect sampling",
         ),
         (
             r#"{"model": "gpt-4.1", "messages": [], "temperature": 0.7, "frequency_penalty": 0.5, "max_completion_tokens": 9, "stop": "END", "logit_bias": {"50256": -100, "13": 1}}"#,
             Tool::OpenAi,
             "1 biased, 1 banned › frequency 0.5 › T 0.7",
-            "9 tokens; stop [\"END\"]; messages and model are not about choosing tokens",
+            "9 tokens; stop [\"END\"]; messages and model do not affect sampling",
         ),
         (
             "client.chat.completions.create(model=\"gpt-4.1\", messages=messages, temperature=0, top_p=0.5, seed=3)",
             Tool::OpenAi,
             "top token",
-            "seed 3; model and messages are not about choosing tokens",
+            "seed 3; model and messages do not affect sampling",
         ),
     ]);
 }
 
 #[test]
-fn the_dialect_comes_with_the_chain() {
+fn an_imported_chain_has_the_tools_dialect() {
     for (text, dialect) in [
         ("--temp 1", Dialect::LlamaCpp),
         ("{\"n_predict\": 1}", Dialect::LlamaCpp),
@@ -240,10 +240,10 @@ fn the_dialect_comes_with_the_chain() {
 }
 
 #[test]
-fn the_breakers_of_dry_need_a_vocabulary() {
+fn dry_sequence_breakers_need_a_vocabulary() {
     let text = "--dry-multiplier 0.8 --top-k 0 --top-p 1 --min-p 0 --temp 1";
     let read = read_settings(text, None).unwrap();
-    let sentence = "The breakers of DRY, \"\\n\" \":\" \"\\\"\" \"*\", need a model's vocabulary to become tokens";
+    let sentence = "DRY's sequence breakers \"\\n\" \":\" \"\\\"\" \"*\" are ignored: load a model to convert them to tokens";
     assert_eq!(read.unread, [sentence]);
 
     let read = read_settings(text, Some(&vocabulary())).unwrap();
@@ -253,77 +253,77 @@ fn the_breakers_of_dry_need_a_vocabulary() {
 }
 
 #[test]
-fn an_error_says_what_is_wrong_where() {
+fn errors_say_what_is_wrong_and_where() {
     for (text, expected) in [
         (
             "",
-            "An empty text is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+            "Empty text is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "a story",
-            "\"a story\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+            "\"a story\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "ls --all",
-            "\"ls --all\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+            "\"ls --all\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
         (
             "llm = Llama(path)",
-            "\"llm = Llama(path)\" is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+            "\"llm = Llama(path)\" is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         ),
-        ("--temp hot", "--temp needs a number, not \"hot\""),
+        ("--temp hot", "--temp must be a number, not \"hot\""),
         (
             "--top-p -0.5",
-            "--top-p -0.5 can't be: Top-p lies between 0 and 1",
+            "--top-p -0.5 is invalid: Top-p lies between 0 and 1",
         ),
-        ("--top-k 1.5", "--top-k needs a whole number, not \"1.5\""),
+        ("--top-k 1.5", "--top-k must be an integer, not \"1.5\""),
         (
             "--mirostat 3",
-            "--mirostat 3 can't be: mirostat is 0, 1 or 2",
+            "--mirostat 3 is invalid: mirostat must be 0, 1 or 2",
         ),
         (
             "{\"top_p\": 0.9",
-            "This JSON can't be read: EOF while parsing an object at line 1 column 13",
+            "This is not valid JSON: EOF while parsing an object at line 1 column 13",
         ),
         (
             "{\"colour\": 1}",
-            "This JSON holds no setting that is known, such as temperature or top_p",
+            "This JSON contains no known setting such as temperature or top_p",
         ),
         (
             "{\"temperature\": true}",
-            "temperature needs a number, not true",
+            "temperature must be a number, not true",
         ),
         (
             "{\"temperature\": 3, \"messages\": []}",
-            "temperature 3 can't be: there it lies between 0 and 2",
+            "temperature 3 is invalid: it must be between 0 and 2",
         ),
         (
             "{\"stop\": [1]}",
-            "stop needs a text or a list of texts, not [1]",
+            "stop must be a string or a list of strings, not [1]",
         ),
         (
             "generate(do_sample=True, temperature=0.0)",
-            "temperature 0.0 can't be: there it is above 0, and do_sample=False takes the most likely token",
+            "temperature 0.0 is invalid: it must be above 0; use do_sample=False for greedy decoding",
         ),
         (
             "generate(do_sample=True, typical_p=0.0)",
-            "typical_p 0.0 can't be: there it is above 0",
+            "typical_p 0.0 is invalid: it must be above 0",
         ),
         (
             "generate(do_sample=True, top_k=-1)",
-            "top_k -1 can't be: it is 0 or more",
+            "top_k -1 is invalid: it must be 0 or more",
         ),
         (
             "generate(temperature=t)",
-            "temperature needs a number, not t",
+            "temperature must be a number, not t",
         ),
         (
             "PARAMETER top_k many",
-            "top_k needs a whole number, not \"many\"",
+            "top_k must be an integer, not \"many\"",
         ),
         (
             "PARAMETER repeat_penalty 0",
-            "repeat_penalty 0 can't be: Repetition penalty is above 0",
+            "repeat_penalty 0 is invalid: Repetition penalty is above 0",
         ),
     ] {
         assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
@@ -331,31 +331,31 @@ fn an_error_says_what_is_wrong_where() {
 }
 
 #[test]
-fn settings_of_tools_that_are_not_read_are_taken_for_no_others() {
+fn settings_of_unsupported_tools_are_rejected() {
     for (text, expected) in [
         (
             r#"{"rep_pen":1.1,"temperature":0.7,"top_p":0.9,"max_length":80,"sampler_seed":5}"#,
-            "KoboldCpp's settings are not read (rep_pen and sampler_seed); those of llama.cpp, transformers, Ollama and OpenAI are",
+            "KoboldCpp settings (rep_pen and sampler_seed) are not supported; use settings of llama.cpp, transformers, Ollama or OpenAI",
         ),
         (
             r#"{"sampler_order": [6, 0, 1, 3, 4, 2, 5]}"#,
-            "KoboldCpp's settings are not read (sampler_order); those of llama.cpp, transformers, Ollama and OpenAI are",
+            "KoboldCpp settings (sampler_order) are not supported; use settings of llama.cpp, transformers, Ollama or OpenAI",
         ),
         (
             r#"{"temperature":0.7,"top_p":0.9,"top_k":40,"repetition_penalty":1.1,"max_tokens":100}"#,
-            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
         ),
         (
             r#"{"prompt":"Once","stream":true,"temperature":0.7,"top_k":40,"repetition_penalty":1.1}"#,
-            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
         ),
         (
             "params = SamplingParams(temperature=0.8, top_p=0.95)\noutputs = llm.generate(prompts, params)",
-            "vLLM's settings are not read (SamplingParams); those of llama.cpp, transformers, Ollama and OpenAI are",
+            "vLLM settings (SamplingParams) are not supported; use settings of llama.cpp, transformers, Ollama or OpenAI",
         ),
         (
             "temperature=0.7, max_tokens=100, repetition_penalty=1.1",
-            "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without do_sample); in llama-server it is repeat_penalty",
+            "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
         ),
     ] {
         assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");

@@ -1,4 +1,5 @@
-//! What is written draws the same when it is read again, wherever nothing is said to be lost.
+//! Exported settings produce the same distribution when imported again, unless a note says
+//! otherwise.
 
 use super::{config, vocabulary};
 use crate::decoding::filters::{
@@ -14,14 +15,14 @@ use crate::interop::tools::{Tool, read_settings, write_settings};
 
 const N_TOKENS: u32 = 8;
 
-/// Numbers that are random but always the same.
+/// Reproducible random numbers.
 struct Dice {
     seed: u64,
     n_thrown: u64,
 }
 
 impl Dice {
-    /// From 0 up to, but not, 1.
+    /// A number in [0, 1).
     fn share(&mut self) -> f32 {
         self.n_thrown += 1;
         let coins = Coins {
@@ -99,7 +100,7 @@ impl Dice {
         if self.below(4) == 0 {
             chain.selector = Selector::Greedy;
         }
-        // As after a paste, so that the rules of ties are those of the tool.
+        // Half of the chains use the tool's rules for ties, as after an import.
         if self.below(2) == 0 {
             chain.rules = read_settings(&write_settings(tool, &config("greedy"), None).text, None)
                 .unwrap()
@@ -110,7 +111,7 @@ impl Dice {
     }
 }
 
-/// How likely each token is to be taken.
+/// The probability that each token is picked.
 fn outcome(chain: &ChainConfig, logits: &[f32], history: &[TokenId]) -> Vec<f64> {
     let coins = Coins {
         seed: 3,
@@ -132,11 +133,11 @@ fn outcome(chain: &ChainConfig, logits: &[f32], history: &[TokenId]) -> Vec<f64>
 }
 
 #[test]
-fn random_chains_draw_the_same_after_a_round_trip() {
+fn random_chains_keep_their_distribution_in_a_round_trip() {
     let vocabulary = vocabulary();
     let history = token_ids(&[0, 1, 4, 0, 4, 0, 7]);
     for tool in Tool::ALL {
-        let mut n_whole = 0;
+        let mut n_compared = 0;
         for seed in 0..1500 {
             let mut dice = Dice { seed, n_thrown: 0 };
             let config = GenerationConfig {
@@ -161,7 +162,7 @@ fn random_chains_draw_the_same_after_a_round_trip() {
             if written.unsaid.iter().any(is_lost) {
                 continue;
             }
-            n_whole += 1;
+            n_compared += 1;
             assert_eq!(read.unread, [""; 0], "{}", written.text);
             let logits: Vec<f32> = (0..N_TOKENS).map(|_| dice.share() * 8.0 - 4.0).collect();
             let before = outcome(&config.chain, &logits, &history);
@@ -176,8 +177,8 @@ fn random_chains_draw_the_same_after_a_round_trip() {
                 );
             }
         }
-        // Otherwise nearly nothing would have been compared.
-        assert!(n_whole > 250, "{tool:?}: {n_whole}");
+        // Make sure that enough chains were compared.
+        assert!(n_compared > 250, "{tool:?}: {n_compared}");
     }
 }
 
@@ -246,7 +247,7 @@ fn a_chain_keeps_its_stages_its_order_and_its_selector() {
 }
 
 #[test]
-fn stop_texts_come_back() {
+fn stop_sequences_survive_a_round_trip() {
     let stop_strings: Vec<String> = ["\n\n", "User:", "say \"it's\"", "\\n"]
         .map(String::from)
         .to_vec();

@@ -1,4 +1,4 @@
-//! Golden texts, one table for each tool, and what is said of the rest.
+//! Golden texts, one table per tool, and the notes on what they can't express.
 
 use super::{config, vocabulary};
 use crate::generation::{EndOfText, Limits};
@@ -15,7 +15,7 @@ fn check(tool: Tool, table: &[(&str, &str)]) {
 }
 
 #[test]
-fn llama_cpp_has_its_defaults_switched_off_and_its_order_said() {
+fn llama_cpp_flags_switch_off_defaults_and_state_the_order() {
     check(
         Tool::LlamaCpp,
         &[
@@ -57,7 +57,7 @@ fn llama_cpp_has_its_defaults_switched_off_and_its_order_said() {
 }
 
 #[test]
-fn llama_server_has_the_same_as_json() {
+fn llama_server_settings_are_json() {
     check(
         Tool::LlamaServer,
         &[(
@@ -72,7 +72,7 @@ fn llama_server_has_the_same_as_json() {
 }
 
 #[test]
-fn transformers_has_a_call_in_python() {
+fn transformers_settings_are_a_python_call() {
     check(
         Tool::Transformers,
         &[
@@ -95,7 +95,7 @@ fn transformers_has_a_call_in_python() {
 }
 
 #[test]
-fn ollama_has_one_parameter_in_each_line() {
+fn ollama_settings_have_one_parameter_per_line() {
     check(
         Tool::Ollama,
         &[(
@@ -108,7 +108,7 @@ fn ollama_has_one_parameter_in_each_line() {
 }
 
 #[test]
-fn openai_has_temperature_top_p_penalties_and_biases() {
+fn openai_settings_are_temperature_top_p_penalties_and_biases() {
     check(
         Tool::OpenAi,
         &[
@@ -126,7 +126,7 @@ fn openai_has_temperature_top_p_penalties_and_biases() {
 }
 
 #[test]
-fn stop_texts_survive_each_tools_quotes() {
+fn stop_sequences_are_quoted_for_each_tool() {
     let mut config = config("greedy");
     config.limits = Limits {
         max_new_tokens: 5,
@@ -160,7 +160,7 @@ fn stop_texts_survive_each_tools_quotes() {
 }
 
 #[track_caller]
-fn check_told(table: &[(Tool, &str, &str)]) {
+fn check_notes(table: &[(Tool, &str, &str)]) {
     for (tool, description, expected) in table {
         let unsaid = write_settings(*tool, &config(description), Some(&vocabulary())).unsaid;
         assert!(
@@ -171,8 +171,8 @@ fn check_told(table: &[(Tool, &str, &str)]) {
 }
 
 #[test]
-fn transformers_takes_its_own_order_and_windows() {
-    check_told(&[
+fn the_order_and_windows_of_transformers_are_noted() {
+    check_notes(&[
         (
             Tool::Transformers,
             "top-p 0.9, temp 0.7",
@@ -196,7 +196,7 @@ fn transformers_takes_its_own_order_and_windows() {
         (
             Tool::Transformers,
             "typical-p 0.9, greedy",
-            "transformers passes over typical-p where it takes the most likely token; typical-p 0.9 is left out",
+            "transformers ignores typical-p in greedy decoding; typical-p 0.9 is left out",
         ),
         (
             Tool::Transformers,
@@ -207,22 +207,22 @@ fn transformers_takes_its_own_order_and_windows() {
 }
 
 #[test]
-fn what_a_tool_would_refuse_is_left_out() {
-    check_told(&[
+fn values_that_a_tool_would_reject_are_left_out() {
+    check_notes(&[
         (
             Tool::Transformers,
             "typical-p 0",
-            "transformers takes a typical-p above 0; typical-p 0 is left out",
+            "transformers requires a typical-p above 0; typical-p 0 is left out",
         ),
         (
             Tool::LlamaCpp,
             "top-k 3000000000",
-            "llama.cpp counts up to 2147483647; top-k 3000000000 is left out",
+            "llama.cpp accepts integers up to 2147483647; top-k 3000000000 is left out",
         ),
         (
             Tool::LlamaServer,
             "dry 1 base 2 allowed 3000000000",
-            "llama-server counts up to 2147483647; dry 1 is left out",
+            "llama-server accepts integers up to 2147483647; dry 1 is left out",
         ),
         (
             Tool::LlamaCpp,
@@ -238,12 +238,12 @@ fn what_a_tool_would_refuse_is_left_out() {
         (
             Tool::Transformers,
             0,
-            "transformers takes a limit of 1 token or more; 0 is left out",
+            "transformers requires a limit of at least 1 token; 0 is left out",
         ),
         (
             Tool::Ollama,
             3_000_000_000,
-            "Ollama counts up to 2147483647; the limit of 3000000000 tokens is left out",
+            "Ollama accepts integers up to 2147483647; the limit of 3000000000 tokens is left out",
         ),
     ] {
         config.limits.max_new_tokens = n_tokens;
@@ -256,8 +256,8 @@ fn what_a_tool_would_refuse_is_left_out() {
 }
 
 #[test]
-fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
-    check_told(&[
+fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
+    check_notes(&[
         (
             Tool::LlamaCpp,
             "top-k 5, top-k 3",
@@ -291,12 +291,12 @@ fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
         (
             Tool::LlamaCpp,
             "min-p 0.1, mirostat 5",
-            "llama.cpp's mirostat v2 has only logit bias and temperature before it; min-p 0.1 is left out",
+            "llama.cpp applies only logit bias and temperature before mirostat v2; min-p 0.1 is left out",
         ),
         (
             Tool::LlamaCpp,
             "temp 0.7, typical-p 0.9, greedy",
-            "llama.cpp has one temperature, and 0 stands for the most likely token; T 0.7 is left out",
+            "llama.cpp has a single temperature, which is 0 for greedy decoding; T 0.7 is left out",
         ),
         (
             Tool::LlamaCpp,
@@ -321,7 +321,7 @@ fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
         (
             Tool::LlamaCpp,
             "dry 1 breakers 1",
-            "llama.cpp's DRY breaks at every token that contains a breaker's text; here only at the tokens that were chosen",
+            "llama.cpp's DRY breaks at every token that contains a breaker's text; Quartet breaks only at the chosen tokens",
         ),
         (
             Tool::LlamaServer,
@@ -332,8 +332,8 @@ fn llama_cpp_lacks_some_stages_and_has_one_of_each() {
 }
 
 #[test]
-fn ollama_and_openai_lack_most_stages() {
-    check_told(&[
+fn stages_that_ollama_and_openai_lack_are_noted() {
+    check_notes(&[
         (
             Tool::Ollama,
             "xtc 0.5",
@@ -352,7 +352,7 @@ fn ollama_and_openai_lack_most_stages() {
         (
             Tool::OpenAi,
             "temp 3",
-            "OpenAI takes a temperature from 0 to 2; 2 is written for 3",
+            "OpenAI accepts a temperature from 0 to 2; 3 becomes 2",
         ),
         (
             Tool::OpenAi,
@@ -368,7 +368,7 @@ fn ollama_and_openai_lack_most_stages() {
 }
 
 #[test]
-fn what_can_be_said_is_not_told() {
+fn settings_that_can_be_expressed_need_no_note() {
     use Tool::{LlamaCpp, Ollama, OpenAi, Transformers};
     let draws = |tool| format!("{tool} tosses other coins: seed 42 gives other draws there");
     for (tool, description, expected) in [

@@ -1,4 +1,4 @@
-//! Which tool a text is meant for, and what it means there.
+//! Detects which tool a text is for, and imports its settings.
 
 use super::fields::{Field, Fields};
 use super::llama::{self, Words};
@@ -7,7 +7,7 @@ use super::{ReadSettings, Tool, flags, modelfile, openai, python, transformers};
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
 
-/// The settings of llama-server's JSON, beside those of [`openai::NAMES`].
+/// The settings of llama-server's JSON, in addition to [`openai::NAMES`].
 const SERVER: [&str; 26] = [
     "adaptive_decay",
     "adaptive_target",
@@ -37,8 +37,9 @@ const SERVER: [&str; 26] = [
     "xtc_threshold",
 ];
 
-/// Fields of llama-server's JSON about other things, beside those of [`openai::OTHERS`].
-const SERVER_OTHERS: [&str; 14] = [
+/// Fields of llama-server's JSON that do not affect sampling, in addition to
+/// [`openai::UNRELATED`].
+const SERVER_UNRELATED: [&str; 14] = [
     "cache_prompt",
     "chat_template_kwargs",
     "id_slot",
@@ -55,8 +56,8 @@ const SERVER_OTHERS: [&str; 14] = [
     "verbose",
 ];
 
-/// Ollama's parameters and instructions about other things.
-const OLLAMA_OTHERS: [&str; 23] = [
+/// Ollama's parameters and instructions that do not affect sampling.
+const OLLAMA_UNRELATED: [&str; 23] = [
     "ADAPTER",
     "DRAFT",
     "FROM",
@@ -82,7 +83,7 @@ const OLLAMA_OTHERS: [&str; 23] = [
     "use_mmap",
 ];
 
-/// Names that only `KoboldCpp` has.
+/// Names that only `KoboldCpp` uses.
 const KOBOLD: [&str; 5] = [
     "rep_pen",
     "rep_pen_range",
@@ -91,47 +92,47 @@ const KOBOLD: [&str; 5] = [
     "sampler_seed",
 ];
 
-/// Names that llama-server has and other servers of `OpenAI`'s API do not.
+/// Names that llama-server uses and other OpenAI-compatible servers do not.
 const ONLY_SERVER: [&str; 4] = ["n_predict", "repeat_last_n", "repeat_penalty", "samplers"];
 
-/// Reads settings that were written for a tool, which is recognised from the text itself: a command
-/// line, JSON, a Python call or dict, or a Modelfile. An error is a sentence that says what was
-/// expected, or what is wrong where.
+/// Imports settings that were written for a tool: a command line, JSON, a Python call or dict, or a
+/// Modelfile. The tool is detected from the text. An error says what is wrong, or what was
+/// expected.
 pub fn read_settings(text: &str, vocabulary: Option<&Vocabulary>) -> Result<ReadSettings, String> {
     let text = unfenced(text);
-    let (tool, fields) = recognised(&text)?;
+    let (tool, fields) = detect(&text)?;
     match tool {
         Tool::LlamaCpp => {
             let mut fields = Fields::new(fields);
             let chain = llama::read(Words::Flags, &mut fields, vocabulary)?;
             let names = ["n_predict", "stop"];
-            finished(tool, chain, names, fields, flags::is_about_others)
+            finish(tool, chain, names, fields, flags::is_unrelated)
         }
         Tool::LlamaServer => {
             let mut fields = Fields::new(with_n_predict(fields));
             let chain = llama::read(Words::Server, &mut fields, vocabulary)?;
-            let about_others =
-                |name: &str| SERVER_OTHERS.contains(&name) || openai::OTHERS.contains(&name);
-            finished(tool, chain, ["n_predict", "stop"], fields, about_others)
+            let is_unrelated =
+                |name: &str| SERVER_UNRELATED.contains(&name) || openai::UNRELATED.contains(&name);
+            finish(tool, chain, ["n_predict", "stop"], fields, is_unrelated)
         }
         Tool::Ollama => read_ollama(fields, vocabulary),
         Tool::Transformers => {
             let mut fields = Fields::new(fields);
             let chain = transformers::read(&mut fields)?;
             let names = ["max_new_tokens", "stop_strings"];
-            let about_others = |name: &str| transformers::OTHERS.contains(&name);
-            finished(tool, chain, names, fields, about_others)
+            let is_unrelated = |name: &str| transformers::UNRELATED.contains(&name);
+            finish(tool, chain, names, fields, is_unrelated)
         }
         Tool::OpenAi => {
             let mut fields = Fields::new(with_max_tokens(fields));
             let chain = openai::read(&mut fields)?;
-            let about_others = |name: &str| openai::OTHERS.contains(&name);
-            finished(tool, chain, ["max_tokens", "stop"], fields, about_others)
+            let is_unrelated = |name: &str| openai::UNRELATED.contains(&name);
+            finish(tool, chain, ["max_tokens", "stop"], fields, is_unrelated)
         }
     }
 }
 
-/// Ollama refuses parameters that llama.cpp would know.
+/// Ollama supports fewer parameters than llama.cpp, so the others are reported and not imported.
 fn read_ollama(
     fields: Vec<Field>,
     vocabulary: Option<&Vocabulary>,
@@ -143,30 +144,33 @@ fn read_ollama(
     if fields.names("mirostat") {
         let written = fields.as_written("mirostat");
         fields.unread.push(format!(
-            "{written} was a parameter of Ollama once; newer versions refuse it"
+            "{written} only works in old versions of Ollama; current ones reject it"
         ));
     }
-    let about_others = |name: &str| OLLAMA_OTHERS.contains(&name);
-    let mut read = finished(
+    let is_unrelated = |name: &str| OLLAMA_UNRELATED.contains(&name);
+    let mut read = finish(
         Tool::Ollama,
         chain,
         ["num_predict", "stop"],
         fields,
-        about_others,
+        is_unrelated,
     )?;
     let mut others = Fields::new(others);
-    others.tell_rest(about_others);
+    others.report_rest(is_unrelated);
     read.unread.extend(others.unread);
     Ok(read)
 }
 
-fn finished(
+/// Reads seed and limits, and reports whatever is left. `limits` names the token limit and the stop
+/// sequences.
+fn finish(
     tool: Tool,
     chain: ChainConfig,
-    [most, stop]: [&str; 2],
+    limits: [&str; 2],
     mut fields: Fields,
-    about_others: impl Fn(&str) -> bool,
+    is_unrelated: impl Fn(&str) -> bool,
 ) -> Result<ReadSettings, String> {
+    let [max_tokens, stop] = limits;
     let mut read = ReadSettings {
         tool,
         chain,
@@ -175,32 +179,32 @@ fn finished(
         stop_strings: fields.texts(stop)?,
         unread: Vec::new(),
     };
-    if let Some(seed) = fields.whole("seed")? {
+    if let Some(seed) = fields.integer("seed")? {
         let is_llama = matches!(tool, Tool::LlamaCpp | Tool::LlamaServer);
         read.seed = u64::try_from(seed).ok();
         if read.seed.is_none() || (is_llama && seed == i64::from(u32::MAX)) {
             let written = fields.as_written("seed");
             fields
                 .unread
-                .push(format!("{written} stands for another seed each time"));
+                .push(format!("{written} requests a random seed and is ignored"));
             read.seed = None;
         }
     }
-    if let Some(n_tokens) = fields.whole(most)? {
+    if let Some(n_tokens) = fields.integer(max_tokens)? {
         read.max_new_tokens = usize::try_from(n_tokens).ok();
         if read.max_new_tokens.is_none() {
-            let written = fields.as_written(most);
+            let written = fields.as_written(max_tokens);
             fields.unread.push(format!(
-                "{written} stands for no limit; here there is always one"
+                "{written} means no limit, which Quartet does not support"
             ));
         }
     }
-    fields.tell_rest(about_others);
+    fields.report_rest(is_unrelated);
     read.unread = fields.unread;
     Ok(read)
 }
 
-/// llama-server takes `OpenAI`'s names for its own.
+/// Renames `OpenAI`'s fields, which llama-server accepts too.
 fn with_n_predict(mut fields: Vec<Field>) -> Vec<Field> {
     for field in &mut fields {
         if matches!(field.name.as_str(), "max_tokens" | "max_completion_tokens") {
@@ -219,7 +223,8 @@ fn with_max_tokens(mut fields: Vec<Field>) -> Vec<Field> {
     fields
 }
 
-fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
+/// Detects the tool, and parses the text into fields.
+fn detect(text: &str) -> Result<(Tool, Vec<Field>), String> {
     if text.starts_with('{') {
         return object(text);
     }
@@ -227,12 +232,12 @@ fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
         return object(&body);
     }
     if python::has_call(text, "SamplingParams") {
-        let sentence = "vLLM's settings are not read (SamplingParams); those of llama.cpp, \
-                        transformers, Ollama and OpenAI are";
-        return Err(sentence.to_owned());
+        let message = "vLLM settings (SamplingParams) are not supported; use settings of \
+                       llama.cpp, transformers, Ollama or OpenAI";
+        return Err(message.to_owned());
     }
     let begins_as_command = text.starts_with(['-', '.', '/']) || text.starts_with("llama");
-    if !begins_as_command && modelfile::is_meant(text) {
+    if !begins_as_command && modelfile::is_modelfile(text) {
         return Ok((Tool::Ollama, modelfile::read(text)?));
     }
     if !begins_as_command && let Some(keywords) = python::calls(text) {
@@ -244,25 +249,25 @@ fn recognised(text: &str) -> Result<(Tool, Vec<Field>), String> {
         };
         return Ok((tool, fields_of(keywords)));
     }
-    if flags::is_meant(text) {
+    if flags::is_command_line(text) {
         return Ok((Tool::LlamaCpp, flags::read(text)?));
     }
     let is_known = |(name, _): &(String, Value)| transformers::NAMES.contains(&name.as_str());
     if let Some(keywords) = python::keywords(text).filter(|all| all.iter().any(is_known)) {
         let fields = fields_of(keywords);
         return match foreign(&fields, Tool::Transformers) {
-            Some(sentence) => Err(sentence),
+            Some(message) => Err(message),
             None => Ok((Tool::Transformers, fields)),
         };
     }
     Err(format!(
-        "{} is not understood; llama.cpp flags are expected (--temp 0.7), or JSON, or a Python call \
-         (generate(temperature=0.7)), or a Modelfile (PARAMETER temperature 0.7)",
+        "{} is not recognized; enter llama.cpp flags (--temp 0.7), JSON, a Python call \
+         (generate(temperature=0.7)) or a Modelfile (PARAMETER temperature 0.7)",
         beginning(text)
     ))
 }
 
-/// JSON, or what Python makes of braces.
+/// Parses JSON or a Python dict.
 fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
     let entries = match serde_json::from_str::<serde_json::Value>(text) {
         Ok(json) => match Value::from(json) {
@@ -273,14 +278,14 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
             _ => Vec::new(),
         },
         Err(error) => {
-            python::dict(text).ok_or_else(|| format!("This JSON can't be read: {error}"))?
+            python::dict(text).ok_or_else(|| format!("This is not valid JSON: {error}"))?
         }
     };
     let mut fields = Vec::new();
     let mut has_options = false;
     for (name, value) in entries {
         match value {
-            // A request to Ollama has its parameters one level down.
+            // A request to Ollama nests its parameters in `options`.
             Value::Map(options) if name == "options" => {
                 has_options = true;
                 let options = options.into_iter();
@@ -297,12 +302,12 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
     Ok((tool, fields))
 }
 
-/// The tool that knows the most of these names; of equals the one that is most often meant.
+/// Returns the tool that knows most of these names. A tie goes to the most common tool.
 fn tool_of(fields: &[Field]) -> Result<Tool, String> {
-    let openai = [&openai::NAMES[..], &openai::OTHERS].concat();
-    let server = [&openai[..], &SERVER, &SERVER_OTHERS].concat();
-    let transformers = [&transformers::NAMES[..], &transformers::OTHERS].concat();
-    let ollama = [&llama::OLLAMA_NAMES[..], &OLLAMA_OTHERS].concat();
+    let openai = [&openai::NAMES[..], &openai::UNRELATED].concat();
+    let server = [&openai[..], &SERVER, &SERVER_UNRELATED].concat();
+    let transformers = [&transformers::NAMES[..], &transformers::UNRELATED].concat();
+    let ollama = [&llama::OLLAMA_NAMES[..], &OLLAMA_UNRELATED].concat();
     let n_known = |names: &[&str]| {
         let is_known = |field: &&Field| names.contains(&field.name.as_str());
         fields.iter().filter(is_known).count()
@@ -319,22 +324,23 @@ fn tool_of(fields: &[Field]) -> Result<Tool, String> {
         }
     }
     match (foreign(fields, best.0), best) {
-        (Some(sentence), _) => Err(sentence),
+        (Some(message), _) => Err(message),
         (None, (_, 0)) => {
-            Err("This JSON holds no setting that is known, such as temperature or top_p".to_owned())
+            Err("This JSON contains no known setting such as temperature or top_p".to_owned())
         }
         (None, (tool, _)) => Ok(tool),
     }
 }
 
-/// Why these are the settings of a tool that is not read, however many of their names another knows
-/// too: its defaults, and the settings it lacks, would change what they mean.
+/// Returns an error message if the settings are for an unsupported tool. Another tool may know many
+/// of the names, but its defaults and missing settings would change their meaning.
 fn foreign(fields: &[Field], guessed: Tool) -> Option<String> {
     let names = |name: &str| fields.iter().any(|field| field.name == name);
     let kobold: Vec<&str> = KOBOLD.into_iter().filter(|name| names(name)).collect();
     if !kobold.is_empty() {
         return Some(format!(
-            "KoboldCpp's settings are not read ({}); those of llama.cpp, transformers, Ollama and OpenAI are",
+            "KoboldCpp settings ({}) are not supported; use settings of llama.cpp, transformers, \
+             Ollama or OpenAI",
             listed(&kobold)
         ));
     }
@@ -342,13 +348,13 @@ fn foreign(fields: &[Field], guessed: Tool) -> Option<String> {
     let is_guess = guessed == Tool::LlamaServer && !ONLY_SERVER.into_iter().any(names);
     let is_vllm = names("repetition_penalty") && !names("do_sample") && (is_request || is_guess);
     is_vllm.then(|| {
-        "vLLM's settings are not read, nor those of text-generation-webui (repetition_penalty without \
-         do_sample); in llama-server it is repeat_penalty"
+        "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not \
+         supported; llama-server calls it repeat_penalty"
             .to_owned()
     })
 }
 
-/// The JSON that a `curl` command sends.
+/// Returns the JSON that a `curl` command sends.
 fn request_body(text: &str) -> Option<String> {
     let command = text.trim_start_matches(['$', ' ']);
     if !command.starts_with("curl ") {
@@ -369,7 +375,7 @@ fn fields_of(keywords: Vec<(String, Value)>) -> Vec<Field> {
     keywords.into_iter().map(field).collect()
 }
 
-/// Without the fences of Markdown around it.
+/// Removes Markdown fences and a byte order mark.
 fn unfenced(text: &str) -> String {
     let is_fence = |line: &&str| !line.trim_start().starts_with("```");
     let lines: Vec<&str> = text.lines().filter(is_fence).collect();
@@ -382,7 +388,7 @@ fn unfenced(text: &str) -> String {
 
 fn beginning(text: &str) -> String {
     if text.is_empty() {
-        return "An empty text".to_owned();
+        return "Empty text".to_owned();
     }
     let beginning: String = text.chars().take(40).collect();
     format!("{beginning:?}")

@@ -1,13 +1,13 @@
-//! The row of a token that was drawn from below all that were recorded.
+//! The row of a drawn token that is not among the recorded candidates.
 
 use super::{XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, Selector, StageReport, Trace};
 
-/// Follows the drawn token from its probability before the chain to that after it.
+/// Reconstructs the drawn token's probability after each stage.
 ///
-/// No stage can have cut it. A stage that only cuts leaves its share of any other kept token's
-/// probability as it was, and a temperature T takes the T-th root of that share; after any other
-/// stage it is not known, but for the last one.
+/// No stage can have cut it. A stage that only cuts preserves the ratio of its probability to that
+/// of any other kept token, and a temperature T takes the T-th root of that ratio. After any other
+/// stage the probability is unknown, except after the last one, where it was recorded.
 pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> XrayRow {
     let mut cells = Vec::new();
     let mut last = Some(trace.raw_prob);
@@ -28,12 +28,12 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
             XrayPlace::Selector(_) => XrayCell::Kept(trace.draw.prob),
         });
     }
-    let at_the_end = columns.iter().rposition(|column| match &column.at {
+    let last_active = columns.iter().rposition(|column| match &column.at {
         XrayPlace::Model | XrayPlace::Selector(_) => true,
         XrayPlace::Stage { stage, .. } => stage.enabled,
     });
-    // Of a greedy draw that probability is 1, and not what the last stage left.
-    if let Some(cell) = at_the_end
+    // A greedy draw records probability 1, which is not what the last stage left.
+    if let Some(cell) = last_active
         .filter(|at| *at > 0 && selector != Selector::Greedy)
         .and_then(|at| cells.get_mut(at))
     {
@@ -47,7 +47,7 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
     }
 }
 
-/// Its probability after a stage, by its share of that of a recorded token which is still there.
+/// Returns its probability after a stage, from its ratio to a recorded token that the stage kept.
 fn prob_after(
     prob: f64,
     trace: &Trace,
@@ -60,11 +60,11 @@ fn prob_after(
         Some(before) => f64::from(before.head_probs.get(at).copied().flatten()?),
         None => trace.raw.head.get(at)?.prob,
     };
-    let share = prob / other_before;
-    let share = match &*after.filter {
-        filter if filter.is_neutral() || filter.cuts() => share,
-        Filter::Temperature(heat) => share.powf(1.0 / f64::from(heat.temperature)),
+    let ratio = prob / other_before;
+    let ratio = match &*after.filter {
+        filter if filter.is_neutral() || filter.cuts() => ratio,
+        Filter::Temperature(filter) => ratio.powf(1.0 / f64::from(filter.temperature)),
         _ => return None,
     };
-    Some(share * f64::from(other_after))
+    Some(ratio * f64::from(other_after))
 }
