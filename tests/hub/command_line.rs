@@ -109,7 +109,7 @@ fn a_choice_that_is_missing_is_a_matter_of_the_arguments() {
     let output = quartet(&bench, &["download", "fox/missing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).ends_with(
-        "error: there is no repository fox/missing on the Hub, or it is private and HF_TOKEN does not open it\n"
+        "error: the Hub has no repository fox/missing, or it is private; check the name or set HF_TOKEN\n"
     ));
 }
 
