@@ -48,7 +48,7 @@ impl Bench {
         }
     }
 
-    /// Quick to lose patience and to try again.
+    /// Times out and retries quickly.
     pub fn config(&self) -> HubConfig {
         HubConfig {
             endpoint: Some(self.server.endpoint()),

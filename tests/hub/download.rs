@@ -331,7 +331,7 @@ fn pause_after_two_pieces(bench: &Bench) -> Outcome {
     outcome
 }
 
-/// So that a user has time to think after the second piece.
+/// So that a user has time to think after the second range.
 fn third_piece_hangs(bench: &Bench) {
     let on_time = Fault::Late(Duration::ZERO);
     bench.server.fail("GET /cdn", on_time.clone());

@@ -62,7 +62,7 @@ fn what_passes_is_told_and_tried_again() {
     ];
     for (fault, sentence) in rows {
         let bench = Bench::new();
-        // The second piece is the one that meets it.
+        // The second range meets the fault.
         bench.server.fail("GET /cdn", Fault::Late(Duration::ZERO));
         bench.server.fail("GET /cdn", fault.clone());
         let (outcome, waits) = download_with(&bench, |_| ());

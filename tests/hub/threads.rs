@@ -13,7 +13,7 @@ fn start(bench: &Bench) -> Downloads {
     Downloads::start(bench.config(), || ())
 }
 
-/// A download that hangs after its first piece.
+/// A download that hangs after its first range.
 fn hanging(bench: &Bench) -> Downloads {
     for fault in [Fault::Late(Duration::ZERO), Fault::Silence] {
         bench.server.fail("GET /cdn", fault);
