@@ -49,11 +49,12 @@ fn a_model_is_found_downloaded_and_listed() {
         .join("hub/models--fox--tiny-GGUF/snapshots");
     let path = path.join(COMMIT).join(LARGE).display().to_string();
     assert_eq!(text(&brought.stdout), format!("{path}\n"));
-    let told = text(&brought.stderr);
+    let progress = text(&brought.stderr);
     assert!(
-        told.lines()
-            .any(|line| line.starts_with("Checking tiny-Q8_0.gguf")),
-        "{told}"
+        progress
+            .lines()
+            .any(|line| line.starts_with("Verifying tiny-Q8_0.gguf")),
+        "{progress}"
     );
 
     let listed = text(&quartet(&bench, &["models"]).stdout);
