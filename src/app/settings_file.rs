@@ -32,7 +32,8 @@ pub(super) struct LoadedSettings {
     pub error: Option<String>,
 }
 
-/// Reads the settings in this folder. `older` are those that an earlier version kept background.
+/// Loads the settings from this folder. `legacy` are the settings of an earlier version, used if
+/// there is no file.
 pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
     let path = folder.join(NAME);
     let json = match fs::read(&path) {
