@@ -1,10 +1,10 @@
-//! What four panes cost a frame while they stream: layout, painting and tessellation on one thread.
+//! Measures the frame time of four streaming panes: layout, painting and tessellation on one thread.
 //!
-//! `cargo bench --bench token_text` prints mean milliseconds a frame for texts of several lengths.
-//! The cost must not grow with the length, because what is out of sight is not touched; but for a
-//! frame in which the panes have a new width, and all is laid out anew.
+//! `cargo bench --bench token_text` prints the mean milliseconds per frame for several text lengths.
+//! The time must not grow with the length, because invisible text is not touched. The exception is a
+//! frame in which the panes have a new width, which lays out all of the text again.
 
-#![expect(clippy::print_stdout, reason = "its output is its purpose")]
+#![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use quartet::ui::theme::Theme;
 use quartet::ui::token_text::{TokenTextInput, TokenView};
 
 const N_PANES: usize = 4;
-/// A pane's, in points.
+/// The width of a pane, in points.
 const WIDTH: f32 = 308.0;
 const N_FRAMES: usize = 200;
 const N_NEW_WIDTHS: usize = 20;
@@ -31,14 +31,14 @@ fn main() {
         let (streaming, idle) = (mean_ms(n_tokens, 1), mean_ms(n_tokens, 0));
         let resized = resized_ms(n_tokens);
         println!(
-            "{n_tokens:6} tokens a pane: {streaming:6.2} ms a frame that brings each pane a token, \
-             {idle:6.2} ms a frame that brings none, {resized:6.2} ms one that brings a new width"
+            "{n_tokens:6} tokens per pane: {streaming:6.2} ms per frame with a new token in each pane, \
+             {idle:6.2} ms without new tokens, {resized:6.2} ms with a new width"
         );
     }
 }
 
-/// The mean time of a frame, in milliseconds, of panes that hold `n_tokens` and get `n_new` more
-/// with each frame.
+/// Returns the mean frame time in milliseconds of panes that hold `n_tokens` and receive `n_new`
+/// more in each frame.
 fn mean_ms(n_tokens: usize, n_new: usize) -> f64 {
     let whole = generation(n_tokens + N_FRAMES * n_new);
     let mut growing = whole.clone();
@@ -59,7 +59,7 @@ fn mean_ms(n_tokens: usize, n_new: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0 / N_FRAMES as f64
 }
 
-/// The mean time of a frame, in milliseconds, in which the panes have another width than before.
+/// Returns the mean time in milliseconds of a frame in which the panes change their width.
 fn resized_ms(n_tokens: usize) -> f64 {
     let generation = generation(n_tokens);
     let ctx = Context::default();

@@ -1,43 +1,42 @@
 //! Quartet: one prompt, four decodings, token by token.
 //!
-//! The modules stand in reading order; each may name only those above it in this list
-//! (`tests/architecture.rs` holds that).
+//! The modules are listed in reading order. `tests/architecture.rs` says which module may use which.
 
 /// CPU SIMD kernels.
 pub mod kernels;
 
-/// Logits in, one token out.
+/// Sampling: logits in, one token out.
 pub mod decoding;
 
-/// What was asked and what happened.
+/// The record of a generation: what was asked and what happened.
 pub mod generation;
 
 /// Figures and explanations computed from the record.
 pub mod analysis;
 
-/// Tokens and tensors.
+/// Models: loading, tokenizer, forward pass, KV cache and sessions.
 pub mod engine;
 
-/// Models from the Hugging Face Hub: found, downloaded and listed.
+/// Search, download and listing of models from the Hugging Face Hub.
 pub mod hub;
 
-/// The engine's thread, and what is said across its border.
+/// The engine and download threads, and their message protocol.
 pub mod worker;
 
-/// Settings as text, in both directions.
+/// Conversion of settings to and from text.
 pub mod interop;
 
-/// Runs as files.
+/// Export of runs to files.
 pub mod export;
 
-/// All that the window shows, without a window.
+/// Everything the window shows, without a window.
 pub mod state;
 
-/// Drawing and nothing else.
+/// Drawing, and nothing else.
 pub mod ui;
 
-/// The window.
+/// The desktop window.
 pub mod app;
 
-/// The commands that need no window.
+/// The command line.
 pub mod cli;

@@ -1,4 +1,4 @@
-//! Starts Quartet: the window, or the command that was given.
+//! Runs the command line, which opens the window if no command is given.
 
 use std::process::ExitCode;
 

@@ -1,17 +1,17 @@
-//! The shape of the code: which module may name which, which foreign crate may stand where, and the
-//! few habits that a reader relies on. A line in a table here is an architecture decision.
+//! Checks the structure of the code: which module may use which, where each external crate may be
+//! used, and a few conventions. Each line in the tables here is an architecture decision.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a test that fails may panic, in a helper too"
+    reason = "a failing test may panic, also in its helpers"
 )]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The module on the left may name itself and those on the right.
-const MAY_NAME: &[(&str, &[&str])] = &[
+/// The module on the left may use itself and those on the right.
+const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("kernels", &[]),
     ("decoding", &["kernels"]),
     ("generation", &["decoding"]),
@@ -78,8 +78,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("main", &["app", "cli"]),
 ];
 
-/// A foreign crate, and the only modules that may name it.
-const AT_HOME: &[(&str, &[&str])] = &[
+/// An external crate, and the only modules that may use it.
+const CRATE_USERS: &[(&str, &[&str])] = &[
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),
     ("candle_transformers", &["engine"]),
@@ -103,8 +103,8 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("tempfile", &["export"]),
 ];
 
-/// Files that may hold `unsafe`, each for a reason that stands in it.
-const MAY_BE_UNSAFE: &[&str] = &[
+/// Files that may contain `unsafe`, each with a justification in the file.
+const UNSAFE_FILES: &[&str] = &[
     "kernels/attention/prefetch.rs",
     "kernels/avx2/dot.rs",
     "kernels/avx2/memory.rs",
@@ -117,19 +117,19 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "kernels/thread_pool.rs",
 ];
 
-/// Names that say what a file is and not what it is about.
+/// File names that state a kind instead of a topic.
 const KIND_NAMES: &[&str] = &["common", "helpers", "misc", "types", "util", "utils"];
 
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 
 #[test]
-fn a_module_names_only_what_stands_below_it() {
-    for (module, below) in MAY_NAME {
+fn modules_use_only_lower_modules() {
+    for (module, below) in ALLOWED_USES {
         for (path, code) in code_of(module) {
-            for named in modules_named_in(&code) {
+            for used in modules_used_in(&code) {
                 assert!(
-                    named == *module || below.contains(&named.as_str()),
-                    "{}: `{module}` must not name `{named}`",
+                    used == *module || below.contains(&used.as_str()),
+                    "{}: `{module}` must not use `{used}`",
                     path.display(),
                 );
             }
@@ -138,15 +138,15 @@ fn a_module_names_only_what_stands_below_it() {
 }
 
 #[test]
-fn the_state_knows_only_the_protocol_of_the_worker() {
+fn the_state_uses_only_the_protocol_of_the_worker() {
     for (path, code) in code_of("state") {
         for forbidden in ["Worker", "spawn", "recv"] {
-            let named = code
+            let used = code
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
                 .any(|word| word == forbidden);
             assert!(
-                !named,
-                "{}: `state` must not name `{forbidden}`",
+                !used,
+                "{}: `state` must not use `{forbidden}`",
                 path.display()
             );
         }
@@ -154,8 +154,8 @@ fn the_state_knows_only_the_protocol_of_the_worker() {
 }
 
 #[test]
-fn every_module_has_its_line_in_the_table() {
-    let listed: BTreeSet<String> = MAY_NAME
+fn every_module_is_listed() {
+    let listed: BTreeSet<String> = ALLOWED_USES
         .iter()
         .map(|(module, _)| (*module).to_owned())
         .collect();
@@ -169,14 +169,14 @@ fn every_module_has_its_line_in_the_table() {
 }
 
 #[test]
-fn a_foreign_crate_stays_where_it_is_at_home() {
-    for (module, _) in MAY_NAME {
+fn external_crates_are_used_only_where_allowed() {
+    for (module, _) in ALLOWED_USES {
         let files = code_of(module);
         for (path, code) in files.iter().filter(|(path, _)| !is_for_tests(path)) {
-            for (foreign, homes) in AT_HOME {
+            for (external, allowed) in CRATE_USERS {
                 assert!(
-                    homes.contains(module) || !names_crate(without_tests(code), foreign),
-                    "{}: `{foreign}` belongs in {homes:?}",
+                    allowed.contains(module) || !uses_crate(without_tests(code), external),
+                    "{}: `{external}` may only be used in {allowed:?}",
                     path.display(),
                 );
             }
@@ -185,32 +185,40 @@ fn a_foreign_crate_stays_where_it_is_at_home() {
 }
 
 #[test]
-fn every_file_says_what_it_owns_and_stays_small() {
+fn every_file_has_a_header_and_stays_small() {
     for path in rust_files(&source_root()) {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let n_lines = text.lines().count();
-        assert!(text.starts_with("//!"), "{}: no header", path.display());
         assert!(
-            n_lines <= MOST_LINES,
-            "{}: {n_lines} lines, {MOST_LINES} are the most",
+            text.starts_with("//!"),
+            "{}: start the file with a `//!` header",
+            path.display()
+        );
+        assert!(
+            n_lines <= MAX_LINES,
+            "{}: {n_lines} lines exceed the limit of {MAX_LINES}",
             path.display(),
         );
         assert!(
             !KIND_NAMES.contains(&name),
-            "{}: say the topic",
+            "{}: name the file after its topic",
             path.display()
         );
     }
 }
 
 #[test]
-fn unsafe_stands_only_where_it_is_listed() {
+fn unsafe_is_used_only_in_listed_files() {
     for path in rust_files(&source_root()) {
         let code = without_comments(&fs::read_to_string(&path).unwrap());
-        let listed = MAY_BE_UNSAFE.iter().any(|file| path.ends_with(file));
+        let listed = UNSAFE_FILES.iter().any(|file| path.ends_with(file));
         let found = code.contains("unsafe {") || code.contains("unsafe fn");
-        assert!(listed || !found, "{}: `unsafe`", path.display());
+        assert!(
+            listed || !found,
+            "{}: `unsafe` is not allowed here",
+            path.display()
+        );
     }
 }
 
@@ -218,7 +226,7 @@ fn source_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The files of a top-level module, without their comments.
+/// Returns the files of a top-level module, without their comments.
 fn code_of(module: &str) -> Vec<(PathBuf, String)> {
     let (file, folder) = (
         source_root().join(format!("{module}.rs")),
@@ -265,27 +273,27 @@ fn without_comments(text: &str) -> String {
         .join("\n")
 }
 
-/// The top-level modules that stand behind `crate::` or, in `main.rs`, behind `quartet::`.
-fn modules_named_in(code: &str) -> BTreeSet<String> {
-    let mut named = BTreeSet::new();
+/// Returns the top-level modules named after `crate::` or, in `main.rs`, after `quartet::`.
+fn modules_used_in(code: &str) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
     for root in ["crate::", "quartet::"] {
         for (start, _) in code.match_indices(root) {
             let part_of_a_longer_word = code[..start].ends_with(|c: char| c.is_alphanumeric());
             let rest = &code[start + root.len()..];
             if let Some(group) = rest.strip_prefix('{') {
                 let group = group.split('}').next().unwrap_or_default();
-                named.extend(
+                used.extend(
                     group
                         .split(',')
                         .map(first_word)
                         .filter(|word| !word.is_empty()),
                 );
             } else if !part_of_a_longer_word {
-                named.insert(first_word(rest));
+                used.insert(first_word(rest));
             }
         }
     }
-    named
+    used
 }
 
 fn first_word(code: &str) -> String {
@@ -295,18 +303,18 @@ fn first_word(code: &str) -> String {
         .collect()
 }
 
-/// Whether a file is compiled only for tests: `tests.rs`, or a file in a folder `tests`.
+/// Returns whether a file is compiled only for tests: `tests.rs`, or a file in a folder `tests`.
 fn is_for_tests(path: &Path) -> bool {
     path.components()
         .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
 }
 
-/// Returns the part of a file that is compiled into the program; its tests come last.
+/// Returns a file without its test module, which comes last.
 fn without_tests(code: &str) -> &str {
     code.split("mod tests {").next().unwrap_or_default()
 }
 
-fn names_crate(code: &str, name: &str) -> bool {
+fn uses_crate(code: &str, name: &str) -> bool {
     let path = format!("{name}::");
     code.match_indices(&path).any(|(start, _)| {
         !code[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')

@@ -1,8 +1,8 @@
-//! The program without a window, as a shell sees it: what it prints, keeps and returns.
+//! The command line as a shell sees it: what it prints, writes and returns.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a helper that cannot go on fails the test that called it"
+    reason = "a failing helper fails the test that called it"
 )]
 
 use std::io::Write;
@@ -25,7 +25,7 @@ fn with_input(input: &str, arguments: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program that reads no input may have ended already.
+    // A program that reads no input may have exited already.
     child.stdin.take().unwrap().write_all(input.as_bytes()).ok();
     child.wait_with_output().unwrap()
 }
@@ -53,7 +53,7 @@ fn tokens(pane: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn without_panes_the_four_classics_are_written_and_recorded() {
+fn without_panes_the_four_default_panes_are_generated_and_recorded() {
     let run = run(&["--prompt", PROMPT, "--max-tokens", "12"]);
     let panes = run["panes"].as_array().unwrap();
     let names: Vec<&str> = panes
@@ -83,7 +83,7 @@ fn without_panes_the_four_classics_are_written_and_recorded() {
 }
 
 #[test]
-fn a_pane_writes_the_same_alone_together_and_again() {
+fn a_pane_generates_the_same_tokens_alone_and_in_a_batch() {
     let panes = [
         "greedy",
         "seed 7",
@@ -105,7 +105,7 @@ fn a_pane_writes_the_same_alone_together_and_again() {
 }
 
 #[test]
-fn each_text_stands_under_its_name_and_the_words_that_ask_for_it_again() {
+fn each_text_is_printed_under_its_name_and_the_settings_that_reproduce_it() {
     let arguments = [
         "generate",
         "--prompt",
@@ -149,7 +149,7 @@ fn the_prompt_can_come_from_standard_input() {
 }
 
 #[test]
-fn a_stop_string_and_an_ignored_end_do_what_they_say() {
+fn stop_strings_and_ignore_eos_work() {
     let stopped = run(&[
         "--prompt", PROMPT, "--pane", "greedy", "--stop", "the", "--stop", "a",
     ]);
@@ -170,7 +170,7 @@ fn a_stop_string_and_an_ignored_end_do_what_they_say() {
 }
 
 #[test]
-fn files_are_kept_where_they_were_asked_for() {
+fn files_are_written_to_the_requested_paths() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("run.json");
     let export = folder.path().join("new/export");
@@ -199,14 +199,14 @@ fn files_are_kept_where_they_were_asked_for() {
 }
 
 #[test]
-fn more_panes_than_pictures_can_tell_apart_are_not_exported() {
+fn more_panes_than_a_plot_can_show_are_not_exported() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "2"];
     let panes = ["--pane", "sample"].repeat(9);
     let place = ["--export", folder.path().to_str().unwrap()];
     let output = quartet(&[&arguments[..], &panes, &place].concat());
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("for 8 panes; 9 were given"));
+    assert!(stderr(&output).contains("at most 8 panes, but 9 were given"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let output = quartet(&[&arguments[..], &panes].concat());
     assert_eq!(
@@ -230,7 +230,7 @@ fn a_file_that_cannot_be_written_loses_no_text() {
 }
 
 #[test]
-fn what_is_in_the_way_of_an_export_is_told_before_the_model_is_loaded() {
+fn an_obstructed_export_fails_before_the_model_is_loaded() {
     for name in ["run.json", "speed.png"] {
         let folder = tempfile::tempdir().unwrap();
         let in_the_way = folder.path().join(name);
@@ -248,7 +248,7 @@ fn what_is_in_the_way_of_an_export_is_told_before_the_model_is_loaded() {
 }
 
 #[test]
-fn a_wrong_path_is_told_before_the_model_is_loaded() {
+fn a_wrong_path_fails_before_the_model_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("missing/run.json");
     let blocked = folder.path().join("file");
@@ -269,7 +269,7 @@ fn a_wrong_path_is_told_before_the_model_is_loaded() {
         assert_eq!(stdout(&output), "");
         let said = stderr(&output);
         assert!(
-            said.starts_with("error: the f") && said.ends_with(&format!("\n{path}\n")),
+            said.starts_with("error: could not ") && said.ends_with(&format!("\n{path}\n")),
             "{said}"
         );
     }
@@ -277,7 +277,7 @@ fn a_wrong_path_is_told_before_the_model_is_loaded() {
 }
 
 #[test]
-fn a_run_that_fails_says_why_and_returns_1_and_leaves_the_files_of_the_one_before() {
+fn a_failed_run_says_why_and_returns_1_and_keeps_existing_files() {
     let long = "fox ".repeat(2000);
     let folder = tempfile::tempdir().unwrap();
     let before = folder.path().join("run.json");
@@ -301,7 +301,7 @@ fn a_run_that_fails_says_why_and_returns_1_and_leaves_the_files_of_the_one_befor
             said.contains("error: ") && said.contains(sentence),
             "{said}"
         );
-        assert_eq!(said.matches(sentence).count(), 1, "it is said once: {said}");
+        assert_eq!(said.matches(sentence).count(), 1, "printed once: {said}");
         assert_eq!(stdout(&output), "");
         assert_eq!(std::fs::read_to_string(&before).unwrap(), "of before");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
@@ -309,7 +309,7 @@ fn a_run_that_fails_says_why_and_returns_1_and_leaves_the_files_of_the_one_befor
 }
 
 #[test]
-fn a_model_without_a_chat_template_says_that_it_only_continues_texts() {
+fn chat_fails_for_a_model_without_a_chat_template() {
     let output = quartet(&[
         "generate", "--chat", "--system", "Be kind", "--prompt", "Hi",
     ]);
@@ -321,7 +321,7 @@ fn a_model_without_a_chat_template_says_that_it_only_continues_texts() {
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_pointed_at_and_return_2() {
+fn invalid_arguments_are_pointed_at_and_return_2() {
     let generate = ["generate", "--prompt", "Once"];
     for (arguments, sentence) in [
         (
@@ -346,7 +346,7 @@ fn arguments_that_make_no_sense_are_pointed_at_and_return_2() {
 }
 
 #[test]
-fn the_help_holds_the_grammar_of_a_pane() {
+fn the_help_includes_the_pane_grammar() {
     let help = stdout(&quartet(&["generate", "--help"]));
     for word in ["--pane", "top-p 0.9", "seed 7", "greedy"] {
         assert!(help.contains(word), "{word}");
@@ -398,7 +398,7 @@ fn the_benchmark_measures_each_number_of_panes() {
 }
 
 #[test]
-fn random_weights_of_a_shape_are_measured_like_a_file() {
+fn random_weights_are_measured_like_a_file() {
     let lengths = ["--prefill", "16,32", "--context", "16,64"];
     let model = ["--synthetic", "tiny", "--quant", "q4_k_m"];
     let output = bench(
@@ -429,18 +429,18 @@ fn random_weights_of_a_shape_are_measured_like_a_file() {
 }
 
 #[test]
-fn the_table_of_a_benchmark_fits_a_terminal() {
+fn the_benchmark_table_fits_a_terminal() {
     let output = bench(&["--synthetic", "tiny", "--panes", "1,2"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let table = stdout(&output);
     for title in [
         "Random tiny",
-        "Memory is read at",
-        "Reading a prompt",
-        "Writing 4 tokens in each pane after 8",
-        "Where the time of a step goes",
-        "One token of one pane after so many",
-        "Forking 504 tokens",
+        "Memory bandwidth: ",
+        "Prefill\n",
+        "Decode: 4 tokens per pane after a prompt of 8",
+        "Time within a step",
+        "Step time of one pane by context length",
+        "Fork of 504 tokens",
         "Memory: ",
     ] {
         assert!(table.contains(title), "{title}: {table}");
@@ -451,10 +451,13 @@ fn the_table_of_a_benchmark_fits_a_terminal() {
 }
 
 #[test]
-fn a_benchmark_that_can_not_be_made_is_explained() {
+fn an_impossible_benchmark_is_explained() {
     for (arguments, expected) in [
-        (&["--max-tokens", "100000"][..], "are more than the"),
-        (&["--context", "100000"], "100000 tokens are more than the"),
+        (
+            &["--max-tokens", "100000"][..],
+            "exceed this model's context",
+        ),
+        (&["--context", "100000"], "100000 tokens exceed the"),
         (
             &["--synthetic", "gpt-5"],
             "[possible values: tiny, smollm2-135m, qwen2.5-0.5b, qwen3-0.6b, llama-3.2-1b]",
@@ -477,7 +480,7 @@ fn a_benchmark_that_can_not_be_made_is_explained() {
 }
 
 #[test]
-fn settings_go_into_the_words_of_other_tools_and_come_back() {
+fn settings_convert_to_other_tools_and_back() {
     for (tool, expected, unsaid) in [
         (
             "llama.cpp",
@@ -507,12 +510,13 @@ fn settings_go_into_the_words_of_other_tools_and_come_back() {
     );
     assert_eq!(
         stderr(&output),
-        "-m does not affect sampling\nFor the whole run: --max-tokens 64 --stop='User:'\n"
+        "-m does not affect sampling\n\
+         Arguments for `quartet generate`: --max-tokens 64 --stop='User:'\n"
     );
 }
 
 #[test]
-fn settings_that_are_not_understood_are_explained() {
+fn invalid_settings_are_explained() {
     for (input, arguments, code, expected) in [
         (
             "--temp hot",
@@ -531,7 +535,7 @@ fn settings_that_are_not_understood_are_explained() {
             "",
             &["--from", "no/such/file"],
             1,
-            "error: no/such/file could not be read",
+            "error: could not read the settings: ",
         ),
     ] {
         let output = with_input(input, &[&["settings"], arguments].concat());
@@ -560,10 +564,10 @@ fn a_model_is_inspected_without_being_loaded() {
 }
 
 #[test]
-fn a_broken_model_is_one_sentence_and_nothing_else() {
+fn a_broken_model_prints_one_error_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.gguf");
-    // No tensor, and one entry: an alignment of zero.
+    // No tensors, and one metadata entry: an alignment of zero.
     let mut bytes = b"GGUF\x03\0\0\0".to_vec();
     bytes.extend(0_u64.to_le_bytes());
     bytes.extend(1_u64.to_le_bytes());
@@ -582,12 +586,12 @@ fn a_broken_model_is_one_sentence_and_nothing_else() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_not_replaced_by_another() {
+fn an_unavailable_device_is_not_replaced_by_another() {
     let arguments = ["generate", "--prompt", "Once", "--max-tokens", "2"];
     let run_on = |device| quartet(&[&arguments[..], &["--device", device]].concat());
     assert!(run_on("cpu").status.success());
     for (device, sentence) in [
-        ("cuda:99", "CUDA 99 is not there, but CPU"),
+        ("cuda:99", "CUDA 99 is not available, only CPU"),
         ("tpu", "cuda:1"),
     ] {
         let refused = run_on(device);
@@ -597,7 +601,7 @@ fn a_device_that_is_not_there_is_not_replaced_by_another() {
 }
 
 #[test]
-fn a_coarser_cache_is_named_with_what_it_wrote() {
+fn a_reduced_precision_cache_is_named_in_the_record() {
     let arguments = ["--prompt", "Once upon a time", "--max-tokens", "8"];
     for (cache, device) in [
         ("f16", "\"CPU with an f16 cache\""),
@@ -611,7 +615,7 @@ fn a_coarser_cache_is_named_with_what_it_wrote() {
 }
 
 #[test]
-fn the_number_of_threads_is_chosen_and_changes_no_token() {
+fn the_number_of_threads_does_not_change_the_tokens() {
     let written = |threads: &[&str]| {
         let arguments = ["--prompt", PROMPT, "--max-tokens", "8", "--pane", "greedy"];
         let run = run(&[&arguments, threads].concat());
@@ -631,7 +635,7 @@ fn the_number_of_threads_is_chosen_and_changes_no_token() {
 }
 
 #[test]
-fn biases_and_bans_that_do_nothing_are_told() {
+fn biases_and_bans_without_effect_are_reported() {
     let sample = ["sample", "--logits", "3,2,1,0", "--pane"];
     let generate = [
         "generate",
@@ -642,10 +646,14 @@ fn biases_and_bans_that_do_nothing_are_told() {
         "--pane",
     ];
     for (command, pane, sentence) in [
-        (&sample[..], "top-k 1, ban 0", "token 0 was drawn although"),
+        (
+            &sample[..],
+            "top-k 1, ban 0",
+            "token 0 was sampled although",
+        ),
         (&sample, "bias 4 100", "there is no token 4 to bias or ban"),
         (&generate, "ban 99999", "there is no token 99999 to bias"),
-        (&generate, "bias 6144 100", "the last is 6143\n"),
+        (&generate, "bias 6144 100", "the last token is 6143\n"),
     ] {
         let output = quartet(&[command, &[pane]].concat());
         assert!(output.status.success());
@@ -657,7 +665,7 @@ fn biases_and_bans_that_do_nothing_are_told() {
 }
 
 #[test]
-fn a_file_with_other_scores_than_are_read_is_named() {
+fn a_malformed_file_of_scores_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("row.json");
     for (text, sentence) in [
@@ -681,7 +689,7 @@ fn a_file_with_other_scores_than_are_read_is_named() {
 fn control_characters_of_a_file_do_not_reach_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("red.gguf");
-    // No tensor, and one entry: an architecture that colours the terminal.
+    // No tensors, and one metadata entry: an architecture that colors the terminal.
     let mut bytes = b"GGUF\x03\0\0\0".to_vec();
     bytes.extend(0_u64.to_le_bytes());
     bytes.extend(1_u64.to_le_bytes());

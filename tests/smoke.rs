@@ -1,10 +1,10 @@
-//! The real program in a real window on a virtual display: it opens, and text streams into four panes.
+//! Runs the real program on a virtual display: the window opens and text streams into four panes.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a test that fails may panic, in a helper too"
+    reason = "a failing test may panic, also in its helpers"
 )]
 
 use std::io::{BufRead, BufReader};
@@ -23,12 +23,12 @@ use x11rb::rust_connection::RustConnection;
 const WIDTH: u16 = 1280;
 const HEIGHT: u16 = 800;
 
-/// Key codes of the virtual display's keyboard.
+/// X11 key codes on the virtual display.
 const CONTROL: u8 = 37;
 const RETURN: u8 = 36;
 
-/// How long to wait for anything before the test fails; far more than it takes.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// How long to wait before the test fails, far longer than anything should take.
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 #[test]
 fn four_panes_fill_with_text_after_ctrl_enter() {
@@ -46,7 +46,7 @@ fn four_panes_fill_with_text_after_ctrl_enter() {
 
     let window = display.wait_for("the window", |display| display.window_titled("Quartet"));
     display.wait_for("the keyboard", |display| display.focus(window));
-    let before = display.wait_for("a picture that stands still", Display::still_picture);
+    let before = display.wait_for("a still picture", Display::still_picture);
     let empty = before.ink_of_panes();
 
     display.press_ctrl_enter();
@@ -64,11 +64,11 @@ fn four_panes_fill_with_text_after_ctrl_enter() {
 
     assert!(
         seen.len() >= 3,
-        "the text came at once instead of streaming: {seen:?}"
+        "the text appeared in one go instead of streaming: {seen:?}"
     );
 }
 
-/// A process that ends with the test.
+/// A process that is killed at the end of the test.
 struct Started(Child);
 
 impl Drop for Started {
@@ -87,7 +87,7 @@ struct Display {
     _server: Started,
 }
 
-/// What the screen shows: four bytes a pixel, blue, green, red, unused.
+/// A screenshot: four bytes per pixel (blue, green, red, unused).
 #[derive(PartialEq)]
 struct Picture(Vec<u8>);
 
@@ -107,7 +107,7 @@ impl Display {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("Xvfb: `.ci/setup --test` installs it through apt, elsewhere it must be there");
+            .expect("Xvfb is missing: install it, on Debian and Ubuntu with `.ci/setup --test`");
         let mut number = String::new();
         BufReader::new(server.stdout.take().unwrap())
             .read_line(&mut number)
@@ -125,13 +125,13 @@ impl Display {
         }
     }
 
-    fn wait_for<T>(&self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+    fn wait_for<T>(&self, what: &str, mut check: impl FnMut(&Self) -> Option<T>) -> T {
         let started = Instant::now();
         loop {
-            if let Some(found) = look(self) {
+            if let Some(found) = check(self) {
                 return found;
             }
-            assert!(started.elapsed() < PATIENCE, "{what} never came");
+            assert!(started.elapsed() < TIMEOUT, "timed out waiting for {what}");
             sleep(Duration::from_millis(10));
         }
     }
@@ -157,8 +157,8 @@ impl Display {
         })
     }
 
-    /// There is no window manager that would do it. A window that is not on the screen yet can't
-    /// have the keyboard.
+    /// Gives the window the keyboard focus, because there is no window manager to do so. Fails while
+    /// the window is not on the screen yet.
     fn focus(&self, window: Window) -> Option<()> {
         self.connection
             .set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME)
@@ -192,7 +192,7 @@ impl Display {
         Picture(image.data)
     }
 
-    /// The picture, once it shows something and has not changed for a second.
+    /// Returns the picture once it is not blank and has not changed for a second.
     fn still_picture(&self) -> Option<Picture> {
         let before = self.picture();
         sleep(Duration::from_secs(1));
@@ -202,7 +202,7 @@ impl Display {
 }
 
 impl Picture {
-    /// How many pixels of each pane's upper part stand out from its paper.
+    /// Counts the pixels in the upper part of each pane that differ from its background.
     fn ink_of_panes(&self) -> [usize; 4] {
         [0, 1, 2, 3].map(|pane| {
             let left = 20 + pane * 316;
@@ -212,10 +212,10 @@ impl Picture {
                 .collect();
             let mut sorted = brightness.clone();
             sorted.sort_unstable();
-            let paper = sorted[sorted.len() / 2];
+            let background = sorted[sorted.len() / 2];
             brightness
                 .iter()
-                .filter(|value| (**value - paper).abs() > 90)
+                .filter(|value| (**value - background).abs() > 90)
                 .count()
         })
     }

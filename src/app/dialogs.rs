@@ -1,4 +1,4 @@
-//! Native file dialogs: built on the window's thread, awaited on another.
+//! Native file dialogs, created on the window's thread and awaited on another.
 
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
@@ -9,20 +9,20 @@ use eframe::egui;
 
 use crate::state::{Command, PathPurpose};
 
-/// Where paths are asked for.
+/// How the user is asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialogs {
-    /// In the system's own dialogs, or in the window where there are none.
+    /// With the system's file dialogs, or a path field if there are none.
     Native,
-    /// In the window, always.
+    /// With a path field in the window.
     InWindow,
 }
 
-/// No one cancels a dialog so quickly: it was never there. The dialog's own answer is the same in
-/// both cases.
+/// A dialog that closes faster than this never opened, because no user cancels that quickly. rfd
+/// returns the same result in both cases.
 const NO_DIALOG: Duration = Duration::from_millis(300);
 
-/// Asks for a path; the answer comes as a command.
+/// Asks for a path and sends the answer as a command.
 pub(super) fn open(
     ctx: &egui::Context,
     dialogs: Dialogs,
@@ -33,7 +33,7 @@ pub(super) fn open(
     let answer = {
         let ctx = ctx.clone();
         move |command: Command| {
-            // An app that is gone needs no answer.
+            // The receiver is gone if the app was closed.
             answers.send(command).ok();
             ctx.request_repaint();
         }
@@ -45,7 +45,7 @@ pub(super) fn open(
     if let Some(frame) = frame {
         dialog = dialog.set_parent(frame);
     }
-    // Some systems want the dialog to be made on the window's thread.
+    // Some systems require dialogs to be created on the window's thread.
     let handle: Handle = match purpose {
         PathPurpose::ModelFile => {
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
@@ -60,18 +60,18 @@ pub(super) fn open(
             Box::pin(dialog.set_file_name(document.file_name()).save_file())
         }
     };
-    let asked = Instant::now();
+    let opened_at = Instant::now();
     let spawned = thread::Builder::new()
         .name("file dialog".to_owned())
         .spawn(move || {
             let path = pollster::block_on(handle).map(|file| PathBuf::from(file.path()));
             match path {
                 Some(path) => answer(Command::PathGiven(purpose, path)),
-                None if asked.elapsed() < NO_DIALOG => answer(Command::NoDialog(purpose)),
+                None if opened_at.elapsed() < NO_DIALOG => answer(Command::NoDialog(purpose)),
                 None => {}
             }
         });
-    // Without a thread there is no dialog; the button can be pressed again.
+    // If no thread can be started, no dialog opens, and the user can try again.
     spawned.ok();
 }
 

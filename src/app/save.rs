@@ -1,4 +1,4 @@
-//! Writes a file, whole or not at all, away from the window's thread.
+//! Writes files atomically on background threads.
 
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
@@ -13,8 +13,8 @@ use crate::state::{AppState, Command, Document, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
 
-/// The threads that write files. Where they are dropped, as when the window is closed, what is being
-/// written is written to its end.
+/// The threads that write files. Dropping it, as when the window closes, waits until all files are
+/// written.
 #[derive(Default)]
 pub(super) struct Saves {
     threads: Vec<JoinHandle<()>>,
@@ -23,13 +23,13 @@ pub(super) struct Saves {
 impl Drop for Saves {
     fn drop(&mut self) {
         for thread in self.threads.drain(..) {
-            // One that panicked has said so.
+            // A panic has already been printed by its thread.
             thread.join().ok();
         }
     }
 }
 
-/// All that is needed to write one file: the record as it was when it was asked for.
+/// Everything needed to write one file, copied from the state at the time of the request.
 pub(super) struct Job {
     document: Document,
     path: PathBuf,
@@ -41,7 +41,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Takes what is needed out of the state.
+    /// Copies what the document needs from the state.
     pub(super) fn new(state: &AppState, document: Document, path: PathBuf, dark: bool) -> Self {
         Self {
             document,
@@ -58,7 +58,7 @@ impl Job {
         }
     }
 
-    /// Writes the file on a thread of its own; what came of it comes as a command.
+    /// Writes the file on a background thread and sends the result as a command.
     pub(super) fn start(
         self,
         ctx: egui::Context,
@@ -70,7 +70,7 @@ impl Job {
         let spawned = thread::Builder::new()
             .name("save".to_owned())
             .spawn(move || {
-                // An app that is gone needs no answer.
+                // The receiver is gone if the app was closed.
                 report.send(self.write()).ok();
                 ctx.request_repaint();
             });
@@ -85,7 +85,7 @@ impl Job {
                     path,
                     error: error.to_string(),
                 };
-                // Without room for the answer there are others to be read, which say as much.
+                // If the channel is full, the answers in it report the same problem.
                 answers.try_send(failed).ok();
             }
         }
@@ -139,7 +139,7 @@ mod tests {
     use crate::state::{Document, ScoreMeasure};
 
     #[test]
-    fn a_window_that_is_closed_writes_its_files_to_the_end() {
+    fn closing_the_window_finishes_writing_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("presets.json");
         let job = Job {
@@ -151,7 +151,7 @@ mod tests {
             measure: ScoreMeasure::default(),
             dark: false,
         };
-        // Nobody reads the answer any more, and there is no room for it.
+        // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);
         let mut saves = Saves::default();
         job.start(egui::Context::default(), &answers, &mut saves);

@@ -1,28 +1,28 @@
-//! `--cache`: as what keys and values are kept.
+//! `--cache`: the number format of the KV cache.
 
 use clap::Args;
 
-use super::named::named;
+use super::named_value::parse_by_name;
 use crate::generation::ModelInfo;
 use crate::worker::CacheType;
 
-/// The argument, for the commands that load a model.
+/// The argument, for commands that load a model.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct CacheArgument {
-    /// As what keys and values are kept on the processor: f16 takes half the memory and q8 about a quarter, and
-    /// both round them
-    #[arg(long, value_name = "NUMBERS", default_value = CacheType::default().name())]
-    #[arg(value_parser = named(CacheType::ALL, CacheType::name))]
+    /// Number format of the KV cache on the CPU: f16 takes half the memory and q8 about a quarter,
+    /// at some loss of precision
+    #[arg(long, value_name = "FORMAT", default_value = CacheType::default().name())]
+    #[arg(value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     pub cache: CacheType,
 }
 
 impl CacheArgument {
-    /// What is to be said where the model does not keep them as was asked for.
-    pub fn remark(self, info: &ModelInfo) -> Option<String> {
-        let is_kept = info.device.ends_with(self.cache.phrase());
-        (self.cache != CacheType::default() && !is_kept).then(|| {
+    /// Returns a warning if the model does not use the requested format.
+    pub fn warning(self, info: &ModelInfo) -> Option<String> {
+        let is_used = info.device.ends_with(self.cache.phrase());
+        (self.cache != CacheType::default() && !is_used).then(|| {
             format!(
-                "This model does not keep keys and values in {}",
+                "This model does not support a KV cache in {}",
                 self.cache.name()
             )
         })

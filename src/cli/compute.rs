@@ -1,26 +1,25 @@
-//! How a command lets its model compute.
+//! The arguments that choose where and how a model computes.
 
 use std::num::NonZeroUsize;
 
 use clap::Args;
 
 use super::cache::CacheArgument;
-use super::count::at_least_1;
+use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::failure::Failure;
 use super::precision::PrecisionArgument;
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, CpuThreads};
 
-/// What every command is given that runs a model.
+/// The compute arguments, for commands that run a model.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct ComputeArguments {
     #[command(flatten)]
     device: DeviceArgument,
 
-    /// How many threads compute on the processor, at most as many as this process may use; one for
-    /// each core where none is given
-    #[arg(long, value_name = "N", value_parser = at_least_1)]
+    /// Number of CPU threads, limited to what this process may use; by default one per core
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -31,7 +30,7 @@ pub(super) struct ComputeArguments {
 }
 
 impl ComputeArguments {
-    /// What they ask for.
+    /// Returns the requested device, number formats and threads.
     pub(super) fn choice(&self) -> ComputeChoice {
         ComputeChoice {
             device: self.device.device,
@@ -41,26 +40,26 @@ impl ComputeArguments {
         }
     }
 
-    /// How many threads compute on the processor.
+    /// Returns the number of CPU threads that will be used.
     pub(super) fn n_threads(&self) -> usize {
         CpuThreads::of_machine().granted(self.threads).get()
     }
 
-    /// Fails where a graphics processor was asked for by its name and the processor computes: figures
-    /// and texts must not come from another device than was asked for.
+    /// Fails if a specific GPU was requested but the model runs on the CPU, so that results never come
+    /// from a device other than the requested one.
     pub(super) fn check(&self, info: &ModelInfo) -> Result<(), Failure> {
         let refusal = self.device.refusal(info);
-        refusal.map_or(Ok(()), |sentence| Err(Failure::run(sentence)))
+        refusal.map_or(Ok(()), |message| Err(Failure::run(message)))
     }
 
-    /// What is to be said where the model does not compute as was asked for.
-    pub(super) fn remarks(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
-        let remarks = [self.precision.remark(info), self.cache.remark(info)];
-        remarks.into_iter().flatten()
+    /// Returns a warning for each request that the model does not follow.
+    pub(super) fn warnings(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
+        let warnings = [self.precision.warning(info), self.cache.warning(info)];
+        warnings.into_iter().flatten()
     }
 }
 
-/// What is to be said where a graphics processor was wanted and is not to be had.
-pub(super) fn on_the_processor(reason: &str) -> String {
-    format!("No graphics processor is to be had, so the processor computes: {reason}")
+/// Returns the note shown when the CPU replaces an unavailable GPU.
+pub(super) fn cpu_fallback_note(reason: &str) -> String {
+    format!("Using the CPU because no GPU is available: {reason}")
 }

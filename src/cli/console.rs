@@ -1,53 +1,53 @@
-//! Words to the terminal: results on standard output, everything else on standard error.
+//! Terminal output: results on standard output, everything else on standard error.
 
 use std::io::{self, ErrorKind, Write};
 
 use super::failure::Failure;
 
-/// Puts bytes on standard output. A reader that has had enough (`| head`) is no failure.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::run(format!(
-            "standard output could not be written: {error}"
+            "could not write to standard output: {error}"
         ))),
         _ => Ok(()),
     }
 }
 
-/// Puts a line on standard error.
+/// Writes a line to standard error.
 pub(super) fn note(line: &str) {
-    // There is no other place to say that standard error is closed.
-    writeln!(io::stderr().lock(), "{}", spelt_out(line)).ok();
+    // If standard error is closed, there is nowhere left to report it.
+    writeln!(io::stderr().lock(), "{}", escape_control(line)).ok();
 }
 
-/// Tells what went wrong, as the parser of the arguments does.
-pub(super) fn complain(sentence: &str) {
-    note(&format!("error: {sentence}"));
+/// Writes an error message in the same form as clap.
+pub(super) fn error(message: &str) {
+    note(&format!("error: {message}"));
 }
 
-/// The text with control characters in the form that a program's text has for them: what a file says
-/// must not move the cursor or change the colours of a terminal.
-pub(super) fn spelt_out(text: &str) -> String {
-    let mut spelt = String::with_capacity(text.len());
+/// Escapes control characters, so that text from a file can't move the cursor or change the
+/// terminal's colors.
+pub(super) fn escape_control(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() && !matches!(c, '\n' | '\t') {
-            spelt.extend(c.escape_default());
+            escaped.extend(c.escape_default());
         } else {
-            spelt.push(c);
+            escaped.push(c);
         }
     }
-    spelt
+    escaped
 }
 
 #[cfg(test)]
 mod tests {
-    use super::spelt_out;
+    use super::escape_control;
 
     #[test]
-    fn control_characters_are_spelt_out_and_lines_stay() {
+    fn control_characters_are_escaped_except_line_breaks_and_tabs() {
         let text = "no \u{1b}[31mRED\u{9b}0m\r\n\tein Bär";
         let expected = "no \\u{1b}[31mRED\\u{9b}0m\\r\n\tein Bär";
-        assert_eq!(spelt_out(text), expected);
+        assert_eq!(escape_control(text), expected);
     }
 }

@@ -1,43 +1,43 @@
-//! Why a command did not do what it was asked, and how the shell hears of it.
+//! Why a command failed, and its exit code.
 
 use std::process::ExitCode;
 
 use super::console;
 
-/// Why a command did not do all that it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The arguments make no sense; the sentence says why.
+    /// The arguments are invalid, for the reason given.
     Usage(String),
-    /// Something failed while it ran; the sentence says what.
+    /// Something failed while the command ran.
     Run(String),
-    /// Something failed, and the user has been told.
-    Told,
+    /// Something failed and the error has already been printed.
+    Reported,
 }
 
 impl Failure {
-    /// The arguments make no sense.
-    pub fn usage(sentence: impl Into<String>) -> Self {
-        Self::Usage(sentence.into())
+    /// The arguments are invalid; exits with code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
     }
 
-    /// Something failed while it ran.
-    pub fn run(sentence: impl Into<String>) -> Self {
-        Self::Run(sentence.into())
+    /// Something failed while the command ran; exits with code 1.
+    pub fn run(message: impl Into<String>) -> Self {
+        Self::Run(message.into())
     }
 
-    /// Tells the user, and gives the code for the shell.
+    /// Prints the error and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
-            Self::Usage(sentence) => {
-                console::complain(&sentence);
+            Self::Usage(message) => {
+                console::error(&message);
                 ExitCode::from(2)
             }
-            Self::Run(sentence) => {
-                console::complain(&sentence);
+            Self::Run(message) => {
+                console::error(&message);
                 ExitCode::FAILURE
             }
-            Self::Told => ExitCode::FAILURE,
+            Self::Reported => ExitCode::FAILURE,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `quartet generate`: continues a prompt under one or more settings, and prints or keeps the texts.
+//! `quartet generate`: continues a prompt under one or more settings and prints or saves the texts.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -9,11 +9,11 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::keep::{check_file, check_folder, json_file, keep_file, keep_folder, make_folder};
+use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
+use super::pane_run::{Pane, finish_summary, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::token_rules::{broken_bans, unknown_tokens};
-use super::write::{Pane, ending, source, write};
 use crate::export::{ExportFormat, render};
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
@@ -21,19 +21,19 @@ use crate::generation::{
 use crate::interop::GRAMMAR;
 use crate::state::{MAX_PANES, Settings};
 
-/// What `quartet generate` is given.
+/// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 pub(super) struct Arguments {
-    /// The text to continue; with `-` it is read from standard input, without its last line break
+    /// The text to continue; `-` reads it from standard input and drops its final line break
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: String,
 
-    /// Let the model answer the prompt: it is put into the model's chat template
+    /// Let the model answer the prompt, using its chat template
     #[arg(long)]
     chat: bool,
 
-    /// How the model is to behave in a chat
+    /// The system message of the chat
     #[arg(
         long,
         value_name = "TEXT",
@@ -42,57 +42,56 @@ pub(super) struct Arguments {
     )]
     system: Option<String>,
 
-    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; the model inside
-    /// the program where none is given
+    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
+    /// built-in model
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
 
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// How a pane chooses its tokens, as described below; once for each pane. Without it, four panes
-    /// are written: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    /// The settings of a pane, as described below; repeat for more panes. The default is four panes:
+    /// greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
-    /// The most tokens to write in each pane
+    /// Maximum number of tokens to generate in each pane
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens)]
     max_tokens: usize,
 
-    /// What the draws of all panes depend on that have no seed of their own
+    /// The seed of all panes that do not set their own
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// A text that ends the writing; can be given several times
+    /// A text that stops generation; repeat for more stop sequences
     #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     stop_strings: Vec<String>,
 
-    /// Write on after the tokens with which the model ends a text
+    /// Keep generating after the model's end-of-text tokens
     #[arg(long)]
     ignore_eos: bool,
 
-    /// Keep everything that was recorded in this file; with `-` it goes to standard output, and the
-    /// texts do not
+    /// Write the full record to this file; `-` writes it to standard output instead of the texts
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Keep the run in this folder: as JSON, Markdown and CSV, and its plots as SVG and PNG
+    /// Export the run to this folder as JSON, Markdown and CSV, with its plots as SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
-    arguments.check_targets().map_err(Failure::run)?;
+    arguments.check_output_paths().map_err(Failure::run)?;
     let prompt = arguments.prompt()?;
-    let source = source(arguments.model.clone());
+    let source = model_source(arguments.model.clone());
     let compute = arguments.compute;
-    let generations = write(source, compute, &prompt, panes, &mut Progress::new())?;
+    let generations = run_panes(source, compute, &prompt, panes, &mut Progress::new())?;
     for pane in &generations {
-        tell_token_rules(pane);
+        report_token_rules(pane);
     }
-    arguments.keep(&generations.iter().collect::<Vec<_>>())
+    arguments.output(&generations.iter().collect::<Vec<_>>())
 }
 
 impl Arguments {
@@ -131,16 +130,16 @@ impl Arguments {
         Ok(settings.into_iter().map(pane).collect())
     }
 
-    /// Fails where files could not be kept in the end, before time goes into what is to be in them.
-    fn check_targets(&self) -> Result<(), String> {
+    /// Fails early if the output files can't be written, before the model is loaded.
+    fn check_output_paths(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
             let n_panes = self.panes.len();
             if n_panes > MAX_PANES {
                 return Err(format!(
-                    "pictures have letters and colours for {MAX_PANES} panes; {n_panes} were given"
+                    "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
                 ));
             }
-            make_folder(folder)?;
+            create_folder(folder)?;
             check_folder(folder)?;
         }
         self.json_file().map_or(Ok(()), check_file)
@@ -150,8 +149,8 @@ impl Arguments {
         json_file(self.json.as_deref())
     }
 
-    /// Prints the texts and writes the files; what becomes of the ones does not keep the others.
-    fn keep(&self, generations: &[&Generation]) -> Result<(), Failure> {
+    /// Prints the texts and writes the files. A failure of one output does not prevent the others.
+    fn output(&self, generations: &[&Generation]) -> Result<(), Failure> {
         let json = || render(ExportFormat::Json, generations);
         let json_printed = self.json.is_some() && self.json_file().is_none();
         let printed = if json_printed {
@@ -159,18 +158,22 @@ impl Arguments {
         } else {
             console::print(texts(generations).as_bytes())
         };
-        let mut all_well = tell_failures(generations);
-        if !all_well && generations.iter().all(|pane| pane.steps.is_empty()) {
-            // A run without a word takes no file's place.
-            return printed.and(Err(Failure::Told));
+        let mut succeeded = report_failures(generations);
+        if !succeeded && generations.iter().all(|pane| pane.steps.is_empty()) {
+            // An empty run does not overwrite existing files.
+            return printed.and(Err(Failure::Reported));
         }
         if let Some(path) = self.json_file() {
-            all_well &= told(&keep_file(path, &json()));
+            succeeded &= report_error(&write_file(path, &json()));
         }
         if let Some(folder) = &self.export {
-            all_well &= told(&keep_folder(folder, generations));
+            succeeded &= report_error(&export_run(folder, generations));
         }
-        printed.and(if all_well { Ok(()) } else { Err(Failure::Told) })
+        printed.and(if succeeded {
+            Ok(())
+        } else {
+            Err(Failure::Reported)
+        })
     }
 }
 
@@ -178,12 +181,12 @@ fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
     let mut prompt = String::new();
     input
         .read_to_string(&mut prompt)
-        .map_err(|error| Failure::run(format!("standard input could not be read: {error}")))?;
-    let n_kept = prompt.strip_suffix('\n').unwrap_or(&prompt);
-    Ok(n_kept.strip_suffix('\r').unwrap_or(n_kept).to_owned())
+        .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
+    let line = prompt.strip_suffix('\n').unwrap_or(&prompt);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// Each text that was begun, under the name of its pane and the words that ask for the same again.
+/// Formats each text that was started, under its pane's name and the settings that reproduce it.
 fn texts(generations: &[&Generation]) -> String {
     let mut page = String::new();
     let written = |pane: &&&Generation| !pane.steps.is_empty() || error_of(pane).is_none();
@@ -194,29 +197,29 @@ fn texts(generations: &[&Generation]) -> String {
         if by_chance || !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
         }
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         writeln!(page, "{} ({settings})", pane.name).ok();
         writeln!(page, "{}", pane.text()).ok();
-        writeln!(page, "[{}]\n", ending(pane)).ok();
+        writeln!(page, "[{}]\n", finish_summary(pane)).ok();
     }
     page
 }
 
-/// Tells of biases and bans that do nothing or did not hold.
-fn tell_token_rules(pane: &Generation) {
+/// Prints a note for biases and bans that had no effect.
+fn report_token_rules(pane: &Generation) {
     let (name, chain) = (&pane.name, &pane.config.chain);
-    let drawn = pane.steps.iter().map(|step| step.token);
-    let sentences = [
+    let sampled = pane.steps.iter().map(|step| step.token);
+    let messages = [
         unknown_tokens(name, chain, pane.model.n_vocab),
-        broken_bans(name, chain, drawn),
+        broken_bans(name, chain, sampled),
     ];
-    for sentence in sentences.into_iter().flatten() {
-        console::note(&sentence);
+    for message in messages.into_iter().flatten() {
+        console::note(&message);
     }
 }
 
-/// Tells why panes failed; a reason that they share, once. Gives whether none did.
-fn tell_failures(generations: &[&Generation]) -> bool {
+/// Prints why panes failed, and a shared reason only once. Returns whether all succeeded.
+fn report_failures(generations: &[&Generation]) -> bool {
     let failures: Vec<(&str, &str)> = generations
         .iter()
         .filter_map(|pane| Some((pane.name.as_str(), error_of(pane)?)))
@@ -224,11 +227,11 @@ fn tell_failures(generations: &[&Generation]) -> bool {
     match failures.as_slice() {
         [] => {}
         [(_, first), others @ ..] if others.iter().all(|(_, error)| error == first) => {
-            console::complain(first);
+            console::error(first);
         }
         failures => {
             for (name, error) in failures {
-                console::complain(&format!("{name}: {error}"));
+                console::error(&format!("{name}: {error}"));
             }
         }
     }
@@ -242,10 +245,10 @@ fn error_of(pane: &Generation) -> Option<&str> {
     }
 }
 
-/// Tells what went wrong. Gives whether nothing did.
-fn told(outcome: &Result<(), String>) -> bool {
-    if let Err(sentence) = outcome {
-        console::complain(sentence);
+/// Prints the error, if there is one. Returns whether the operation succeeded.
+fn report_error(outcome: &Result<(), String>) -> bool {
+    if let Err(message) = outcome {
+        console::error(message);
     }
     outcome.is_ok()
 }

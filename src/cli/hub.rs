@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::console;
-use super::count::at_least_1;
+use super::count::at_least_one;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::generation::ByteSize;
@@ -17,41 +17,41 @@ use crate::hub::{
     Repository, Stage, Wanted,
 };
 
-/// Into a file or another program, progress is told no more often than this.
+/// The shortest time between progress lines if standard error is not a terminal.
 const LOG_PAUSE: Duration = Duration::from_secs(5);
 
-/// How the Hub is reached.
-const ENVIRONMENT: &str = "Models lie in ~/.cache/huggingface/hub, which other tools share. \
-                           HF_HUB_CACHE or HF_HOME name another folder, HF_TOKEN the token for \
-                           gated models, HF_ENDPOINT another server.";
+/// The environment variables, for the end of the help text.
+const ENVIRONMENT: &str = "Models are stored in ~/.cache/huggingface/hub, which other tools share. \
+                           Set HF_HUB_CACHE or HF_HOME to use another folder, HF_TOKEN to access \
+                           gated models, and HF_ENDPOINT to use another server.";
 
-/// What `quartet search` is given.
+/// The arguments of `quartet search`.
 #[derive(Debug, Args)]
 #[command(after_help = ENVIRONMENT)]
 pub(super) struct SearchArguments {
-    /// Words of the model's name; without them a few models are recommended, and nobody is asked
+    /// Words in the model's name; without any, a few recommended models are listed offline
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
 
-    /// The most repositories to show
-    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_1)]
+    /// Maximum number of repositories to show
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one)]
     limit: NonZeroUsize,
 }
 
-/// What `quartet download` is given.
+/// The arguments of `quartet download`.
 #[derive(Debug, Args)]
 #[command(after_help = ENVIRONMENT)]
 pub(super) struct DownloadArguments {
-    /// The repository on the Hub, written OWNER/NAME
+    /// The repository on the Hub
     #[arg(value_name = "OWNER/NAME")]
     repository: String,
 
-    /// Which of its models: a file's name, its quantisation, or `safetensors` for the whole folder
+    /// Which of its models: a file name, a quantization, or `safetensors` for the folder
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
 
-/// Shows what there is on the Hub, with sizes.
+/// Prints the matching repositories with the sizes of their models.
 pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     if arguments.words.is_empty() {
         return console::print(recommendations().as_bytes());
@@ -62,43 +62,43 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     let found = found.map_err(fail)?.unwrap_or_default();
     if found.is_empty() {
         return Err(Failure::run(format!(
-            "no model that Quartet can open is called {query:?}"
+            "no model that Quartet can open matches {query:?}"
         )));
     }
     for repository in found {
-        // A repository that does not tell its sizes is shown without them.
+        // If the sizes can't be fetched, the repository is shown without them.
         let sized = hub.files(&repository.name, &mut || true).ok().flatten();
         console::print(entry(&sized.unwrap_or(repository)).as_bytes())?;
     }
     Ok(())
 }
 
-/// Brings a model into the cache and prints its path.
+/// Downloads a model and prints its path.
 pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     let wanted = Wanted {
         repository: arguments.repository.clone(),
         file: arguments.file.clone(),
     };
-    let mut teller = Teller::new();
+    let mut reporter = DownloadReporter::new();
     let outcome = open()?.download(&wanted, &mut |progress| {
-        teller.tell(progress);
+        reporter.report(progress);
         Order::GoOn
     });
-    teller.line.done();
+    reporter.progress.clear();
     match outcome {
         Ok(Outcome::Done { path }) => console::print(format!("{}\n", path.display()).as_bytes()),
         Ok(Outcome::Paused { .. } | Outcome::Cancelled) => Ok(()),
-        Err(failure) if failure.n_bytes_kept == 0 || is_of_arguments(&failure.error) => {
+        Err(failure) if failure.n_bytes_kept == 0 || is_usage_error(&failure.error) => {
             Err(fail(failure.error))
         }
         Err(failure) => Err(Failure::run(format!(
-            "{failure}\n{} are kept; the same command goes on from there",
+            "{failure}\n{} downloaded so far; run the same command to resume",
             ByteSize(failure.n_bytes_kept)
         ))),
     }
 }
 
-/// Shows the models that are on this computer.
+/// Prints the models in the local cache.
 pub(super) fn models() -> Result<(), Failure> {
     let hub = open()?;
     let models = hub.cached_models().map_err(fail)?;
@@ -108,7 +108,7 @@ pub(super) fn models() -> Result<(), Failure> {
     let mut page = String::new();
     for cached in models {
         let (name, facts) = (&cached.repository, facts(&cached.model));
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         writeln!(page, "{name}  {facts}\n    {}", cached.path.display()).ok();
     }
     console::print(page.as_bytes())
@@ -120,13 +120,13 @@ fn open() -> Result<Hub, Failure> {
 
 fn fail(error: HubError) -> Failure {
     match error {
-        error if is_of_arguments(&error) => Failure::usage(error.to_string()),
+        error if is_usage_error(&error) => Failure::usage(error.to_string()),
         error => Failure::run(error.to_string()),
     }
 }
 
-/// Whether only other arguments can help.
-const fn is_of_arguments(error: &HubError) -> bool {
+/// Returns whether the arguments themselves are at fault.
+const fn is_usage_error(error: &HubError) -> bool {
     matches!(
         error,
         HubError::NameMalformed { .. } | HubError::ChoiceNeeded { .. }
@@ -136,7 +136,7 @@ const fn is_of_arguments(error: &HubError) -> bool {
 fn recommendations() -> String {
     let mut page = String::new();
     for model in RECOMMENDED {
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         writeln!(
             page,
             "{}  {} · {} · {}\n    {}\n    quartet download {} --file {}",
@@ -153,7 +153,7 @@ fn recommendations() -> String {
     page
 }
 
-/// One repository, and a line for each of its models.
+/// Formats one repository, with a line for each of its models.
 fn entry(repository: &Repository) -> String {
     let mut line = repository.name.clone();
     let mut add = |fact: &str| {
@@ -166,23 +166,23 @@ fn entry(repository: &Repository) -> String {
     };
     add(&format!("{} downloads", repository.n_downloads));
     add(&format!("{} likes", repository.n_likes));
-    add(repository.license.as_deref().unwrap_or("licence unknown"));
+    add(repository.license.as_deref().unwrap_or("unknown license"));
     if repository.is_gated {
         add("gated");
     }
     if let Some(date) = repository.changed_at.as_ref().and_then(|at| at.get(..10)) {
-        add(&format!("changed {date}"));
+        add(&format!("updated {date}"));
     }
     for model in &repository.models {
         let file = model.file().unwrap_or("the folder");
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         write!(line, "\n    {file}  {}", facts(model)).ok();
     }
     line.push('\n');
     line
 }
 
-/// How the weights are rounded, and the size.
+/// Formats the quantization and the size.
 fn facts(model: &ModelFiles) -> String {
     let kind = model.kind();
     match model.n_bytes {
@@ -191,58 +191,58 @@ fn facts(model: &ModelFiles) -> String {
     }
 }
 
-/// Tells how far a download has come: on a terminal in a line that changes, elsewhere in a line every
-/// few seconds.
-struct Teller {
-    line: Progress,
+/// Shows download progress: a single updating line on a terminal, otherwise a new line every few
+/// seconds.
+struct DownloadReporter {
+    progress: Progress,
     is_terminal: bool,
     pace: Pace,
 }
 
-impl Teller {
+impl DownloadReporter {
     fn new() -> Self {
         Self {
-            line: Progress::new(),
+            progress: Progress::new(),
             is_terminal: io::stderr().is_terminal(),
             pace: Pace::new(LOG_PAUSE),
         }
     }
 
-    fn tell(&mut self, progress: &DownloadProgress) {
+    fn report(&mut self, progress: &DownloadProgress) {
         if self.is_terminal {
-            self.line.going_on(|| sentence(progress));
+            self.progress.update(|| progress_line(progress));
         } else if self.pace.is_due(&progress.stage) {
-            console::note(&sentence(progress));
+            console::note(&progress_line(progress));
         }
     }
 }
 
-fn sentence(progress: &DownloadProgress) -> String {
+fn progress_line(progress: &DownloadProgress) -> String {
     let file = progress.file.rsplit('/').next().unwrap_or_default();
     match &progress.stage {
-        Stage::Asking => "Asking the Hub".to_owned(),
+        Stage::Asking => "Contacting the Hub".to_owned(),
         Stage::Waiting { reason, seconds } => {
             let reason = reason.lines().next().unwrap_or_default();
-            format!("{reason}; trying again in {seconds} s")
+            format!("{reason}; retrying in {seconds} s")
         }
-        Stage::Verifying => format!("Checking {file}"),
+        Stage::Verifying => format!("Verifying {file}"),
         Stage::Receiving => {
             let (here, all) = (progress.n_bytes, progress.n_bytes_total);
-            let mut sentence = format!("{file}  {}", ByteSize(here).of(ByteSize(all)));
+            let mut line = format!("{file}  {}", ByteSize(here).of(ByteSize(all)));
             if let Some(speed) = progress.bytes_per_second {
-                // Writing to a string does not fail.
-                write!(sentence, "  {:.1} MB/s", speed / 1e6).ok();
+                // Writing to a string can't fail.
+                write!(line, "  {:.1} MB/s", speed / 1e6).ok();
             }
             if let Some(seconds) = progress.seconds_left {
-                write!(sentence, "  {} left", time_words(seconds)).ok();
+                write!(line, "  {} left", approximate_time(seconds)).ok();
             }
-            sentence
+            line
         }
     }
 }
 
-/// "about 16 s", "about 3 min"
-fn time_words(seconds: u64) -> String {
+/// Formats a duration as "about 16 s" or "about 3 min".
+fn approximate_time(seconds: u64) -> String {
     match seconds {
         0..120 => format!("about {seconds} s"),
         120..7_200 => format!("about {} min", seconds.div_ceil(60)),
@@ -252,10 +252,10 @@ fn time_words(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DownloadProgress, Stage, sentence};
+    use super::{DownloadProgress, Stage, progress_line};
 
     #[test]
-    fn progress_is_one_plain_line() {
+    fn progress_is_a_single_line() {
         let progress = |stage| DownloadProgress {
             stage,
             file: "Q8_0/fox-Q8_0.gguf".to_owned(),
@@ -265,22 +265,22 @@ mod tests {
             seconds_left: Some(16),
         };
         let waiting = Stage::Waiting {
-            reason: "the connection to hub.example broke off".to_owned(),
+            reason: "the connection to hub.example was lost".to_owned(),
             seconds: 2,
         };
         for (stage, line) in [
-            (Stage::Asking, "Asking the Hub"),
+            (Stage::Asking, "Contacting the Hub"),
             (
                 Stage::Receiving,
                 "fox-Q8_0.gguf  291 of 484 MB  12.4 MB/s  about 16 s left",
             ),
             (
                 waiting,
-                "the connection to hub.example broke off; trying again in 2 s",
+                "the connection to hub.example was lost; retrying in 2 s",
             ),
-            (Stage::Verifying, "Checking fox-Q8_0.gguf"),
+            (Stage::Verifying, "Verifying fox-Q8_0.gguf"),
         ] {
-            assert_eq!(sentence(&progress(stage)), line);
+            assert_eq!(progress_line(&progress(stage)), line);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `quartet inspect`: what a model is and what it takes, from the headers of its files alone.
+//! `quartet inspect`: a model's properties and memory needs, read from its file headers alone.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,31 +10,30 @@ use super::failure::Failure;
 use crate::engine;
 use crate::generation::{ByteSize, MemoryNeed, ModelOutline};
 
-/// What `quartet inspect` is given.
+/// The arguments of `quartet inspect`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// How many panes the memory is estimated for
+    /// Number of panes to estimate memory for
     #[arg(long, value_name = "N", default_value_t = 4)]
     panes: usize,
 
-    /// How many tokens each pane may hold, the prompt included; as many as the model reads, but no more
-    /// than 2048, where it is not given
+    /// Number of tokens per pane, including the prompt; by default the model's context, up to 2048
     #[arg(long, value_name = "N")]
     tokens: Option<usize>,
 }
 
-/// How many tokens a pane is estimated with where nobody says.
-const N_USUAL_TOKENS: usize = 2048;
+/// The default number of tokens per pane.
+const DEFAULT_N_TOKENS: usize = 2048;
 
-/// Runs the command.
+/// Runs `quartet inspect`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outline =
         engine::inspect(&arguments.path).map_err(|error| Failure::run(error.to_string()))?;
-    let n_tokens = arguments.tokens.unwrap_or(N_USUAL_TOKENS);
+    let n_tokens = arguments.tokens.unwrap_or(DEFAULT_N_TOKENS);
     let n_tokens = n_tokens.min(outline.n_context);
     let text = table(&outline, arguments.panes, n_tokens, engine::free_memory());
     console::print(text.as_bytes())
@@ -65,7 +64,7 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
                 ByteSize(memory.n_cache_bytes(n_tokens)),
             ),
         ),
-        ("Free", ByteSize(n_free).to_string()),
+        ("Free memory", ByteSize(n_free).to_string()),
     ];
     if let Some(limits) = outline.implementation.limits() {
         rows.push(("Note", format!("{limits}.")));
@@ -74,8 +73,8 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
         rows.push(("Warning", shortage));
     }
     if let Some(unread) = &outline.unread {
-        // The file's path stands on a line of its own.
-        rows.push(("Unread", unread.replace('\n', "\n             ")));
+        // The file's path is on a separate line.
+        rows.push(("Not read", unread.replace('\n', "\n             ")));
     }
     let mut table = String::new();
     for (title, text) in rows {
@@ -85,7 +84,7 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
     table
 }
 
-/// Millions with as many digits as matter.
+/// Formats a count in millions, with one decimal below 100.
 fn millions(n: u64) -> String {
     let millions = n as f64 / 1e6;
     if millions < 100.0 {
@@ -101,7 +100,7 @@ mod tests {
     use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 
     #[test]
-    fn the_table_says_what_a_model_is_and_what_it_takes() {
+    fn the_table_shows_properties_and_memory_needs() {
         let outline = ModelOutline {
             name: "tiny".to_owned(),
             architecture: "llama".to_owned(),
@@ -126,18 +125,18 @@ Weights      1236 million, stored as Q8_0
 On disk      1.3 GB
 Context      131072 tokens
 Memory       1.6 GB: 1.3 GB for the weights, 66 MB for each of 4 panes of 1000 tokens
-Free         900 MB
+Free memory  900 MB
 Warning      Needs 1.6 GB of memory, but only 900 MB is free
-Unread       the settings could not be read
+Not read     the settings could not be read
              model/settings.json
 ";
         assert_eq!(table(&outline, 4, 1000, 900_000_000), expected);
-        let borrowed = ModelOutline {
+        let through_candle = ModelOutline {
             implementation: Implementation::CandleTransformers,
             ..outline.clone()
         };
-        let borrowed = table(&borrowed, 1, 1000, 9_000_000_000);
-        assert!(borrowed.contains("Note         Runs on candle-transformers"));
+        let through_candle = table(&through_candle, 1, 1000, 9_000_000_000);
+        assert!(through_candle.contains("Note         Runs on candle-transformers"));
         let enough = table(&outline, 1, 1000, 9_000_000_000);
         assert!(!enough.contains("Warning"), "{enough}");
     }

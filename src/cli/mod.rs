@@ -1,7 +1,6 @@
-//! The command line: the window by default, a command where one is given.
+//! The command line: runs the given command, or opens the window.
 //!
-//! A command is a file here with its arguments and a function that runs them, and an arm of
-//! `Command`.
+//! Each command has a file here, with its arguments and a `run` function, and a variant of `Command`.
 
 mod bench;
 mod cache;
@@ -10,18 +9,18 @@ mod console;
 mod count;
 mod device;
 mod failure;
+mod files;
 mod generate;
 mod hub;
 mod inspect;
-mod keep;
-mod named;
+mod named_value;
+mod pane_run;
 mod panes;
 mod precision;
 mod progress;
 mod sample;
 mod settings;
 mod token_rules;
-mod write;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,18 +29,19 @@ use clap::{Parser, Subcommand};
 
 use self::failure::Failure;
 
-/// One prompt, four decodings, token by token: a playground that shows how a language model writes.
+/// One prompt, four decodings, token by token: a playground that shows how a language model generates
+/// text.
 #[derive(Debug, Parser)]
 #[command(
     name = "quartet",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command the window opens. A model whose name is that of a command is \
-                  opened by its path: ./generate"
+    after_help = "Without a command, Quartet opens its window. To open a model that has the name of a \
+                  command, write its path: ./generate"
 )]
 struct Arguments {
-    /// Opens the window with this model: a GGUF file, or a folder with config.json, tokenizer.json
-    /// and safetensors
+    /// The model to open in the window: a GGUF file, or a folder with config.json, tokenizer.json and
+    /// safetensors
     #[arg(value_name = "MODEL")]
     model: Option<PathBuf>,
     #[command(subcommand)]
@@ -52,24 +52,24 @@ struct Arguments {
 enum Command {
     /// Continue a prompt under one or more settings, without a window
     Generate(generate::Arguments),
-    /// Measure how fast this machine reads and writes
+    /// Measure a model's prefill and decode speed on this machine
     Bench(bench::Arguments),
-    /// Say what a model is and how much memory it takes, without loading it
+    /// Show a model's properties and memory needs without loading it
     Inspect(inspect::Arguments),
-    /// Choose a token from a row of scores, without a model, and show every stage
+    /// Run a sampler chain over a list of scores, without a model, and show every stage
     Sample(sample::Arguments),
-    /// Say a pane's settings in the words of another tool, or read them from there
+    /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Find models on the Hugging Face Hub
     Search(hub::SearchArguments),
-    /// Download a model from the Hugging Face Hub, or go on with a download
+    /// Download a model from the Hugging Face Hub, or resume a download
     Download(hub::DownloadArguments),
     /// List the downloaded models
     Models,
 }
 
-/// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
-/// 2 if the arguments were not understood.
+/// Runs the program with its command-line arguments. The exit code is 0 on success, 1 if something
+/// failed, and 2 if the arguments were invalid.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
@@ -90,18 +90,18 @@ pub fn run() -> ExitCode {
 }
 
 fn open_window(model: Option<PathBuf>) -> Result<(), Failure> {
-    let model = model.map(|path| whole_path(&path)).transpose()?;
+    let model = model.map(|path| absolute_path(&path)).transpose()?;
     crate::app::run(model)
-        .map_err(|error| Failure::run(format!("the window could not be opened: {error}")))
+        .map_err(|error| Failure::run(format!("could not open the window: {error}")))
 }
 
-/// The path from the root, so that the model is found again from another folder.
-fn whole_path(path: &Path) -> Result<PathBuf, Failure> {
+/// Returns the absolute path, so that the model is found again from another folder.
+fn absolute_path(path: &Path) -> Result<PathBuf, Failure> {
     if !path.exists() {
         let path = path.display();
-        return Err(Failure::run(format!("there is no file or folder {path}")));
+        return Err(Failure::run(format!("no such file or folder: {path}")));
     }
-    let unknown = |error| Failure::run(format!("the current folder is not known: {error}"));
+    let unknown = |error| Failure::run(format!("could not determine the current folder: {error}"));
     std::path::absolute(path).map_err(unknown)
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::{Arguments, Command};
 
     #[test]
-    fn the_arguments_fit_together() {
+    fn the_argument_definitions_are_consistent() {
         Arguments::command().debug_assert();
     }
 

@@ -1,11 +1,11 @@
-//! The panes that a command is given, as settings.
+//! Parses the `--pane` arguments.
 
 use std::str::FromStr;
 
 use super::failure::Failure;
 use crate::generation::PaneSettings;
 
-/// What each `--pane` describes; the panes of a new window where there is none.
+/// Parses each `--pane`, or returns the default panes of a new window if there are none.
 pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>, Failure> {
     if descriptions.is_empty() {
         return Ok(PaneSettings::classics().to_vec());
@@ -13,7 +13,7 @@ pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>
     let parse = |description: &String| {
         PaneSettings::from_str(description).map_err(|error| {
             let pointed = error.pointing_into(description);
-            Failure::usage(format!("in a pane's settings:\n\n{pointed}"))
+            Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
         })
     };
     descriptions.iter().map(parse).collect()

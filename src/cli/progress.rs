@@ -1,28 +1,25 @@
-//! How far a run has come, on standard error: one line that changes on a terminal, a line for each
-//! thing that happened elsewhere.
+//! Progress on standard error: a single updating line on a terminal, otherwise one line per
+//! milestone.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use super::console;
 
-/// The changing line changes no more often than this.
+/// The shortest time between updates of the line.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where progress is told.
+/// How progress is shown.
 #[derive(Debug)]
 pub(super) enum Progress {
-    /// On a terminal.
-    Line {
-        /// When the line was last drawn.
-        drawn_at: Option<Instant>,
-    },
-    /// Into a file or another program.
+    /// As an updating line, on a terminal.
+    Line { drawn_at: Option<Instant> },
+    /// As a log, in a file or a pipe.
     Log,
 }
 
 impl Progress {
-    /// On standard error.
+    /// Chooses how to show progress by whether standard error is a terminal.
     pub fn new() -> Self {
         if io::stderr().is_terminal() {
             Self::Line { drawn_at: None }
@@ -31,38 +28,38 @@ impl Progress {
         }
     }
 
-    /// Something happened: a line of its own, unless one line shows what goes on.
-    pub fn happened(&mut self, sentence: &str) {
+    /// Shows a milestone, on a new line of a log.
+    pub fn milestone(&mut self, message: &str) {
         match self {
             Self::Line { drawn_at } => {
-                draw(sentence);
+                draw(message);
                 *drawn_at = Some(Instant::now());
             }
-            Self::Log => console::note(sentence),
+            Self::Log => console::note(message),
         }
     }
 
-    /// Something has come further; a log does not tell.
-    pub fn going_on(&mut self, sentence: impl FnOnce() -> String) {
+    /// Updates the line on a terminal; a log ignores this.
+    pub fn update(&mut self, message: impl FnOnce() -> String) {
         if let Self::Line { drawn_at } = self
             && drawn_at.is_none_or(|drawn_at| drawn_at.elapsed() >= PAUSE)
         {
-            draw(&sentence());
+            draw(&message());
             *drawn_at = Some(Instant::now());
         }
     }
 
-    /// All is done: nothing of the line is left.
-    pub fn done(&mut self) {
+    /// Clears the line on a terminal.
+    pub fn clear(&mut self) {
         if let Self::Line { drawn_at: Some(_) } = self {
             draw("");
         }
     }
 }
 
-fn draw(sentence: &str) {
+fn draw(message: &str) {
     let mut stderr = io::stderr().lock();
-    // Nothing is lost with a line of progress that can't be shown.
-    write!(stderr, "\r\x1b[K{}", console::spelt_out(sentence)).ok();
+    // A progress line that can't be shown may be lost.
+    write!(stderr, "\r\x1b[K{}", console::escape_control(message)).ok();
     stderr.flush().ok();
 }

@@ -1,4 +1,4 @@
-//! `quartet settings`: a pane's settings in the words of another tool, and back.
+//! `quartet settings`: converts a pane's settings to another tool's format and back.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use crate::interop::GRAMMAR;
 use crate::interop::tools::{ReadSettings, Tool, read_settings, write_settings};
 use crate::state::Settings;
 
-/// What `quartet settings` is given.
+/// The arguments of `quartet settings`.
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 pub(super) struct Arguments {
@@ -27,24 +27,24 @@ pub(super) struct Arguments {
     )]
     pane: Option<String>,
 
-    /// The tool in whose words they are said
+    /// The tool whose format to write
     #[arg(long, value_name = "TOOL", requires = "pane")]
-    to: Option<To>,
+    to: Option<ToolName>,
 
-    /// A file with another tool's settings: flags, JSON, Python or a Modelfile; with `-` they are
-    /// read from standard input
+    /// A file with another tool's settings (flags, JSON, Python or a Modelfile) to convert to a pane's
+    /// settings; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pane", "to"])]
     from: Option<PathBuf>,
 
-    /// What the draws depend on where the pane has no seed of its own
+    /// The seed, unless the pane sets its own
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed, conflicts_with = "from")]
     seed: u64,
 
-    /// The most tokens to write
+    /// Maximum number of tokens to generate
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_new_tokens, conflicts_with = "from")]
     max_tokens: usize,
 
-    /// A text that ends the writing; can be given several times
+    /// A text that stops generation; repeat for more stop sequences
     #[arg(
         long = "stop",
         value_name = "TEXT",
@@ -54,37 +54,37 @@ pub(super) struct Arguments {
     stop_strings: Vec<String>,
 }
 
-/// A tool, as it is called on the command line.
+/// A tool, by its name on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum To {
-    /// Flags of llama.cpp's programs
+enum ToolName {
+    /// Command-line flags of llama.cpp
     #[value(name = "llama.cpp")]
     LlamaCpp,
-    /// The JSON of a request to llama-server
+    /// JSON of a llama-server request
     LlamaServer,
-    /// A call to transformers' generate, in Python
+    /// Python call of `generate` in transformers
     Transformers,
-    /// Parameters of a Modelfile
+    /// Parameters of an Ollama Modelfile
     Ollama,
-    /// The JSON of a request to a service with OpenAI's API
+    /// JSON of a request to an OpenAI-compatible service
     #[value(name = "openai")]
     OpenAi,
 }
 
-impl From<To> for Tool {
-    fn from(to: To) -> Self {
-        match to {
-            To::LlamaCpp => Self::LlamaCpp,
-            To::LlamaServer => Self::LlamaServer,
-            To::Transformers => Self::Transformers,
-            To::Ollama => Self::Ollama,
-            To::OpenAi => Self::OpenAi,
+impl From<ToolName> for Tool {
+    fn from(name: ToolName) -> Self {
+        match name {
+            ToolName::LlamaCpp => Self::LlamaCpp,
+            ToolName::LlamaServer => Self::LlamaServer,
+            ToolName::Transformers => Self::Transformers,
+            ToolName::Ollama => Self::Ollama,
+            ToolName::OpenAi => Self::OpenAi,
         }
     }
 }
 
-/// Runs the command: the answer goes to standard output, and what is lost to standard error, each in
-/// a line.
+/// Runs the command. The result goes to standard output; each setting that could not be converted
+/// gets a line on standard error.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.from, &arguments.pane, arguments.to) {
         (Some(file), ..) => read(file),
@@ -97,7 +97,7 @@ impl Arguments {
     fn write(&self, description: &str, tool: Tool) -> Result<(), Failure> {
         let pane = PaneSettings::from_str(description).map_err(|error| {
             let pointed = error.pointing_into(description);
-            Failure::usage(format!("in the pane's settings:\n\n{pointed}"))
+            Failure::usage(format!("invalid pane settings:\n\n{pointed}"))
         })?;
         let config = GenerationConfig {
             chain: pane.chain,
@@ -115,7 +115,7 @@ impl Arguments {
 }
 
 fn read(file: &Path) -> Result<(), Failure> {
-    let text = text_of(file)?;
+    let text = read_input(file)?;
     let read = read_settings(&text, None).map_err(Failure::run)?;
     let ReadSettings { chain, seed, .. } = &read;
     let pane = PaneSettings {
@@ -124,13 +124,16 @@ fn read(file: &Path) -> Result<(), Failure> {
     };
     read.unread.iter().for_each(|line| console::note(line));
     if let Some(limits) = limits(&read) {
-        console::note(&format!("For the whole run: {limits}"));
+        console::note(&format!("Arguments for `quartet generate`: {limits}"));
     }
     console::print(format!("{pane}\n").as_bytes())
 }
 
-fn text_of(file: &Path) -> Result<String, Failure> {
-    let fails = |error| Failure::run(format!("{} could not be read: {error}", file.display()));
+fn read_input(file: &Path) -> Result<String, Failure> {
+    let fails = |error| {
+        let file = file.display();
+        Failure::run(format!("could not read the settings: {error}\n{file}"))
+    };
     if file == Path::new("-") {
         let mut text = String::new();
         io::stdin()
@@ -142,22 +145,22 @@ fn text_of(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file).map_err(fails)
 }
 
-/// What belongs to the run and not to a pane, as arguments of `quartet generate`.
+/// Formats the limits, which apply to all panes, as arguments of `quartet generate`.
 fn limits(read: &ReadSettings) -> Option<String> {
     let most = read.max_new_tokens.map(|n| format!("--max-tokens {n}"));
     let stops = read.stop_strings.iter().flatten();
-    // With an equals sign, since a text may begin with a hyphen.
-    let stops = stops.map(|text| format!("--stop={}", quoted(text)));
+    // The equals sign is needed because a text may begin with a hyphen.
+    let stops = stops.map(|text| format!("--stop={}", shell_quoted(text)));
     let arguments: Vec<String> = most.into_iter().chain(stops).collect();
     (!arguments.is_empty()).then(|| arguments.join(" "))
 }
 
-/// The text as a shell reads it back, and nothing in it as a command.
-fn quoted(text: &str) -> String {
+/// Quotes a text for a shell, so that nothing in it is expanded.
+fn shell_quoted(text: &str) -> String {
     if !text.contains(char::is_control) {
         return format!("'{}'", text.replace('\'', r"'\''"));
     }
-    // A line break between usual quotes would be one in the line that is printed, too.
+    // Plain quotes would print a line break as such, so use the escapes of `$'…'`.
     let mut quoted = "$'".to_owned();
     for c in text.chars() {
         match c {
@@ -167,7 +170,7 @@ fn quoted(text: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', c]),
             c if c.is_control() => {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                    // Writing to a string does not fail.
+                    // Writing to a string can't fail.
                     write!(quoted, r"\{byte:03o}").ok();
                 }
             }
@@ -179,10 +182,10 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::shell_quoted;
 
     #[test]
-    fn a_shell_reads_a_text_back_as_it_is() {
+    fn a_shell_reads_a_quoted_text_back_unchanged() {
         for (text, words) in [
             ("User:", "'User:'"),
             ("---", "'---'"),
@@ -193,7 +196,7 @@ mod tests {
             ("'\t\\", r"$'\'\t\\'"),
             ("\u{1b}\u{85}", r"$'\033\302\205'"),
         ] {
-            assert_eq!(quoted(text), words);
+            assert_eq!(shell_quoted(text), words);
         }
     }
 }

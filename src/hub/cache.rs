@@ -1,6 +1,7 @@
-//! The cache folder, laid out as `huggingface_hub` does it, so that every tool finds what another has
-//! brought: contents under their checksums in `blobs`, the files of a commit as links to them in
-//! `snapshots`, branches in `refs`, and a part of a content as `blobs/CHECKSUM.incomplete`.
+//! The cache folder, in the layout of `huggingface_hub`, so that tools share their downloads.
+//!
+//! File contents are stored under their checksums in `blobs`, the files of a commit as links to
+//! them in `snapshots`, branches in `refs`, and partial contents as `blobs/CHECKSUM.incomplete`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -12,51 +13,55 @@ use super::model_files::{ModelFiles, ModelFormat};
 use super::repository::RemoteFile;
 use super::{Hub, HubError};
 
-/// The folder of a repository with models begins so.
-const SHELF: &str = "models--";
+/// The prefix of the folder of a model repository.
+const FOLDER_PREFIX: &str = "models--";
 
-/// A model that is on this computer.
+/// A model in the local cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedModel {
-    /// The repository that it came from.
+    /// The repository on the Hub, as OWNER/NAME.
     pub repository: String,
-    /// What it consists of, with sizes.
+    /// The model's files, with their sizes.
     pub model: ModelFiles,
-    /// What is opened: a GGUF file (the first part of several), or a folder.
+    /// The path to open: a GGUF file (the first part if it is split), or a folder.
     pub path: PathBuf,
 }
 
-/// A download that was not finished.
+/// An unfinished download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptDownload {
-    /// The repository that it comes from.
+    /// The repository on the Hub, as OWNER/NAME.
     pub repository: String,
-    /// How many bytes are kept of files that are not whole.
+    /// The number of bytes in its partial files.
     pub n_bytes: u64,
 }
 
 impl Hub {
-    /// The downloads that were not finished, whoever has begun them. Asks nobody.
+    /// Lists unfinished downloads, including those of other tools. Does not use the network.
     pub fn kept_downloads(&self) -> Vec<KeptDownload> {
-        let shelves = fs::read_dir(self.cache_folder());
-        let kept = |entry: fs::DirEntry| {
+        let folders = fs::read_dir(self.cache_folder());
+        let partial = |entry: fs::DirEntry| {
             let name = entry.file_name();
-            // An owner's name has no two hyphens in a row.
-            let repository = name.to_str()?.strip_prefix(SHELF)?.replacen("--", "/", 1);
-            let n_bytes = self.shelf(&repository).n_bytes_of_parts();
+            // An owner's name never contains two hyphens in a row.
+            let repository = name
+                .to_str()?
+                .strip_prefix(FOLDER_PREFIX)?
+                .replacen("--", "/", 1);
+            let n_bytes = self.repo_cache(&repository).n_partial_bytes();
             (n_bytes > 0).then_some(KeptDownload {
                 repository,
                 n_bytes,
             })
         };
-        // Without a cache folder there is nothing in it.
-        let entries = shelves.into_iter().flatten().flatten();
-        let mut kept: Vec<KeptDownload> = entries.filter_map(kept).collect();
-        kept.sort_by_key(|kept| kept.repository.to_lowercase());
-        kept
+        // A missing cache folder is an empty one.
+        let entries = folders.into_iter().flatten().flatten();
+        let mut downloads: Vec<KeptDownload> = entries.filter_map(partial).collect();
+        downloads.sort_by_key(|download| download.repository.to_lowercase());
+        downloads
     }
 
-    /// The models in the cache folder that can be opened, whoever has brought them. Asks nobody.
+    /// Lists the models in the cache folder that Quartet can open, including those that other tools
+    /// downloaded. Does not use the network.
     pub fn cached_models(&self) -> Result<Vec<CachedModel>, HubError> {
         let unreadable = |error: hf_hub::HFError| HubError::CacheUnreadable {
             path: self.cache_folder().to_owned(),
@@ -68,7 +73,7 @@ impl Hub {
             if repository.repo_type != "model" {
                 continue;
             }
-            // What the branch stands at hides what an older commit has under the same name.
+            // The commit of `main` hides files with the same name in older commits.
             repository.revisions.sort_by_key(|revision| {
                 let is_main = revision.refs.iter().any(|name| name == "main");
                 std::cmp::Reverse((is_main, revision.last_modified))
@@ -84,7 +89,7 @@ impl Hub {
                     if seen.insert(model.file().map(str::to_owned)) {
                         cached.push(CachedModel {
                             repository: repository.repo_id.clone(),
-                            path: opened_path(&revision.snapshot_path, &model),
+                            path: model_path(&revision.snapshot_path, &model),
                             model,
                         });
                     }
@@ -95,18 +100,18 @@ impl Hub {
         Ok(cached)
     }
 
-    /// A repository's place in the cache.
-    pub(super) fn shelf(&self, repository: &str) -> Shelf {
-        let name = format!("{SHELF}{}", repository.replace('/', "--"));
-        Shelf {
+    /// One repository's folder in the cache.
+    pub(super) fn repo_cache(&self, repository: &str) -> RepoCache {
+        let name = format!("{FOLDER_PREFIX}{}", repository.replace('/', "--"));
+        RepoCache {
             folder: self.cache_folder().join(&name),
             locks: self.cache_folder().join(".locks").join(name),
         }
     }
 }
 
-/// What is opened of a model that lies in a folder.
-fn opened_path(folder: &Path, model: &ModelFiles) -> PathBuf {
+/// Returns the path to open for a model whose files are in `folder`.
+fn model_path(folder: &Path, model: &ModelFiles) -> PathBuf {
     match model.format {
         ModelFormat::Gguf => model
             .file()
@@ -115,33 +120,34 @@ fn opened_path(folder: &Path, model: &ModelFiles) -> PathBuf {
     }
 }
 
-/// A repository's place in the cache.
+/// One repository's folder in the cache.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct RepoCache {
     folder: PathBuf,
     locks: PathBuf,
 }
 
-impl Shelf {
-    /// Where a content lies when it is whole.
+impl RepoCache {
+    /// Returns the path of a complete content.
     pub fn blob(&self, checksum: &Checksum) -> PathBuf {
         self.folder.join("blobs").join(checksum.etag())
     }
 
-    /// Where it lies until then.
+    /// Returns the path of a content that is still being downloaded.
     pub fn incomplete(&self, checksum: &Checksum) -> PathBuf {
         let name = format!("{}.incomplete", checksum.etag());
         self.folder.join("blobs").join(name)
     }
 
-    /// Whether a file's content is here. One that has its name is right: it got it after its checksum.
+    /// Returns whether a file's content is complete. A blob gets its name only after its checksum was
+    /// verified, so its presence and length are enough.
     pub fn has(&self, file: &RemoteFile) -> bool {
         let blob = self.blob(&file.checksum);
         fs::metadata(blob).is_ok_and(|blob| blob.len() == file.n_bytes)
     }
 
-    /// How many bytes of a file's content are here.
-    pub fn n_bytes_here_of(&self, file: &RemoteFile) -> u64 {
+    /// Returns how many bytes of a file's content have been downloaded.
+    pub fn n_bytes_present(&self, file: &RemoteFile) -> u64 {
         if self.has(file) {
             return file.n_bytes;
         }
@@ -149,16 +155,16 @@ impl Shelf {
         fs::metadata(incomplete).map_or(0, |part| part.len().min(file.n_bytes))
     }
 
-    /// How many bytes the parts of contents have.
-    pub fn n_bytes_of_parts(&self) -> u64 {
-        let parts = self.parts().into_iter();
+    /// Returns the total size of all partial contents.
+    pub fn n_partial_bytes(&self) -> u64 {
+        let parts = self.partial_files().into_iter();
         parts
             .filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
             .sum()
     }
 
-    /// The parts of contents that are not whole, in no order.
-    pub fn parts(&self) -> Vec<(PathBuf, Checksum)> {
+    /// Lists the partial contents and their checksums, in no particular order.
+    pub fn partial_files(&self) -> Vec<(PathBuf, Checksum)> {
         let entries = fs::read_dir(self.folder.join("blobs"));
         let part = |entry: fs::DirEntry| {
             let path = entry.path();
@@ -173,18 +179,18 @@ impl Shelf {
             .collect()
     }
 
-    /// What is opened of a model.
-    pub fn opened_path(&self, commit: &str, model: &ModelFiles) -> PathBuf {
-        opened_path(&self.folder.join("snapshots").join(commit), model)
+    /// Returns the path to open for a model at this commit.
+    pub fn model_path(&self, commit: &str, model: &ModelFiles) -> PathBuf {
+        model_path(&self.folder.join("snapshots").join(commit), model)
     }
 
-    /// Makes room for contents.
+    /// Creates the folder for contents.
     pub fn prepare(&self) -> Result<(), HubError> {
         let blobs = self.folder.join("blobs");
         fs::create_dir_all(&blobs).map_err(|error| HubError::writing(&blobs, error))
     }
 
-    /// Keeps other programs from bringing the same content at the same time, until it is dropped.
+    /// Locks a content against concurrent downloads by other programs until the lock is dropped.
     pub fn lock(&self, checksum: &Checksum, file: &str) -> Result<Lock, HubError> {
         let path = self.locks.join(format!("{}.lock", checksum.etag()));
         let opened = fs::create_dir_all(&self.locks).and_then(|()| File::create(&path));
@@ -193,12 +199,12 @@ impl Shelf {
             Err(TryLockError::WouldBlock) => Err(HubError::Locked {
                 file: file.to_owned(),
             }),
-            // A file system without locks is used without them.
+            // Some file systems do not support locks; go on without one.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Lock(lock)),
         }
     }
 
-    /// Gives a content its name in a commit.
+    /// Links a content into the snapshot of a commit under the file's path.
     pub fn publish(&self, commit: &str, path: &str, checksum: &Checksum) -> Result<(), HubError> {
         let link = self.folder.join("snapshots").join(commit).join(path);
         let written = link
@@ -211,11 +217,11 @@ impl Shelf {
         written.map_err(|error| HubError::writing(&link, error))
     }
 
-    /// Says that the branch stands at this commit.
-    pub fn refer(&self, commit: &str) -> Result<(), HubError> {
+    /// Points the `main` branch at this commit.
+    pub fn set_main(&self, commit: &str) -> Result<(), HubError> {
         let refs = self.folder.join("refs");
         let path = refs.join("main");
-        // Other programs read it too: it is whole at any time.
+        // Other programs read this file too, so it is replaced atomically.
         let part = refs.join("main.part");
         fs::create_dir_all(&refs)
             .and_then(|()| fs::write(&part, commit))
@@ -223,9 +229,9 @@ impl Shelf {
             .map_err(|error| HubError::writing(&path, error))
     }
 
-    /// The links are relative, so that the cache can be moved.
+    /// Creates a relative link, so that the cache can be moved.
     #[cfg(unix)]
-    #[expect(clippy::unused_self, reason = "the other systems need it")]
+    #[expect(clippy::unused_self, reason = "the version for other systems needs it")]
     fn link(&self, link: &Path, path: &str, checksum: &Checksum) -> io::Result<()> {
         let n_up = path.split('/').count() + 1;
         let target = PathBuf::from("../".repeat(n_up))
@@ -234,7 +240,7 @@ impl Shelf {
         std::os::unix::fs::symlink(target, link)
     }
 
-    /// Links of this kind need no right of their own.
+    /// Creates a hard link, which needs no special permission, or copies the file if that fails.
     #[cfg(not(unix))]
     fn link(&self, link: &Path, _path: &str, checksum: &Checksum) -> io::Result<()> {
         let blob = self.blob(checksum);
@@ -242,13 +248,13 @@ impl Shelf {
     }
 }
 
-/// Keeps others from a content until it is dropped.
+/// Holds a lock file until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing would not be enough while a program that is being started still has a copy of it.
+        // Closing is not enough while a child process still holds a copy of the file descriptor.
         self.0.unlock().ok();
     }
 }
@@ -260,7 +266,7 @@ mod tests {
     use super::Lock;
 
     #[test]
-    fn a_lock_ends_although_a_copy_of_its_file_is_open() {
+    fn a_lock_is_released_even_if_a_copy_of_its_file_is_still_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("it.lock");
         let file = File::create(&path).unwrap();

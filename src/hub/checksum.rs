@@ -1,12 +1,13 @@
-//! The checksum by which the Hub names a file's content; it is also the name of the file's blob in the
-//! cache. Large files (Git LFS) have a SHA-256, the others git's SHA-1 of a blob.
+//! The checksum that identifies a file's content on the Hub and names its blob in the cache.
+//!
+//! Large files (Git LFS) have a SHA-256, all others git's SHA-1 of a blob.
 
 use std::fmt::Write;
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// What a file's content must come to, in hexadecimal.
+/// The expected checksum of a file, in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Checksum {
     /// SHA-256 of the bytes.
@@ -16,7 +17,8 @@ pub(super) enum Checksum {
 }
 
 impl Checksum {
-    /// Understands a checksum by its length; the name comes from a server and ends in a path.
+    /// Parses a checksum and tells its kind by its length. Anything but hexadecimal digits is rejected,
+    /// because the text comes from a server and becomes part of a path.
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let text = text.to_ascii_lowercase();
@@ -27,14 +29,14 @@ impl Checksum {
         }
     }
 
-    /// The name under which the cache keeps the content, which the Hub sends as its etag.
+    /// Returns the name of the content's blob, which is also its ETag on the Hub.
     pub fn etag(&self) -> &str {
         match self {
             Self::Sha256(text) | Self::GitBlob(text) => text,
         }
     }
 
-    /// Begins to check a file of this many bytes.
+    /// Starts verifying a file of this length.
     pub fn start(&self, n_bytes: u64) -> Check<'_> {
         match self {
             Self::Sha256(expected) => Check {
@@ -53,7 +55,7 @@ impl Checksum {
     }
 }
 
-/// A check that is going on.
+/// A verification in progress.
 pub(super) struct Check<'a> {
     expected: &'a str,
     hasher: Hasher,
@@ -65,7 +67,7 @@ enum Hasher {
 }
 
 impl Check<'_> {
-    /// The next bytes.
+    /// Hashes the next bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.hasher {
             Hasher::Sha256(hash) => hash.update(bytes),
@@ -73,7 +75,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the content is what it must be.
+    /// Returns whether all bytes together match the expected checksum.
     pub fn holds(self) -> bool {
         let found = match self.hasher {
             Hasher::Sha256(hash) => hex(&hash.finalize()),
@@ -85,7 +87,7 @@ impl Check<'_> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         write!(hex, "{byte:02x}").ok();
         hex
     })
@@ -95,9 +97,9 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::Checksum;
 
-    /// git's names of the empty file and of "hello\n", and the example of FIPS 180-2.
+    /// git's hashes of the empty file and of "hello\n", and the example from FIPS 180-2.
     #[test]
-    fn content_is_checked_by_the_kind_of_its_name() {
+    fn content_is_verified_with_the_hash_that_its_checksum_implies() {
         for (name, content, holds) in [
             ("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "", true),
             ("ce013625030ba8dba906f756967f9e9ca394464a", "hello\n", true),
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_checksum_names_no_blob() {
+    fn text_that_is_not_a_checksum_is_rejected() {
         let path = format!("../{}", "a".repeat(37));
         for text in ["", "abc", "d41d8cd98f00b204e9800998ecf8427e-5", &path] {
             assert_eq!(Checksum::parse(text), None, "{text}");

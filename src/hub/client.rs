@@ -1,4 +1,4 @@
-//! The Hub as we reach it: its address, its cache folder, and how patient we are with it.
+//! The connection to the Hub: endpoint, token, cache folder, timeouts and retries.
 
 use std::env;
 use std::fs;
@@ -9,32 +9,30 @@ use std::time::Duration;
 use hf_hub::{HFClient, HFClientSync, HFRepositorySync, RepoTypeModel};
 
 use super::HubError;
-use super::attempt::Limits;
+use super::call::Limits;
 use super::error::Subject;
-use super::kept::Begun;
-use super::patience::{Persistence, Question};
+use super::partial::StartedDownloads;
+use super::retry::{CallSpec, RetryPolicy};
 use super::space::free_bytes;
 
-/// How to reach the Hub. What is not set comes from the environment, as for other tools: `HF_ENDPOINT`,
-/// `HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN` and the token that a login has left.
+/// How to reach the Hub. Unset fields come from the environment, as in other tools:
+/// `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN` and the token saved by `hf auth login`.
 #[derive(Debug, Clone)]
 pub struct HubConfig {
-    /// The address.
     pub endpoint: Option<String>,
-    /// The folder that holds the files.
     pub cache_folder: Option<PathBuf>,
-    /// Who we are.
+    /// The access token, needed for gated and private repositories.
     pub token: Option<String>,
-    /// A server that says nothing for so long has failed.
+    /// How long a server may send nothing before the call fails.
     pub patience: Duration,
-    /// The pause before the first new try; each one after it is twice as long.
+    /// The delay before the first retry; it doubles with every further retry.
     pub first_pause: Duration,
-    /// How often the same part is tried again.
+    /// How often the same range is retried.
     pub n_retries: u32,
-    /// How many bytes are asked for at once, at least and at most. A break costs what has come of
-    /// them; within these limits they are what comes in four seconds.
+    /// The smallest and largest range to request, in bytes. Ranges are sized to take about four
+    /// seconds; a lost connection costs at most one range.
     pub piece: RangeInclusive<u64>,
-    /// How many bytes a folder has room for, where that is known.
+    /// Returns the free disk space of a folder in bytes, if it is known.
     pub free_bytes: fn(&Path) -> Option<u64>,
 }
 
@@ -53,16 +51,16 @@ impl Default for HubConfig {
     }
 }
 
-/// The folder that all tools of Hugging Face share, where no variable names a home. hf-hub, which
-/// knows only `HOME`, would take another one then: on Windows it is hardly ever set.
-struct SharedHome(PathBuf);
+/// The default folder of all Hugging Face tools, used if no environment variable sets a home.
+/// hf-hub only looks at `HOME`, which is rarely set on Windows, and would use a different folder.
+struct DefaultHome(PathBuf);
 
 fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some()
 }
 
-/// Nothing where hf-hub finds the folder itself.
-fn home_without_name(is_set: &dyn Fn(&str) -> bool) -> Option<SharedHome> {
+/// Returns `None` if a variable is set from which hf-hub finds the folder itself.
+fn home_unless_set(is_set: &dyn Fn(&str) -> bool) -> Option<DefaultHome> {
     if ["HF_HOME", "XDG_CACHE_HOME", "HOME"]
         .into_iter()
         .any(is_set)
@@ -70,10 +68,10 @@ fn home_without_name(is_set: &dyn Fn(&str) -> bool) -> Option<SharedHome> {
         return None;
     }
     let home = env::home_dir()?;
-    Some(SharedHome(home.join(".cache").join("huggingface")))
+    Some(DefaultHome(home.join(".cache").join("huggingface")))
 }
 
-impl SharedHome {
+impl DefaultHome {
     fn cache_folder(&self, is_set: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
         let named = ["HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"]
             .into_iter()
@@ -81,7 +79,7 @@ impl SharedHome {
         (!named).then(|| self.0.join("hub"))
     }
 
-    /// The token that a login has left.
+    /// Reads the token saved by `hf auth login`, unless a variable overrides it.
     fn token(&self, is_set: &dyn Fn(&str) -> bool) -> Option<String> {
         let variables = ["HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_DISABLE_IMPLICIT_TOKEN"];
         if variables.into_iter().any(is_set) {
@@ -93,27 +91,27 @@ impl SharedHome {
     }
 }
 
-/// The Hub, and the folder in which its files are kept. To open it contacts nobody.
+/// A client for the Hub and its local cache folder.
 #[derive(Debug, Clone)]
 pub struct Hub {
     pub(super) client: HFClientSync,
     pub(super) config: HubConfig,
-    pub(super) begun: Begun,
+    pub(super) started_downloads: StartedDownloads,
     endpoint: String,
     cache_folder: PathBuf,
 }
 
 impl Hub {
-    /// Gets ready to ask.
+    /// Sets up the client. Does not use the network.
     pub fn open(config: HubConfig) -> Result<Self, HubError> {
         let mut builder = HFClient::builder()
             .user_agent(concat!("quartet/", env!("CARGO_PKG_VERSION")))
-            // We try again ourselves, where it can be seen and left.
+            // We retry ourselves, so that the wait can be shown and cancelled.
             .retry_max_attempts(0);
         if let Some(endpoint) = &config.endpoint {
             builder = builder.endpoint(endpoint);
         }
-        let home = home_without_name(&is_set);
+        let home = home_unless_set(&is_set);
         let folder = config.cache_folder.clone();
         if let Some(folder) = folder.or_else(|| home.as_ref()?.cache_folder(&is_set)) {
             builder = builder.cache_dir(folder);
@@ -132,18 +130,18 @@ impl Hub {
         Ok(Self {
             client,
             config,
-            begun: Begun::default(),
+            started_downloads: StartedDownloads::default(),
             endpoint,
             cache_folder,
         })
     }
 
-    /// The folder that holds the files.
+    /// Returns the folder that holds the downloaded files.
     pub fn cache_folder(&self) -> &Path {
         &self.cache_folder
     }
 
-    /// What a question is about, for the sentence that says why it failed.
+    /// Describes what a call is about, for its error message.
     pub(super) fn subject(&self, repository: &str, file: &str) -> Subject {
         Subject {
             endpoint: self.endpoint.clone(),
@@ -152,16 +150,16 @@ impl Hub {
         }
     }
 
-    /// A question that the Hub answers without sending a file.
-    pub(super) fn question(&self, repository: &str, persistence: Persistence) -> Question {
-        Question {
+    /// Describes an API call, which transfers no file.
+    pub(super) fn call_spec(&self, repository: &str, retry_policy: RetryPolicy) -> CallSpec {
+        CallSpec {
             subject: self.subject(repository, ""),
             limits: Limits::default(),
-            persistence,
+            retry_policy,
         }
     }
 
-    /// hf-hub's handle of a repository.
+    /// Returns hf-hub's handle for a repository.
     pub(super) fn model(&self, name: &str) -> HFRepositorySync<RepoTypeModel> {
         let (owner, name) = hf_hub::split_id(name);
         self.client.model(owner, name)
@@ -172,17 +170,17 @@ impl Hub {
 mod tests {
     use std::fs;
 
-    use super::{SharedHome, home_without_name};
+    use super::{DefaultHome, home_unless_set};
 
     #[test]
-    fn the_shared_folder_is_found_without_a_variable_that_names_a_home() {
+    fn the_default_folder_is_used_unless_a_variable_names_a_home() {
         let none = |_: &str| false;
         let only = |name: &'static str| move |variable: &str| variable == name;
         for name in ["HF_HOME", "XDG_CACHE_HOME", "HOME"] {
-            assert!(home_without_name(&only(name)).is_none(), "{name}");
+            assert!(home_unless_set(&only(name)).is_none(), "{name}");
         }
         let folder = tempfile::tempdir().unwrap();
-        let home = SharedHome(folder.path().to_owned());
+        let home = DefaultHome(folder.path().to_owned());
         assert_eq!(home.cache_folder(&none), Some(folder.path().join("hub")));
         assert_eq!(home.cache_folder(&only("HF_HUB_CACHE")), None);
         assert_eq!(home.token(&none), None);

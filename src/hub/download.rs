@@ -1,45 +1,44 @@
-//! A download as a whole: what is wanted, what of it is here, whether it fits, and one file after the
-//! other.
+//! Downloads a model: chooses its files, checks the disk space, and fetches one file after another.
 
 use std::path::PathBuf;
 
-use super::cache::Shelf;
-use super::carry::Source;
-use super::journey::{DownloadProgress, Journey, Order, Stage, whole_seconds};
-use super::kept::drop_outdated;
+use super::cache::RepoCache;
+use super::fetch::Source;
 use super::model_files::ModelFiles;
-use super::patience::{Halt, Persistence, Sign};
+use super::partial::discard_outdated;
+use super::progress::{DownloadProgress, Order, ProgressReporter, Stage, whole_seconds};
 use super::repository::{Listing, RemoteFile};
+use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
 
-/// So much of the disk stays free, for everything else that writes.
+/// Bytes of disk space to leave free for other programs.
 const MARGIN: u64 = 100_000_000;
 
-/// What is to be downloaded.
+/// Which model to download.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
-    /// The repository: "Qwen/Qwen3-0.6B-GGUF".
+    /// The repository, such as "Qwen/Qwen3-0.6B-GGUF".
     pub repository: String,
-    /// The model in it, by the file's path, its last part or its quantisation (of several parts the
-    /// first), or `safetensors` for the folder. Where none is given, it is the one that was begun, of
-    /// several the one that has come furthest, or else the repository's only model.
+    /// The model in the repository: the path or name of a file (the first one if it is split), a
+    /// quantization, or `safetensors` for the folder. If `None`, the most complete partial download
+    /// is resumed, or else the repository's only model is downloaded.
     pub file: Option<String>,
 }
 
 /// How a download ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is here and right.
+    /// All files are downloaded and verified.
     Done {
-        /// What to open: a GGUF file, or a folder.
+        /// The path to open: a GGUF file, or a folder.
         path: PathBuf,
     },
-    /// It was paused; asked for again, it goes on from there, in another session too.
+    /// The download was paused. Requesting it again resumes it, even after a restart.
     Paused {
-        /// How many bytes of it are kept.
+        /// Downloaded bytes kept on disk.
         n_bytes_kept: u64,
     },
-    /// It was cancelled, and the part of a file that had come was deleted.
+    /// The download was cancelled and its partial files were deleted.
     Cancelled,
 }
 
@@ -47,100 +46,115 @@ pub enum Outcome {
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct DownloadFailure {
-    /// The reason.
     #[source]
     pub error: HubError,
-    /// How many bytes of it are kept; asked for again, it goes on from there.
+    /// Downloaded bytes kept on disk, from which the next attempt resumes.
     pub n_bytes_kept: u64,
 }
 
 impl Hub {
-    /// Brings a model into the cache. `watch` hears about twenty times a second how far it has come,
-    /// and says whether to go on.
+    /// Downloads a model into the cache. `watch` is called about twenty times per second with the
+    /// progress and decides whether to go on.
     pub fn download(
         &self,
         wanted: &Wanted,
         watch: &mut dyn FnMut(&DownloadProgress) -> Order,
     ) -> Result<Outcome, DownloadFailure> {
-        let mut journey = Journey::new(watch);
-        match self.bring(wanted, &mut journey) {
+        let mut reporter = ProgressReporter::new(watch);
+        match self.fetch_model(wanted, &mut reporter) {
             Ok(path) => Ok(Outcome::Done { path }),
-            Err(halt) => self.halted(wanted, halt),
+            Err(interruption) => self.interrupted(wanted, interruption),
         }
     }
 
-    fn bring(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<PathBuf, Halt> {
-        let plan = self.plan(wanted, journey)?;
-        let before = self.begun.remember(wanted, &plan.files);
-        drop_outdated(&before, &plan.files, &plan.shelf)?;
-        self.follow(&plan, journey)?;
-        self.begun.forget(wanted);
-        Ok(plan.shelf.opened_path(&plan.listing.commit, &plan.model))
+    fn fetch_model(
+        &self,
+        wanted: &Wanted,
+        reporter: &mut ProgressReporter<'_>,
+    ) -> Result<PathBuf, Interruption> {
+        let plan = self.plan(wanted, reporter)?;
+        let before = self.started_downloads.remember(wanted, &plan.files);
+        discard_outdated(&before, &plan.files, &plan.cache)?;
+        self.fetch_files(&plan, reporter)?;
+        self.started_downloads.forget(wanted);
+        Ok(plan.cache.model_path(&plan.listing.commit, &plan.model))
     }
 
-    fn halted(&self, wanted: &Wanted, halt: Halt) -> Result<Outcome, DownloadFailure> {
+    fn interrupted(
+        &self,
+        wanted: &Wanted,
+        interruption: Interruption,
+    ) -> Result<Outcome, DownloadFailure> {
         let fail = |error| DownloadFailure {
             error,
             n_bytes_kept: self.n_bytes_kept(wanted),
         };
-        match halt {
-            Halt::Failed(error) => Err(fail(error)),
-            Halt::Ordered(Order::Cancel) => {
+        match interruption {
+            Interruption::Failed(error) => Err(fail(error)),
+            Interruption::Requested(Order::Cancel) => {
                 self.discard(wanted).map_err(fail)?;
                 Ok(Outcome::Cancelled)
             }
-            Halt::Ordered(_) => Ok(Outcome::Paused {
+            Interruption::Requested(_) => Ok(Outcome::Paused {
                 n_bytes_kept: self.n_bytes_kept(wanted),
             }),
         }
     }
 
-    fn plan(&self, wanted: &Wanted, journey: &mut Journey<'_>) -> Result<Plan, Halt> {
-        journey.stage(Stage::Asking).go_on()?;
-        let mut tell = |sign: &Sign<'_>| match sign {
-            Sign::Bytes(_) => journey.stage(Stage::Asking),
-            Sign::Pause(error, left) => journey.stage(Stage::Waiting {
+    fn plan(
+        &self,
+        wanted: &Wanted,
+        reporter: &mut ProgressReporter<'_>,
+    ) -> Result<Plan, Interruption> {
+        reporter.stage(Stage::Asking).go_on()?;
+        let mut observe = |event: &CallEvent<'_>| match event {
+            CallEvent::Received(_) => reporter.stage(Stage::Asking),
+            CallEvent::Retrying(error, left) => reporter.stage(Stage::Waiting {
                 reason: error.to_string(),
                 seconds: whole_seconds(*left),
             }),
         };
-        let listing = self.list(&wanted.repository, Persistence::Again, &mut tell)?;
-        let shelf = self.shelf(&wanted.repository);
-        let model = choose(&listing, wanted.file.as_deref(), &shelf)?.clone();
-        let files = self.remote_files(&listing, &model, &mut tell)?;
+        let listing = self.list(&wanted.repository, RetryPolicy::Transient, &mut observe)?;
+        let cache = self.repo_cache(&wanted.repository);
+        let model = choose(&listing, wanted.file.as_deref(), &cache)?.clone();
+        let files = self.remote_files(&listing, &model, &mut observe)?;
         Ok(Plan {
             listing,
             model,
             files,
-            shelf,
+            cache,
         })
     }
 
-    fn follow(&self, plan: &Plan, journey: &mut Journey<'_>) -> Result<(), Halt> {
+    fn fetch_files(
+        &self,
+        plan: &Plan,
+        reporter: &mut ProgressReporter<'_>,
+    ) -> Result<(), Interruption> {
         let commit = &plan.listing.commit;
         let files = plan.files.iter();
-        // Asked of the disk once: another program can make a part grow meanwhile.
-        let here: Vec<u64> = files.map(|file| plan.shelf.n_bytes_here_of(file)).collect();
+        // Read once, because another program may be appending to the same partial file.
+        let here: Vec<u64> = files.map(|file| plan.cache.n_bytes_present(file)).collect();
         let mut n_here: u64 = here.iter().sum();
         let n_bytes_total: u64 = plan.files.iter().map(|file| file.n_bytes).sum();
-        journey.plan(n_here, n_bytes_total);
-        plan.shelf.prepare()?;
+        reporter.plan(n_here, n_bytes_total);
+        plan.cache.prepare()?;
         self.check_space(n_bytes_total.saturating_sub(n_here))?;
         for (file, n_bytes_here) in plan.files.iter().zip(here) {
             let n_bytes_elsewhere = n_here.saturating_sub(n_bytes_here);
-            if !plan.shelf.has(file) {
-                journey.begin(&file.path, n_bytes_elsewhere, n_bytes_here);
+            if !plan.cache.has(file) {
+                reporter.begin(&file.path, n_bytes_elsewhere, n_bytes_here);
                 let source = Source {
                     repository: &plan.listing.repository.name,
                     commit,
                     file,
                 };
-                self.carry(source, &plan.shelf, journey)?;
+                self.fetch_file(source, &plan.cache, reporter)?;
             }
-            plan.shelf.publish(commit, &file.path, &file.checksum)?;
+            plan.cache.publish(commit, &file.path, &file.checksum)?;
             n_here = n_bytes_elsewhere + file.n_bytes;
         }
-        Ok(plan.shelf.refer(commit)?)
+        Ok(plan.cache.set_main(commit)?)
     }
 
     fn check_space(&self, n_bytes: u64) -> Result<(), HubError> {
@@ -157,28 +171,30 @@ impl Hub {
     }
 }
 
-/// What a download consists of.
+/// The model to download, with everything needed to fetch its files.
 struct Plan {
     listing: Listing,
     model: ModelFiles,
     files: Vec<RemoteFile>,
-    shelf: Shelf,
+    cache: RepoCache,
 }
 
-/// The model that is meant.
+/// Returns the model that `file` names, or the one to resume if it is `None`.
 fn choose<'a>(
     listing: &'a Listing,
     file: Option<&str>,
-    shelf: &Shelf,
+    cache: &RepoCache,
 ) -> Result<&'a ModelFiles, HubError> {
     let models = &listing.repository.models;
     let meant = match file {
-        Some(name) => ModelFiles::called(models, name),
-        None => furthest(listing, shelf).map_or_else(|| models.iter().collect(), |one| vec![one]),
+        Some(name) => ModelFiles::matching(models, name),
+        None => {
+            most_complete(listing, cache).map_or_else(|| models.iter().collect(), |one| vec![one])
+        }
     };
     match meant.as_slice() {
         &[model] => Ok(model),
-        [] => Err(nothing_meant(listing, file)),
+        [] => Err(no_match_error(listing, file)),
         several => Err(HubError::ChoiceNeeded {
             repository: listing.repository.name.clone(),
             names: several.iter().map(|it| it.name().to_owned()).collect(),
@@ -186,16 +202,17 @@ fn choose<'a>(
     }
 }
 
-/// The model that was begun; of several the one that has come furthest.
-fn furthest<'a>(listing: &'a Listing, shelf: &Shelf) -> Option<&'a ModelFiles> {
-    let parts = shelf.parts();
+/// Returns the partially downloaded model with the most bytes on disk.
+fn most_complete<'a>(listing: &'a Listing, cache: &RepoCache) -> Option<&'a ModelFiles> {
+    let parts = cache.partial_files();
     let models = listing.repository.models.iter();
-    let begun = models.filter_map(|model| Some((listing.n_bytes_begun(model, &parts)?, model)));
-    let furthest = begun.max_by_key(|(n_bytes, _)| *n_bytes);
-    furthest.map(|(_, model)| model)
+    let partial =
+        models.filter_map(|model| Some((listing.n_partial_bytes_of(model, &parts)?, model)));
+    let most_complete = partial.max_by_key(|(n_bytes, _)| *n_bytes);
+    most_complete.map(|(_, model)| model)
 }
 
-fn nothing_meant(listing: &Listing, file: Option<&str>) -> HubError {
+fn no_match_error(listing: &Listing, file: Option<&str>) -> HubError {
     let repository = listing.repository.name.clone();
     match file.map(str::to_owned) {
         Some(file) if listing.has_large_file(&file) => HubError::FileUnopenable { file },

@@ -1,4 +1,4 @@
-//! Why the Hub could not do what it was asked: one sentence for each reason.
+//! Errors of the Hub: what happened, then what to do.
 
 use std::error::Error;
 use std::io;
@@ -9,20 +9,19 @@ use hf_hub::HFError;
 
 use crate::generation::ByteSize;
 
-/// Why the Hub could not do what it was asked. Every message is fit to be shown.
+/// Why a search, listing or download failed. Every message can be shown to the user.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the variants mean")]
 pub enum HubError {
-    #[error("{name:?} names no repository; a name is written OWNER/NAME")]
+    #[error("{name:?} is not a repository name; write it as OWNER/NAME")]
     NameMalformed { name: String },
 
-    #[error("{repository} has nothing that Quartet can open: {needed}")]
+    #[error("{repository} has no model that Quartet can open: {needed}")]
     NothingToOpen {
         repository: String,
         needed: &'static str,
     },
 
-    #[error("Quartet can't open {file}")]
+    #[error("Quartet can't open {file}; choose a GGUF file or a folder with safetensors")]
     FileUnopenable { file: String },
 
     #[error("{repository} has several models; choose one of these: {}", .names.join(", "))]
@@ -31,93 +30,93 @@ pub enum HubError {
         names: Vec<String>,
     },
 
-    #[error("{repository} is gated: accept its licence at {page} and set HF_TOKEN")]
+    #[error("{repository} is gated: accept its license at {page} and set HF_TOKEN")]
     Gated { repository: String, page: String },
 
     #[error(
-        "there is no repository {repository} on the Hub, or it is private and HF_TOKEN does not open it"
+        "the Hub has no repository {repository}, or it is private; check the name or set HF_TOKEN"
     )]
     RepositoryMissing { repository: String },
 
-    #[error("there is no file {file} in {repository}")]
+    #[error("{repository} has no file named {file}")]
     FileMissing { repository: String, file: String },
 
-    #[error("the Hub wants a valid token (401): set HF_TOKEN")]
+    #[error("the Hub requires a valid access token (401): set HF_TOKEN")]
     TokenNeeded,
 
-    #[error("this token may not do that on the Hub (403): HF_TOKEN needs the right to read")]
+    #[error("the Hub denied access (403): set HF_TOKEN to a token with read permission")]
     Forbidden,
 
-    #[error("{host} does not know this address (404)\n{url}")]
+    #[error("{host} did not find this address (404)\n{url}")]
     AddressUnknown { host: String, url: String },
 
-    #[error("the Hub has been asked too often (429): try again {}", in_seconds(*.seconds))]
+    #[error("too many requests to the Hub (429): try again {}", in_words(*.seconds))]
     RateLimited { seconds: Option<u64> },
 
-    #[error("{host} has a fault of its own ({status}): try again later")]
+    #[error("{host} returned a server error ({status})")]
     ServerFailed { host: String, status: u16 },
 
     #[error("{host} refused the request ({status})")]
     Refused { host: String, status: u16 },
 
-    #[error("{host} said nothing for {}", seconds_words(*.seconds))]
+    #[error("{host} did not respond for {}", seconds_in_words(*.seconds))]
     TimedOut { host: String, seconds: u64 },
 
-    #[error("no network: the name {host} could not be resolved")]
+    #[error("could not resolve {host}; check the network connection")]
     NameUnresolved { host: String },
 
-    #[error("no network: {host} could not be reached")]
+    #[error("could not connect to {host}; check the network connection")]
     Unreachable { host: String },
 
-    #[error("the connection to {host} is not safe: {reason}")]
+    #[error("the connection to {host} is not secure: {reason}")]
     Untrusted { host: String, reason: String },
 
-    #[error("the connection to {host} broke off")]
+    #[error("the connection to {host} was lost")]
     ConnectionLost { host: String },
 
-    #[error("{host} sent a part of {file} cut short")]
+    #[error("{host} sent less of {file} than requested")]
     Truncated { host: String, file: String },
 
-    #[error("{host} can't send a part of a file, which Quartet needs")]
-    RangesMissing { host: String },
+    #[error("{host} does not support range requests, which Quartet needs for downloads")]
+    RangesUnsupported { host: String },
 
-    #[error("{host} gave an answer that makes no sense: {reason}")]
-    NotUnderstood { host: String, reason: String },
+    #[error("{host} sent an unexpected response: {reason}")]
+    UnexpectedResponse { host: String, reason: String },
 
-    #[error("{file} came damaged: its checksum is wrong, and it was deleted")]
+    #[error("{file} has the wrong checksum and was deleted; download it again")]
     ChecksumWrong { file: String },
 
-    #[error("the disk is too full: {} are needed, {} are free\n{}", ByteSize(*.needed), ByteSize(*.free), .folder.display())]
+    #[error("not enough disk space: {} needed, {} free\n{}", ByteSize(*.needed), ByteSize(*.free), .folder.display())]
     DiskTooFull {
         needed: u64,
         free: u64,
         folder: PathBuf,
     },
 
-    #[error("the disk is full\n{}", .path.display())]
+    #[error("the disk is full; free some space and try again\n{}", .path.display())]
     DiskFull { path: PathBuf },
 
-    #[error("the cache folder could not be written: {source}\n{}", .path.display())]
+    #[error("could not write to the cache folder: {source}\n{}", .path.display())]
     CacheNotWritable { path: PathBuf, source: io::Error },
 
-    #[error("the cache folder could not be read: {reason}\n{}", .path.display())]
+    #[error("could not read the cache folder: {reason}\n{}", .path.display())]
     CacheUnreadable { path: PathBuf, reason: String },
 
-    #[error("another program is downloading {file}")]
+    #[error("another program is already downloading {file}")]
     Locked { file: String },
 
-    #[error("the Hub can't be used: {reason}")]
+    #[error("could not set up the connection to the Hub: {reason}")]
     Unusable { reason: String },
 }
 
-fn in_seconds(seconds: Option<u64>) -> String {
+fn in_words(seconds: Option<u64>) -> String {
     seconds.map_or_else(
         || "in a few minutes".to_owned(),
-        |seconds| format!("in {}", seconds_words(seconds)),
+        |seconds| format!("in {}", seconds_in_words(seconds)),
     )
 }
 
-fn seconds_words(seconds: u64) -> String {
+fn seconds_in_words(seconds: u64) -> String {
     match seconds {
         1 => "1 second".to_owned(),
         _ => format!("{seconds} seconds"),
@@ -125,8 +124,8 @@ fn seconds_words(seconds: u64) -> String {
 }
 
 impl HubError {
-    /// Whether it may be gone in a moment.
-    pub(super) const fn passes(&self) -> bool {
+    /// Returns whether a retry may succeed.
+    pub(super) const fn is_transient(&self) -> bool {
         matches!(
             self,
             Self::RateLimited { seconds: None }
@@ -137,12 +136,12 @@ impl HubError {
         )
     }
 
-    /// Whether there is no way to the Hub.
-    pub(super) const fn is_no_network(&self) -> bool {
+    /// Returns whether the Hub can't be reached at all.
+    pub(super) const fn is_offline(&self) -> bool {
         matches!(self, Self::NameUnresolved { .. } | Self::Unreachable { .. })
     }
 
-    /// A file or folder of the cache that could not be written.
+    /// Returns the error for a file or folder of the cache that could not be written.
     pub(super) fn writing(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         if source.kind() == io::ErrorKind::StorageFull {
@@ -153,19 +152,18 @@ impl HubError {
     }
 }
 
-/// What a question is about.
+/// What a call is about, for its error message.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
-    /// The address of the Hub.
     pub endpoint: String,
-    /// The repository; empty where none is meant.
+    /// Empty if the call concerns no repository.
     pub repository: String,
-    /// The file; empty where none is meant.
+    /// Empty if the call concerns no file.
     pub file: String,
 }
 
 impl Subject {
-    /// Says why a call failed.
+    /// Translates an hf-hub error.
     pub fn error(&self, error: &HFError) -> HubError {
         match error {
             HFError::AuthRequired { context }
@@ -186,29 +184,29 @@ impl Subject {
                 host: self.host_of(source.url().and_then(|url| url.host_str())),
             },
             HFError::Request { source, .. } if source.is_decode() && !is_broken_body(source) => {
-                self.not_understood(source)
+                self.unexpected_response(source)
             }
             HFError::Request { source, .. } => {
                 let host = self.host_of(source.url().and_then(|url| url.host_str()));
                 connection_error(source, source.is_connect(), host)
             }
-            HFError::Xet { .. } => self.broken(),
+            HFError::Xet { .. } => self.connection_lost(),
             HFError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 HubError::Truncated {
                     host: self.host(),
                     file: self.file.clone(),
                 }
             }
-            other => self.not_understood(other),
+            other => self.unexpected_response(other),
         }
     }
 
-    /// The answer was longer than what had been asked for.
-    pub fn ranges_missing(&self) -> HubError {
-        HubError::RangesMissing { host: self.host() }
+    /// Returns the error for a response longer than the requested range.
+    pub fn ranges_unsupported(&self) -> HubError {
+        HubError::RangesUnsupported { host: self.host() }
     }
 
-    /// No answer came.
+    /// Returns the error for a server that sent nothing for this long.
     pub fn timed_out(&self, after: Duration) -> HubError {
         HubError::TimedOut {
             host: self.host(),
@@ -216,19 +214,19 @@ impl Subject {
         }
     }
 
-    /// The answer did not come to its end.
-    pub fn broken(&self) -> HubError {
+    /// Returns the error for a response that ended early.
+    pub fn connection_lost(&self) -> HubError {
         HubError::ConnectionLost { host: self.host() }
     }
 
-    fn not_understood(&self, reason: &dyn Error) -> HubError {
-        HubError::NotUnderstood {
+    fn unexpected_response(&self, reason: &dyn Error) -> HubError {
+        HubError::UnexpectedResponse {
             host: self.host(),
             reason: reason.to_string(),
         }
     }
 
-    /// The Hub says in `x-error-code` what it means by a status.
+    /// Translates an HTTP status; the Hub refines it in the `x-error-code` header.
     fn refusal(&self, status: u16, code: Option<&str>, url: &str) -> HubError {
         let repository = self.repository.clone();
         match (status, code) {
@@ -260,7 +258,7 @@ impl Subject {
         }
     }
 
-    /// The Hub may send us on to another host.
+    /// Returns the host that failed, which a redirect may have changed.
     fn host_of(&self, host: Option<&str>) -> String {
         host.map_or_else(|| self.host(), str::to_owned)
     }
@@ -268,7 +266,7 @@ impl Subject {
     fn host(&self) -> String {
         let rest = self.endpoint.split("://").last().unwrap_or_default();
         let host = rest.split('/').next().unwrap_or_default();
-        // As it stands in the errors of the transport, without the port.
+        // Transport errors name the host without its port.
         let is_port = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
         match host.rsplit_once(':') {
             Some((name, end)) if is_port(end) => name.to_owned(),
@@ -277,7 +275,7 @@ impl Subject {
     }
 }
 
-/// The errors below the transport have no types of their own here; their words and kinds must do.
+/// Classifies a transport error by its text, because the underlying error types are not exposed.
 fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> HubError {
     let mut words = String::new();
     let mut source = Some(error);
@@ -303,7 +301,7 @@ fn connection_error(error: &dyn Error, while_connecting: bool, host: String) -> 
     }
 }
 
-/// Whether a body could not be read because it did not come whole, and not because it made no sense.
+/// Returns whether a response body was cut short, as opposed to being malformed JSON.
 fn is_broken_body(error: &dyn Error) -> bool {
     let mut source = error.source();
     while let Some(error) = source {
@@ -328,45 +326,40 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_own_sentence() {
+    fn every_http_error_has_its_own_message() {
         let rows = [
             (
                 401,
                 None,
                 "",
-                "the Hub wants a valid token (401): set HF_TOKEN",
+                "the Hub requires a valid access token (401): set HF_TOKEN",
             ),
             (
                 401,
                 Some("GatedRepo"),
                 "",
-                "owner/name is gated: accept its licence at https://hub.example/owner/name and set HF_TOKEN",
+                "owner/name is gated: accept its license at https://hub.example/owner/name and set HF_TOKEN",
             ),
             (
                 401,
                 Some("RepoNotFound"),
                 "",
-                "there is no repository owner/name on the Hub, or it is private and HF_TOKEN does not open it",
+                "the Hub has no repository owner/name, or it is private; check the name or set HF_TOKEN",
             ),
             (
                 403,
                 None,
                 "",
-                "this token may not do that on the Hub (403): HF_TOKEN needs the right to read",
+                "the Hub denied access (403): set HF_TOKEN to a token with read permission",
             ),
-            (404, None, "a.gguf", "there is no file a.gguf in owner/name"),
+            (404, None, "a.gguf", "owner/name has no file named a.gguf"),
             (
                 429,
                 None,
                 "",
-                "the Hub has been asked too often (429): try again in a few minutes",
+                "too many requests to the Hub (429): try again in a few minutes",
             ),
-            (
-                502,
-                None,
-                "",
-                "hub.example has a fault of its own (502): try again later",
-            ),
+            (502, None, "", "hub.example returned a server error (502)"),
             (418, None, "", "hub.example refused the request (418)"),
         ];
         for (status, code, file, sentence) in rows {
@@ -376,21 +369,25 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_fails_says_how() {
+    fn connection_errors_are_classified() {
         let host = || "hub.example".to_owned();
         let rows = [
             (
                 "invalid peer certificate: Expired",
                 true,
-                "is not safe: invalid peer certificate: Expired",
+                "is not secure: invalid peer certificate: Expired",
             ),
-            ("dns error", true, "could not be resolved"),
+            (
+                "dns error",
+                true,
+                "could not resolve hub.example; check the network connection",
+            ),
             (
                 "Connection refused (os error 111)",
                 true,
-                "could not be reached",
+                "could not connect to hub.example; check the network connection",
             ),
-            ("connection reset by peer", false, "broke off"),
+            ("connection reset by peer", false, "was lost"),
         ];
         for (words, while_connecting, end) in rows {
             let source = std::io::Error::other(words);
@@ -400,16 +397,16 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again_and_what_may_not_is_not() {
+    fn only_transient_errors_are_retried() {
         let host = || "hub.example".to_owned();
-        assert!(HubError::ConnectionLost { host: host() }.passes());
-        assert!(!HubError::Forbidden.passes());
+        assert!(HubError::ConnectionLost { host: host() }.is_transient());
+        assert!(!HubError::Forbidden.is_transient());
         assert!(
             !HubError::Untrusted {
                 host: host(),
                 reason: String::new()
             }
-            .passes()
+            .is_transient()
         );
     }
 }

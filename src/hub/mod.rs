@@ -1,28 +1,28 @@
-//! Models from the Hugging Face Hub: finding them, bringing them into the cache folder that other
-//! tools share, and listing those that are there. Nothing is contacted before something is asked.
+//! Models from the Hugging Face Hub: search, download into the shared cache folder, and list what is
+//! there. Nothing uses the network until the user asks for it.
 //!
-//! hf-hub makes every request: it knows the address, the token, the redirects, TLS and proxies, and
-//! what the Hub's answers mean. Ours is what it does not do. Its own downloads begin anew after each
-//! break, can't be left, check nothing and see no disk, so we ask it for one range of bytes after
-//! another (`carry`), each on a thread that can be left (`attempt`), again after a break (`patience`),
-//! and put them into the cache as other tools lay it out (`cache`), after the checksum (`checksum`).
-//! What a download that was left keeps, and what goes with it, `kept` knows.
+//! hf-hub makes every request: it handles endpoints, tokens, redirects, TLS and proxies, and parses
+//! the Hub's responses. Its own downloads restart after a lost connection, can't be cancelled, and
+//! check neither checksums nor disk space. So we request one range of bytes after another (`fetch`),
+//! each on a thread that can be abandoned (`call`), retry after transient failures (`retry`), verify
+//! the checksum (`checksum`), and store the file in the layout that other tools expect (`cache`).
+//! `partial` finds and deletes unfinished downloads.
 //!
-//! It knows neither the engine nor the window: it ends with a path.
+//! This module knows neither the engine nor the window; its result is a path.
 
-mod attempt;
 mod cache;
-mod carry;
+mod call;
 mod checksum;
 mod client;
 mod download;
 mod error;
-mod journey;
-mod kept;
+mod fetch;
 mod model_files;
-mod patience;
+mod partial;
+mod progress;
 mod recommended;
 mod repository;
+mod retry;
 mod space;
 mod speed;
 
@@ -30,7 +30,7 @@ pub use cache::{CachedModel, KeptDownload};
 pub use client::{Hub, HubConfig};
 pub use download::{DownloadFailure, Outcome, Wanted};
 pub use error::HubError;
-pub use journey::{DownloadProgress, Order, Pace, Stage};
 pub use model_files::{ModelFiles, ModelFormat};
+pub use progress::{DownloadProgress, Order, Pace, Stage};
 pub use recommended::{RECOMMENDED, RecommendedModel};
 pub use repository::Repository;

@@ -1,40 +1,39 @@
-//! Which of a repository's files make a model that Quartet can open: a GGUF file, a GGUF in several
-//! parts, or a folder with safetensors.
+//! Finds the models among a repository's files that Quartet can open: a GGUF file, a split GGUF, or
+//! a folder with safetensors.
 
 use std::collections::BTreeMap;
 
-/// How weights are stored.
+/// The file format of a model's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelFormat {
-    /// One file with everything in it, or several parts of one.
+    /// One self-contained file, or its parts.
     Gguf,
     /// A folder with `config.json`, `tokenizer.json` and the weights.
     Safetensors,
 }
 
-/// The files of one model that can be opened.
+/// The files of one model that Quartet can open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// How the weights are stored.
     pub format: ModelFormat,
-    /// How they are rounded, as the file's name says: `Q4_K_M`.
+    /// The quantization that the file name states, such as `Q4_K_M`.
     pub quantization: Option<String>,
-    /// How many bytes all its files have, where that is known.
+    /// The total size of all files, if it is known.
     pub n_bytes: Option<u64>,
-    /// All its files, by their paths in the repository; the last ones are the weights, in order.
+    /// The files' paths in the repository; the weights come last, in order.
     pub paths: Vec<String>,
 }
 
-/// What claims to be larger is not believed, so that no sum of sizes overflows.
+/// Larger sizes are treated as bogus, so that no sum of sizes overflows.
 pub(super) const LARGEST_FILE: u64 = 1 << 50;
 
-/// What the folder is called: a repository has no more than one that can be opened.
+/// The name of the safetensors folder; a repository has at most one that can be opened.
 const FOLDER: &str = "safetensors";
 
-/// What a folder with safetensors can't be opened without.
+/// Files without which a folder with safetensors can't be opened.
 const NEEDED: &[&str] = &["config.json", "tokenizer.json"];
 
-/// What is taken along where it is there.
+/// Files that are downloaded if present.
 const COMPANIONS: &[&str] = &[
     "added_tokens.json",
     "chat_template.jinja",
@@ -45,7 +44,7 @@ const COMPANIONS: &[&str] = &[
     "tokenizer_config.json",
 ];
 
-/// What the weights of a GGUF file can be in: what candle reads. Longer names first.
+/// The GGUF quantizations that candle reads. Longer names come first.
 const QUANTIZATIONS: &[&str] = &[
     "Q3_K_XL", "Q2_K_L", "Q2_K_S", "Q2_K_XL", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q4_K_L", "Q4_K_M",
     "Q4_K_S", "Q4_K_XL", "Q5_K_L", "Q5_K_M", "Q5_K_S", "Q5_K_XL", "Q6_K_L", "Q6_K_XL", "Q8_K_XL",
@@ -53,19 +52,19 @@ const QUANTIZATIONS: &[&str] = &[
     "BF16", "FP16", "FP32", "F16", "F32", "Q4", "Q5", "Q8",
 ];
 
-/// Signs in a file's name of what is no language model, or is stored in a way that candle does not
+/// Parts of file names that mark files other than language models, or formats that candle does not
 /// read.
-const FOREIGN: &[&str] = &[
+const UNSUPPORTED: &[&str] = &[
     "IQ1", "IQ2", "IQ3", "IQ4", "TQ1", "TQ2", "MXFP4", "NVFP4", "MMPROJ", "IMATRIX", "Q4_0_4_4",
     "Q4_0_4_8", "Q4_0_8_8",
 ];
 
 impl ModelFiles {
-    /// The models among these files, each a path and a size, from small to large.
+    /// Finds the models among these files (path and size), smallest first.
     pub fn among<'a>(files: impl IntoIterator<Item = (&'a str, Option<u64>)>) -> Vec<Self> {
         let files: BTreeMap<&str, Option<u64>> = files
             .into_iter()
-            .filter(|(path, _)| is_plain(path))
+            .filter(|(path, _)| is_safe_relative_path(path))
             .map(|(path, n_bytes)| (path, n_bytes.filter(|n| *n <= LARGEST_FILE)))
             .collect();
         let mut models: Vec<Self> = ggufs(&files);
@@ -77,13 +76,13 @@ impl ModelFiles {
         models
     }
 
-    /// What it is called among the others: the path of its file, or of the first part of several, or
-    /// `safetensors` for the folder.
+    /// Returns the name that selects this model in its repository: the path of its file (the first part
+    /// if it is split), or `safetensors` for the folder.
     pub fn name(&self) -> &str {
         self.file().unwrap_or(FOLDER)
     }
 
-    /// The path of its file, or of the first part of several; nothing for a folder.
+    /// Returns the path of its file (the first part if it is split), or `None` for a folder.
     pub fn file(&self) -> Option<&str> {
         match self.format {
             ModelFormat::Gguf => self.paths.first().map(String::as_str),
@@ -91,7 +90,7 @@ impl ModelFiles {
         }
     }
 
-    /// How the weights are rounded, or else how they are stored.
+    /// Returns the quantization, or the file format if the quantization is unknown.
     pub fn kind(&self) -> &str {
         let format = match self.format {
             ModelFormat::Gguf => "GGUF",
@@ -100,19 +99,18 @@ impl ModelFiles {
         self.quantization.as_deref().unwrap_or(format)
     }
 
-    /// Those of these models that are called so: the one with this name, or else all whose path ends
-    /// in it or that have this quantisation.
-    pub(super) fn called<'a>(models: &'a [Self], name: &str) -> Vec<&'a Self> {
+    /// Returns the model with exactly this name, or else all models with this file name or quantization.
+    pub(super) fn matching<'a>(models: &'a [Self], name: &str) -> Vec<&'a Self> {
         match models.iter().find(|model| model.name() == name) {
             Some(model) => vec![model],
             None => models
                 .iter()
-                .filter(|model| model.is_almost_called(name))
+                .filter(|model| model.matches_loosely(name))
                 .collect(),
         }
     }
 
-    fn is_almost_called(&self, name: &str) -> bool {
+    fn matches_loosely(&self, name: &str) -> bool {
         let quantization = self.quantization.as_deref();
         let file_name = self.file().and_then(|file| file.rsplit('/').next());
         file_name == Some(name)
@@ -120,12 +118,12 @@ impl ModelFiles {
     }
 }
 
-/// Whether a path stays inside the folder that it is joined to, on every system.
-pub(super) fn is_plain(path: &str) -> bool {
-    let is_plain_part = |part: &str| {
+/// Returns whether a path stays inside the folder that it is joined to, on every platform.
+pub(super) fn is_safe_relative_path(path: &str) -> bool {
+    let is_safe_part = |part: &str| {
         !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
     };
-    path.split('/').all(is_plain_part)
+    path.split('/').all(is_safe_part)
 }
 
 fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
@@ -135,7 +133,7 @@ fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
             continue;
         };
         let name = stem.rsplit('/').next().unwrap_or(stem).to_ascii_uppercase();
-        if FOREIGN.iter().any(|sign| name.contains(sign)) {
+        if UNSUPPORTED.iter().any(|sign| name.contains(sign)) {
             continue;
         }
         let paths = match part(stem) {
@@ -145,7 +143,12 @@ fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
                 .collect(),
             Some(_) => continue,
         };
-        models.extend(whole(files, ModelFormat::Gguf, quantization(&name), paths));
+        models.extend(if_complete(
+            files,
+            ModelFormat::Gguf,
+            quantization(&name),
+            paths,
+        ));
     }
     models
 }
@@ -176,11 +179,11 @@ fn safetensors(files: &BTreeMap<&str, Option<u64>>) -> Option<ModelFiles> {
         .map(|path| (*path).to_owned())
         .chain(weights)
         .collect();
-    whole(files, ModelFormat::Safetensors, None, paths)
+    if_complete(files, ModelFormat::Safetensors, None, paths)
 }
 
-/// A model, if all its files are there.
-fn whole(
+/// Returns a model with these files, or `None` if any of them is missing.
+fn if_complete(
     files: &BTreeMap<&str, Option<u64>>,
     format: ModelFormat,
     quantization: Option<String>,
@@ -198,8 +201,8 @@ fn whole(
     })
 }
 
-/// Takes "name-00001-of-00003" apart. More parts than there are digits to count them, or more than a
-/// repository would have, are no parts.
+/// Splits "name-00001-of-00003" into base name, index and number of parts. Rejects indices beyond
+/// the number of parts, and implausibly many parts.
 fn part(stem: &str) -> Option<(&str, u32, u32)> {
     let (rest, n_parts) = stem.rsplit_once("-of-")?;
     let (base, index) = rest.rsplit_once('-')?;
@@ -210,7 +213,7 @@ fn part(stem: &str) -> Option<(&str, u32, u32)> {
     Some((base, count(index)?, count(n_parts)?)).filter(|(_, index, n)| index <= n && *n <= 1_000)
 }
 
-/// The quantisation in a file's name in capitals: a word of its own, the last one that is one.
+/// Returns the last quantization that occurs as a separate word in an upper-case file name.
 fn quantization(name: &str) -> Option<String> {
     let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
     QUANTIZATIONS
@@ -228,14 +231,14 @@ fn quantization(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelFiles, ModelFormat, is_plain};
+    use super::{ModelFiles, ModelFormat, is_safe_relative_path};
 
     fn among(paths: &[&str]) -> Vec<ModelFiles> {
         ModelFiles::among(paths.iter().map(|path| (*path, Some(10))))
     }
 
     #[test]
-    fn a_file_says_its_quantisation() {
+    fn the_quantization_is_read_from_the_file_name() {
         for (path, quantization) in [
             ("Qwen3-0.6B-Q8_0.gguf", Some("Q8_0")),
             ("smollm2-1.7b-instruct-q4_k_m.gguf", Some("Q4_K_M")),
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_opened_is_not_offered() {
+    fn files_that_can_not_be_opened_are_not_offered() {
         for path in [
             "model-IQ4_XS.gguf",
             "mmproj-model-f16.gguf",
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_split_file_are_one() {
+    fn the_parts_of_a_split_file_are_one_model() {
         let models = among(&[
             "Q8_0/big-Q8_0-00002-of-00002.gguf",
             "Q8_0/big-Q8_0-00001-of-00002.gguf",
@@ -280,13 +283,13 @@ mod tests {
         assert_eq!(models[0].n_bytes, Some(20));
         assert_eq!(models[0].file(), Some("Q8_0/big-Q8_0-00001-of-00002.gguf"));
         for name in ["q8_0", "big-Q8_0-00001-of-00002.gguf"] {
-            assert_eq!(ModelFiles::called(&models, name), [&models[0]], "{name}");
+            assert_eq!(ModelFiles::matching(&models, name), [&models[0]], "{name}");
         }
-        assert!(ModelFiles::called(&models, "Q4_0").is_empty());
+        assert!(ModelFiles::matching(&models, "Q4_0").is_empty());
     }
 
     #[test]
-    fn a_whole_path_is_told_from_the_end_of_another_and_a_folder_has_a_name() {
+    fn a_full_path_selects_one_model_and_a_quantization_may_select_several() {
         let models = among(&[
             "a/model-Q8_0.gguf",
             "b/model-Q8_0.gguf",
@@ -296,7 +299,7 @@ mod tests {
             "tokenizer.json",
         ]);
         let called = |name| -> Vec<&str> {
-            let called = ModelFiles::called(&models, name).into_iter();
+            let called = ModelFiles::matching(&models, name).into_iter();
             called.map(ModelFiles::name).collect()
         };
         let ggufs = ["a/model-Q8_0.gguf", "b/model-Q8_0.gguf", "model-Q8_0.gguf"];
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_offered_when_it_is_whole() {
+    fn a_folder_is_offered_only_if_it_is_complete() {
         let single = [
             "config.json",
             "tokenizer.json",
@@ -336,12 +339,12 @@ mod tests {
     }
 
     #[test]
-    fn a_path_from_outside_stays_inside() {
+    fn paths_that_leave_the_folder_are_unsafe() {
         for path in ["a", "a/b.gguf", "..a/b"] {
-            assert!(is_plain(path), "{path}");
+            assert!(is_safe_relative_path(path), "{path}");
         }
         for path in ["", "/a", "a//b", "../a", "a/../b", "a/.", "c:a", "a\\b"] {
-            assert!(!is_plain(path), "{path}");
+            assert!(!is_safe_relative_path(path), "{path}");
         }
     }
 }

@@ -1,34 +1,28 @@
-//! A few small models to begin with.
+//! A few small models to start with.
 
-/// A model that we would give to a friend.
+/// A model that we recommend to newcomers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecommendedModel {
-    /// What people call it.
     pub name: &'static str,
-    /// How many weights it has, in millions.
     pub n_weights_millions: u32,
-    /// The repository on the Hub.
     pub repository: &'static str,
-    /// The file in it.
     pub file: &'static str,
-    /// How its weights are rounded.
     pub quantization: &'static str,
     /// The file's size in megabytes (10^6 bytes).
     pub megabytes: u32,
-    /// The licence.
     pub license: &'static str,
-    /// Why one would want it.
+    /// What sets it apart from the others, shown next to it.
     pub why: &'static str,
 }
 
 impl RecommendedModel {
-    /// About how many bytes the file has.
+    /// Returns the file's approximate size in bytes.
     pub fn n_bytes(&self) -> u64 {
         u64::from(self.megabytes) * 1_000_000
     }
 }
 
-/// From small to large.
+/// The recommended models, smallest first.
 pub const RECOMMENDED: &[RecommendedModel] = &[
     RecommendedModel {
         name: "SmolLM2 135M Instruct",
@@ -38,7 +32,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q8_0",
         megabytes: 145,
         license: "Apache 2.0",
-        why: "The smallest that holds a conversation, with slips to look at",
+        why: "The smallest model that can hold a conversation, with mistakes worth studying",
     },
     RecommendedModel {
         name: "SmolLM2 360M Instruct",
@@ -48,7 +42,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q8_0",
         megabytes: 386,
         license: "Apache 2.0",
-        why: "A step up from 135M; the file comes from the makers of the model",
+        why: "A step up from 135M; the file is published by the model's authors",
     },
     RecommendedModel {
         name: "Qwen3 0.6B",
@@ -58,7 +52,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q8_0",
         megabytes: 639,
         license: "Apache 2.0",
-        why: "Many languages, and it can think before it answers",
+        why: "Multilingual, and can think before it answers",
     },
     RecommendedModel {
         name: "Gemma 3 1B",
@@ -68,7 +62,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4_K_M",
         megabytes: 806,
         license: "Gemma",
-        why: "A vocabulary of 262,144 tokens: other words are single tokens here",
+        why: "A vocabulary of 262,144 tokens, so far more words are a single token",
     },
     RecommendedModel {
         name: "Llama 3.2 1B Instruct",
@@ -78,7 +72,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4_K_M",
         megabytes: 808,
         license: "Llama 3.2",
-        why: "The smallest of the Llama 3 family, on which many others are built",
+        why: "The smallest of the Llama 3 family, the base of many other models",
     },
     RecommendedModel {
         name: "SmolLM2 1.7B Instruct",
@@ -88,7 +82,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4_K_M",
         megabytes: 1_056,
         license: "Apache 2.0",
-        why: "The largest of its family: more weights, and trained on more text",
+        why: "The largest of its family, trained on more text",
     },
     RecommendedModel {
         name: "SmolLM3 3B",
@@ -98,7 +92,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4_K_M",
         megabytes: 1_915,
         license: "Apache 2.0",
-        why: "Its weights, data and recipe are all public",
+        why: "Weights, training data and recipe are all public",
     },
     RecommendedModel {
         name: "Phi-3 Mini 4K Instruct",
@@ -108,7 +102,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         quantization: "Q4",
         megabytes: 2_393,
         license: "MIT",
-        why: "The largest of this list, trained on texts in the manner of textbooks",
+        why: "The largest in this list, trained on textbook-like text",
     },
 ];
 
@@ -117,7 +111,7 @@ mod tests {
     use super::RECOMMENDED;
 
     #[test]
-    fn they_grow_and_none_is_large() {
+    fn recommended_models_are_small_and_sorted_by_size() {
         assert!(RECOMMENDED.is_sorted_by_key(|model| model.n_weights_millions));
         for model in RECOMMENDED {
             assert!((100..=4_000).contains(&model.n_weights_millions));

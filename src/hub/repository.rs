@@ -1,4 +1,4 @@
-//! What there is on the Hub: repositories that match a search, and the files of one.
+//! Searches the Hub for repositories and lists the files of one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,75 +7,76 @@ use std::path::PathBuf;
 use hf_hub::repository::{ModelInfo, RepoTreeEntry};
 
 use super::checksum::Checksum;
-use super::journey::Order;
-use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_plain};
-use super::patience::{Halt, Persistence, Sign};
+use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_safe_relative_path};
+use super::progress::Order;
+use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
 
-/// A repository with models in it.
+/// A model repository on the Hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Its name: "Qwen/Qwen3-0.6B-GGUF".
+    /// The name, such as "Qwen/Qwen3-0.6B-GGUF".
     pub name: String,
-    /// How often it was downloaded in the last month.
+    /// Downloads in the last month.
     pub n_downloads: u64,
-    /// How many people like it.
     pub n_likes: u64,
-    /// The licence, by the Hub's own name: "apache-2.0".
+    /// The license by the Hub's identifier, such as "apache-2.0".
     pub license: Option<String>,
-    /// Whether one must accept conditions first.
+    /// Whether users must accept conditions before downloading.
     pub is_gated: bool,
-    /// When it was last changed, as an ISO 8601 date and time.
+    /// The last change, as an ISO 8601 date and time.
     pub changed_at: Option<String>,
-    /// Its models that can be opened. A search does not know their sizes; `Hub::files` does.
+    /// The models that Quartet can open. A search leaves out their sizes; `Hub::files` adds them.
     pub models: Vec<ModelFiles>,
 }
 
 /// A file on the Hub.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteFile {
-    /// Its path in the repository.
+    /// The path in the repository.
     pub path: String,
-    /// How many bytes it has.
     pub n_bytes: u64,
-    /// What its content must come to.
     pub checksum: Checksum,
 }
 
-/// A repository at one moment.
+/// A repository at one commit.
 #[derive(Debug)]
 pub(super) struct Listing {
-    /// What is known of it.
     pub repository: Repository,
-    /// The commit, so that all files belong together.
+    /// The commit to download from, so that all files belong together.
     pub commit: String,
-    /// The SHA-256 of those files that are large.
+    /// The SHA-256 of each large (LFS) file, by path.
     sha256: BTreeMap<String, String>,
 }
 
 impl Listing {
-    /// How many bytes the parts of contents have that belong to a model; nothing where none does.
-    pub fn n_bytes_begun(&self, model: &ModelFiles, parts: &[(PathBuf, Checksum)]) -> Option<u64> {
+    /// Returns the size of the partial files that belong to a model, or `None` if there are none.
+    pub fn n_partial_bytes_of(
+        &self,
+        model: &ModelFiles,
+        parts: &[(PathBuf, Checksum)],
+    ) -> Option<u64> {
         let paths = model.paths.iter();
         let sha256: Vec<&String> = paths.filter_map(|path| self.sha256.get(path)).collect();
-        let is_own = |checksum: &Checksum| sha256.iter().any(|known| *known == checksum.etag());
-        let own = parts.iter().filter(|(_, checksum)| is_own(checksum));
-        own.filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
+        let belongs = |checksum: &Checksum| sha256.iter().any(|known| *known == checksum.etag());
+        let partial = parts.iter().filter(|(_, checksum)| belongs(checksum));
+        partial
+            .filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
             .reduce(u64::saturating_add)
     }
 
-    /// Whether there is a large file with this path.
+    /// Returns whether a large file has this path.
     pub fn has_large_file(&self, path: &str) -> bool {
         self.sha256.contains_key(path)
     }
 }
 
-/// Repositories with these tags hold weights that only their own library reads.
-const FOREIGN_TAGS: &[&str] = &["awq", "bitsandbytes", "compressed-tensors", "gptq", "mlx"];
+/// Tags of repositories whose safetensors only a specific library can read.
+const UNSUPPORTED_TAGS: &[&str] = &["awq", "bitsandbytes", "compressed-tensors", "gptq", "mlx"];
 
 impl Hub {
-    /// Text models whose names contain these words, the most downloaded first; at most `n_max`.
-    /// Nothing when `go_on` has said that nobody waits any more.
+    /// Searches text models by name and returns at most `n_max`, the most downloaded first. Returns
+    /// `None` if `go_on` returned false.
     pub fn search(
         &self,
         query: &str,
@@ -97,10 +98,10 @@ impl Hub {
                     .limit(n_max)
                     .send()
             };
-            let question = self.question("", Persistence::Once);
-            let mut tell = stopping(go_on);
-            let infos = self.ask(&question, &mut tell, call);
-            let Some(infos) = unless_stopped(infos)? else {
+            let spec = self.call_spec("", RetryPolicy::Never);
+            let mut observe = cancel_unless(go_on);
+            let infos = self.call_with_retries(&spec, &mut observe, call);
+            let Some(infos) = unless_cancelled(infos)? else {
                 return Ok(None);
             };
             let texts = infos.into_iter().filter(is_text_model);
@@ -113,37 +114,38 @@ impl Hub {
         Ok(Some(found))
     }
 
-    /// What is known of one repository, with the sizes of its models.
+    /// Returns one repository with the sizes of its models, or `None` if `go_on` returned false.
     pub fn files(
         &self,
         repository: &str,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Repository>, HubError> {
-        let listing = self.list(repository, Persistence::Once, &mut stopping(go_on));
-        Ok(unless_stopped(listing)?.map(|listing| listing.repository))
+        let listing = self.list(repository, RetryPolicy::Never, &mut cancel_unless(go_on));
+        Ok(unless_cancelled(listing)?.map(|listing| listing.repository))
     }
 
-    /// The same with what a download needs.
+    /// Returns the repository with the commit and checksums that a download needs.
     pub(super) fn list(
         &self,
         name: &str,
-        persistence: Persistence,
-        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
-    ) -> Result<Listing, Halt> {
-        let mut info = self.info(name, persistence, tell)?;
+        retry_policy: RetryPolicy,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+    ) -> Result<Listing, Interruption> {
+        let mut info = self.info(name, retry_policy, observe)?;
         if info
             .siblings
             .iter()
             .flatten()
             .all(|file| file.size.is_none())
         {
-            // Sent on to the repository's present name, we were not asked for sizes there.
+            // A renamed repository redirects, and the redirect loses the request for sizes. Ask
+            // again under the current name.
             let present_name = info.id.clone();
-            info = self.info(&present_name, persistence, tell)?;
+            info = self.info(&present_name, retry_policy, observe)?;
         }
         let commit = info.sha.clone().unwrap_or_default();
         if !matches!(Checksum::parse(&commit), Some(Checksum::GitBlob(_))) {
-            return Err(self.nonsense(name, "it names no commit").into());
+            return Err(self.unexpected_response(name, "no commit is given").into());
         }
         let siblings = info.siblings.iter().flatten();
         let sha256 = siblings
@@ -152,7 +154,7 @@ impl Hub {
             sha256: sha256.collect(),
             commit,
             repository: Repository {
-                // A repository that was renamed is found, but the files lie under the name asked for.
+                // Even if the repository was renamed, its files are cached under the requested name.
                 name: name.to_owned(),
                 ..Repository::from(&info)
             },
@@ -162,33 +164,33 @@ impl Hub {
     fn info(
         &self,
         name: &str,
-        persistence: Persistence,
-        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
-    ) -> Result<ModelInfo, Halt> {
+        retry_policy: RetryPolicy,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+    ) -> Result<ModelInfo, Interruption> {
         check_name(name)?;
-        // hf-hub has no parameter for the files' sizes and checksums, and its tree listing leaves the
-        // checksums out; it builds the address from the name, which can say so.
+        // hf-hub has no parameter to request sizes and checksums, and its tree listing omits the
+        // checksums. It builds the URL from the name, so the query goes there.
         let model = self.model(&format!("{name}?blobs=true"));
-        let question = self.question(name, persistence);
-        self.ask(&question, tell, move |_| model.info().send())
+        let spec = self.call_spec(name, retry_policy);
+        self.call_with_retries(&spec, observe, move |_| model.info().send())
     }
 
-    /// The files of one model with their checksums.
+    /// Returns the files of one model with their sizes and checksums.
     pub(super) fn remote_files(
         &self,
         listing: &Listing,
         model: &ModelFiles,
-        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
-    ) -> Result<Vec<RemoteFile>, Halt> {
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+    ) -> Result<Vec<RemoteFile>, Interruption> {
         let name = &listing.repository.name;
         let (handle, paths) = (self.model(name), model.paths.clone());
         let commit = listing.commit.clone();
-        let question = self.question(name, Persistence::Again);
+        let spec = self.call_spec(name, RetryPolicy::Transient);
         let call = move |_| {
             let asked = handle.get_paths_info().paths(paths.clone());
             asked.revision(commit.clone()).send()
         };
-        let entries = self.ask(&question, tell, call)?;
+        let entries = self.call_with_retries(&spec, observe, call)?;
         let mut found: BTreeMap<String, RemoteFile> = entries
             .into_iter()
             .filter_map(|entry| {
@@ -202,7 +204,7 @@ impl Hub {
                 else {
                     return None;
                 };
-                // A large file's git name is that of a pointer to it.
+                // The git hash of a large file is that of its LFS pointer.
                 let sha256 = listing.sha256.get(&path);
                 let name = sha256.or(lfs.is_none().then_some(&oid))?;
                 if size > LARGEST_FILE {
@@ -217,13 +219,14 @@ impl Hub {
             })
             .collect();
         let take = |path: &String| {
-            let missing = || self.nonsense(name, &format!("{path} has no checksum or no size"));
+            let missing =
+                || self.unexpected_response(name, &format!("{path} has no checksum or no size"));
             found.remove(path).ok_or_else(missing)
         };
         Ok(model.paths.iter().map(take).collect::<Result<_, _>>()?)
     }
 
-    fn nonsense(&self, repository: &str, reason: &str) -> HubError {
+    fn unexpected_response(&self, repository: &str, reason: &str) -> HubError {
         let reason = hf_hub::HFError::Other(format!("{repository}: {reason}"));
         self.subject(repository, "").error(&reason)
     }
@@ -234,7 +237,7 @@ impl From<&ModelInfo> for Repository {
         let tags = || info.tags.iter().flatten();
         let files = info.siblings.iter().flatten();
         let mut models = ModelFiles::among(files.map(|file| (file.rfilename.as_str(), file.size)));
-        if tags().any(|tag| FOREIGN_TAGS.contains(&tag.as_str())) {
+        if tags().any(|tag| UNSUPPORTED_TAGS.contains(&tag.as_str())) {
             models.retain(|model| model.format != ModelFormat::Safetensors);
         }
         let card = info.card_data.as_ref();
@@ -245,7 +248,7 @@ impl From<&ModelInfo> for Repository {
             n_downloads: info.downloads.unwrap_or(0),
             n_likes: info.likes.unwrap_or(0),
             license: license_of_card.or_else(license_of_tags).map(str::to_owned),
-            // Written as `false`, "auto" or "manual".
+            // The value is `false`, "auto" or "manual".
             is_gated: info
                 .gated
                 .as_ref()
@@ -256,16 +259,17 @@ impl From<&ModelInfo> for Repository {
     }
 }
 
-/// A GGUF file may also hold a model of images or of speech.
+/// Returns whether a repository holds a text model; GGUF files also store image and speech models.
 fn is_text_model(info: &ModelInfo) -> bool {
     let task = info.pipeline_tag.as_deref();
     matches!(task, None | Some("text-generation" | "conversational"))
 }
 
-/// A name becomes part of an address and of a path.
+/// Rejects names that would be unsafe in a URL or a path.
 fn check_name(name: &str) -> Result<(), HubError> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    let is_name = is_plain(name) && name.chars().all(is_allowed) && name.split('/').count() <= 2;
+    let is_name =
+        is_safe_relative_path(name) && name.chars().all(is_allowed) && name.split('/').count() <= 2;
     if is_name {
         Ok(())
     } else {
@@ -275,17 +279,17 @@ fn check_name(name: &str) -> Result<(), HubError> {
     }
 }
 
-fn stopping(go_on: &mut dyn FnMut() -> bool) -> impl FnMut(&Sign<'_>) -> Order {
+fn cancel_unless(go_on: &mut dyn FnMut() -> bool) -> impl FnMut(&CallEvent<'_>) -> Order {
     move |_| {
         if go_on() { Order::GoOn } else { Order::Cancel }
     }
 }
 
-fn unless_stopped<T>(outcome: Result<T, Halt>) -> Result<Option<T>, HubError> {
+fn unless_cancelled<T>(outcome: Result<T, Interruption>) -> Result<Option<T>, HubError> {
     match outcome {
         Ok(answer) => Ok(Some(answer)),
-        Err(Halt::Ordered(_)) => Ok(None),
-        Err(Halt::Failed(error)) => Err(error),
+        Err(Interruption::Requested(_)) => Ok(None),
+        Err(Interruption::Failed(error)) => Err(error),
     }
 }
 
@@ -294,7 +298,7 @@ mod tests {
     use super::check_name;
 
     #[test]
-    fn a_name_is_an_owner_and_a_word() {
+    fn a_repository_name_is_an_owner_and_a_name() {
         for name in ["gpt2", "Qwen/Qwen3-0.6B-GGUF", "a_b/c.d-e"] {
             assert!(check_name(name).is_ok(), "{name}");
         }

@@ -1,13 +1,13 @@
-//! How much room a disk has left.
+//! Free disk space.
 
 use std::path::Path;
 
-/// How many bytes can still be written into this folder, or into the one that it will be made in;
-/// nothing where the system does not say.
+/// Returns the free bytes on the disk of this folder, or of its nearest existing ancestor. Returns
+/// `None` if the system does not report them.
 pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|path| path.exists())?;
     let n_bytes = fs4::available_space(there).ok()?;
-    // A file system that keeps no count answers zero.
+    // File systems that do not track free space report zero.
     (n_bytes > 0).then_some(n_bytes)
 }
 
@@ -16,7 +16,7 @@ mod tests {
     use super::free_bytes;
 
     #[test]
-    fn a_folder_that_is_not_there_yet_has_the_room_of_the_one_around_it() {
+    fn a_missing_folder_has_the_free_space_of_its_ancestor() {
         let folder = tempfile::tempdir().unwrap();
         let room = free_bytes(&folder.path().join("not/there/yet"));
         assert!(room.is_some_and(|n_bytes| n_bytes > 1 << 20), "{room:?}");

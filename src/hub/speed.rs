@@ -1,15 +1,15 @@
-//! How fast bytes come, smoothed, so that the time left does not jump.
+//! Smoothed download speed, so that the remaining time does not jump.
 
 use std::time::Duration;
 
-/// The past counts less by a factor e after this time.
-const MEMORY: Duration = Duration::from_secs(4);
+/// The weight of a measurement falls by a factor of e in this time.
+const TIME_CONSTANT: Duration = Duration::from_secs(4);
 
-/// No speed is told before this much has been seen.
-const LEAST: Duration = Duration::from_millis(300);
+/// No speed is reported until this much time has been observed.
+const MIN_OBSERVED: Duration = Duration::from_millis(300);
 
-/// A smoothed speed: an exponentially weighted mean over time, corrected for its beginning from
-/// nothing (Kingma and Ba 2014, "Adam", section 3, for the correction).
+/// An exponentially weighted mean of the speed, with the bias correction of Kingma and Ba 2014,
+/// "Adam", section 3.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Speed {
     mean: f64,
@@ -18,27 +18,27 @@ pub(super) struct Speed {
 }
 
 impl Speed {
-    /// So many bytes came within this time.
+    /// Adds a measurement: `n_bytes` received within this time.
     pub fn add(&mut self, n_bytes: u64, within: Duration) {
         if within.is_zero() {
             return;
         }
-        let kept = (-within.as_secs_f64() / MEMORY.as_secs_f64()).exp();
+        let decay = (-within.as_secs_f64() / TIME_CONSTANT.as_secs_f64()).exp();
         let rate = n_bytes as f64 / within.as_secs_f64();
-        self.mean = kept * self.mean + (1.0 - kept) * rate;
-        self.weight = kept * self.weight + (1.0 - kept);
+        self.mean = decay * self.mean + (1.0 - decay) * rate;
+        self.weight = decay * self.weight + (1.0 - decay);
         self.seen += within;
     }
 
-    /// Bytes a second, once there is something to tell.
+    /// Returns the smoothed speed, or `None` if too little time has been observed.
     pub fn bytes_per_second(&self) -> Option<f64> {
-        (self.seen >= LEAST).then(|| self.mean / self.weight)
+        (self.seen >= MIN_OBSERVED).then(|| self.mean / self.weight)
     }
 
-    /// How many seconds this many bytes will take.
+    /// Returns how many seconds `n_bytes` will take, or `None` if the speed is unknown or near zero.
     pub fn seconds_for(&self, n_bytes: u64) -> Option<u64> {
         let speed = self.bytes_per_second().filter(|speed| *speed >= 1.0)?;
-        // A float saturates when it becomes a whole number.
+        // The cast saturates.
         #[expect(clippy::cast_sign_loss, reason = "a speed is positive")]
         Some((n_bytes as f64 / speed).ceil() as u64)
     }
@@ -51,7 +51,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_steady_speed_is_told_from_the_beginning() {
+    fn a_steady_speed_is_exact_from_the_first_report() {
         let mut speed = Speed::default();
         assert_eq!(speed.bytes_per_second(), None);
         for _ in 0..5 {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_shows_slowly_and_then_in_full() {
+    fn a_change_in_speed_shows_gradually() {
         let mut speed = Speed::default();
         speed.add(1_000, SECOND);
         speed.add(3_000, SECOND);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_coming_has_no_end() {
+    fn a_stalled_download_has_no_remaining_time() {
         let mut speed = Speed::default();
         speed.add(0, SECOND);
         assert_eq!(speed.seconds_for(1), None);

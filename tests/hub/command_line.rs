@@ -53,7 +53,7 @@ fn a_model_is_found_downloaded_and_listed() {
     assert!(
         progress
             .lines()
-            .any(|line| line.starts_with("Checking tiny-Q8_0.gguf")),
+            .any(|line| line.starts_with("Verifying tiny-Q8_0.gguf")),
         "{progress}"
     );
 
@@ -110,7 +110,7 @@ fn an_ambiguous_model_is_a_usage_error() {
     let output = quartet(&bench, &["download", "fox/missing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).ends_with(
-        "error: there is no repository fox/missing on the Hub, or it is private and HF_TOKEN does not open it\n"
+        "error: the Hub has no repository fox/missing, or it is private; check the name or set HF_TOKEN\n"
     ));
 }
 

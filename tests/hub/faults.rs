@@ -44,20 +44,20 @@ fn temporary_faults_are_reported_and_retried() {
     let rows = [
         (
             Fault::Dropped(70_000),
-            "the connection to 127.0.0.1 broke off",
+            "the connection to 127.0.0.1 was lost",
         ),
-        (Fault::Dropped(0), "the connection to 127.0.0.1 broke off"),
+        (Fault::Dropped(0), "the connection to 127.0.0.1 was lost"),
         (
             Fault::CutShort(70_000),
-            "127.0.0.1 sent a part of tiny-Q8_0.gguf cut short",
+            "127.0.0.1 sent less of tiny-Q8_0.gguf than requested",
         ),
         (
             Fault::Refused(503, ""),
-            "127.0.0.1 has a fault of its own (503): try again later",
+            "127.0.0.1 returned a server error (503)",
         ),
         (
             Fault::Refused(429, "Retry-After: 0\r\n"),
-            "the Hub has been asked too often (429): try again in 0 seconds",
+            "too many requests to the Hub (429): try again in 0 seconds",
         ),
     ];
     for (fault, sentence) in rows {
@@ -82,7 +82,7 @@ fn a_short_retry_after_is_respected() {
     let (outcome, waits) = download_with(&bench, |_| ());
     assert_eq!(
         waits,
-        ["the Hub has been asked too often (429): try again in 1 second"]
+        ["too many requests to the Hub (429): try again in 1 second"]
     );
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_complete(&bench, outcome);
@@ -97,7 +97,7 @@ fn a_long_retry_after_is_an_error() {
     let (outcome, _) = download_with(&bench, |_| ());
     assert_eq!(
         outcome.unwrap_err().to_string(),
-        "the Hub has been asked too often (429): try again in 3600 seconds"
+        "too many requests to the Hub (429): try again in 3600 seconds"
     );
 }
 
@@ -106,22 +106,26 @@ fn permanent_faults_end_the_download_and_keep_the_received_bytes() {
     let gated = "x-error-code: GatedRepo\r\n";
     let missing = "x-error-code: RepoNotFound\r\n";
     let rows: [(u16, &str, &str); 6] = [
-        (401, "", "the Hub wants a valid token (401): set HF_TOKEN"),
+        (
+            401,
+            "",
+            "the Hub requires a valid access token (401): set HF_TOKEN",
+        ),
         (
             401,
             missing,
-            "there is no repository fox/tiny-GGUF on the Hub, or it is private",
+            "the Hub has no repository fox/tiny-GGUF, or it is private",
         ),
         (
             403,
             gated,
-            "fox/tiny-GGUF is gated: accept its licence at http://127.0.0.1",
+            "fox/tiny-GGUF is gated: accept its license at http://127.0.0.1",
         ),
-        (403, "", "this token may not do that on the Hub (403)"),
+        (403, "", "the Hub denied access (403)"),
         (
             404,
             "x-error-code: EntryNotFound\r\n",
-            "there is no file tiny-Q8_0.gguf in fox/tiny-GGUF",
+            "fox/tiny-GGUF has no file named tiny-Q8_0.gguf",
         ),
         (416, "", "refused the request (416)"),
     ];
@@ -152,23 +156,15 @@ fn every_kind_of_request_can_be_rejected() {
         (
             "GET /api/models/fox",
             401,
-            "the Hub wants a valid token (401): set HF_TOKEN",
+            "the Hub requires a valid access token (401): set HF_TOKEN",
         ),
         (
             "GET /api/models/fox",
             404,
-            "there is no repository fox/tiny-GGUF on the Hub",
+            "the Hub has no repository fox/tiny-GGUF",
         ),
-        (
-            "POST /api/models/fox",
-            403,
-            "this token may not do that on the Hub (403)",
-        ),
-        (
-            "HEAD /fox",
-            403,
-            "this token may not do that on the Hub (403)",
-        ),
+        ("POST /api/models/fox", 403, "the Hub denied access (403)"),
+        ("HEAD /fox", 403, "the Hub denied access (403)"),
     ] {
         let bench = Bench::new();
         bench.server.fail(request, Fault::Refused(status, ""));
@@ -181,9 +177,9 @@ fn every_kind_of_request_can_be_rejected() {
     for (status, sentence) in [
         (
             429,
-            "the Hub has been asked too often (429): try again in a few minutes",
+            "too many requests to the Hub (429): try again in a few minutes",
         ),
-        (500, "has a fault of its own (500): try again later"),
+        (500, "returned a server error (500)"),
     ] {
         let bench = Bench::new();
         bench
@@ -220,7 +216,7 @@ fn slow_responses_are_awaited_and_missing_ones_time_out() {
     let (outcome, waits) = download_with(&bench, |config| {
         config.patience = Duration::from_secs(1);
     });
-    assert_eq!(waits, ["127.0.0.1 said nothing for 1 second"]);
+    assert_eq!(waits, ["127.0.0.1 did not respond for 1 second"]);
     assert_complete(&bench, outcome);
 }
 
@@ -231,7 +227,7 @@ fn content_with_a_wrong_checksum_is_deleted_and_never_listed() {
     let failure = bench.download().unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "tiny-Q8_0.gguf came damaged: its checksum is wrong, and it was deleted"
+        "tiny-Q8_0.gguf has the wrong checksum and was deleted; download it again"
     );
     assert_eq!(failure.n_bytes_kept, 0);
     assert_eq!(bench.blobs(GGUF), [] as [String; 0]);
@@ -262,7 +258,7 @@ fn a_full_disk_is_detected_before_the_download() {
     let (outcome, _) = download_with(&bench, |config| config.free_bytes = |_| Some(50_000_000));
     let failure = outcome.unwrap_err().to_string();
     assert!(
-        failure.starts_with("the disk is too full: 101 MB are needed, 50 MB are free"),
+        failure.starts_with("not enough disk space: 101 MB needed, 50 MB free"),
         "{failure}"
     );
     assert!(bench.server.ranges().is_empty());
@@ -290,7 +286,7 @@ fn a_server_without_range_support_is_rejected() {
     bench.server.fail("GET /cdn", Fault::WholeFile);
     let failure = bench.download().unwrap_err();
     assert!(
-        matches!(failure.error, HubError::RangesMissing { .. }),
+        matches!(failure.error, HubError::RangesUnsupported { .. }),
         "{failure}"
     );
 }
@@ -306,11 +302,11 @@ fn network_and_tls_errors_are_distinguished() {
     for (endpoint, sentence) in [
         (
             format!("http://{unused}"),
-            "no network: 127.0.0.1 could not be reached",
+            "could not connect to 127.0.0.1; check the network connection",
         ),
         (
             format!("https://{address}"),
-            "the connection to 127.0.0.1 is not safe: ",
+            "the connection to 127.0.0.1 is not secure: ",
         ),
     ] {
         let (outcome, waits) = download_with(&bench, |config| config.endpoint = Some(endpoint));
@@ -328,7 +324,7 @@ fn a_malformed_response_is_an_error() {
         .fail("GET /api/models/fox", Fault::CutShort(20));
     let failure = bench.download().unwrap_err();
     assert!(
-        matches!(failure.error, HubError::NotUnderstood { .. }),
+        matches!(failure.error, HubError::UnexpectedResponse { .. }),
         "{failure}"
     );
 }

@@ -134,8 +134,7 @@ fn a_failed_download_reports_the_kept_bytes_and_can_be_cancelled() {
     downloads.send(DownloadRequest::Download(large()));
     let failed = DownloadEvent::Failed {
         wanted: large(),
-        reason: "this token may not do that on the Hub (403): HF_TOKEN needs the right to read"
-            .into(),
+        reason: "the Hub denied access (403): set HF_TOKEN to a token with read permission".into(),
         n_bytes_kept: PIECE as u64,
     };
     assert_eq!(next(&mut downloads), failed);

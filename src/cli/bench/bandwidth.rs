@@ -1,12 +1,12 @@
-//! How fast this machine reads memory: the limit of decoding, where each token reads all weights.
+//! Measures memory bandwidth, which limits decoding because every step reads all weights.
 //!
-//! A plain sum over a buffer that no cache holds, in the widest registers there are, by as many threads
-//! as the engine has. Each thread reads one stretch or several at once, because processors fetch ahead
-//! within a page only; the fastest way counts.
+//! It sums a buffer larger than any cache in the widest SIMD registers, with as many threads as the
+//! engine uses. Each thread reads one or more streams side by side, because CPUs prefetch only
+//! within a page; the fastest number of streams counts.
 
 #![allow(
     clippy::inline_always,
-    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+    reason = "only code inlined into a dispatch is compiled for the CPU at hand"
 )]
 
 use std::hint::black_box;
@@ -20,48 +20,46 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::engine::free_memory;
 
-/// More than any usual cache; less where memory is short.
-const N_MOST_BYTES: usize = 512 << 20;
+/// Larger than common caches. The buffer is smaller if memory is short.
+const MAX_BUFFER_BYTES: usize = 512 << 20;
 
-/// How many stretches a thread reads at once.
+/// The numbers of streams to try per thread.
 const N_STREAMS: [usize; 4] = [1, 4, 8, 16];
 
-/// What is read in one go: a cache line of 64 bytes, as 64-bit numbers.
+/// A cache line of 64 bytes, as 64-bit numbers.
 type Line = [u64; 8];
 
-/// A buffer to read, and who reads it.
+/// The buffer to read and the number of threads.
 #[derive(Debug)]
 pub(super) struct Bandwidth {
     lines: Vec<Line>,
     n_threads: usize,
 }
 
-/// How fast memory was read.
+/// A bandwidth measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Sample {
-    /// Bytes a second, all threads together.
+    /// Bytes per second over all threads.
     pub bytes_per_sec: f64,
-    /// How many threads read.
     pub threads: usize,
-    /// How many stretches each of them read at once.
+    /// Streams per thread.
     pub streams: usize,
-    /// How many bytes they read.
     pub buffer_bytes: usize,
 }
 
 impl Bandwidth {
-    /// A buffer that is in memory, to be read by so many threads.
+    /// Allocates a resident buffer for this many threads.
     pub fn new(n_threads: usize) -> Self {
         let n_free = usize::try_from(free_memory() / 4).unwrap_or(usize::MAX);
-        let n_lines = N_MOST_BYTES.min(n_free) / size_of::<Line>();
+        let n_lines = MAX_BUFFER_BYTES.min(n_free) / size_of::<Line>();
         Self {
-            // Zeros would be one page that is mapped everywhere.
+            // A zeroed buffer could be a single page, mapped many times.
             lines: vec![[1; 8]; n_lines],
             n_threads,
         }
     }
 
-    /// Reads all of it in each way, and tells of the fastest.
+    /// Reads the buffer with each number of streams and returns the fastest measurement.
     pub fn measure(&self) -> Result<Sample, Failure> {
         let mut best = Sample {
             bytes_per_sec: 0.0,
@@ -70,9 +68,9 @@ impl Bandwidth {
             buffer_bytes: size_of_val(self.lines.as_slice()),
         };
         for streams in N_STREAMS {
-            let secs = self.read(streams).map_err(|error| {
-                Failure::run(format!("the threads could not be started: {error}"))
-            })?;
+            let secs = self
+                .read(streams)
+                .map_err(|error| Failure::run(format!("could not start the threads: {error}")))?;
             let bytes_per_sec = best.buffer_bytes as f64 / secs;
             if bytes_per_sec > best.bytes_per_sec {
                 best = Sample {
@@ -85,7 +83,7 @@ impl Bandwidth {
         Ok(best)
     }
 
-    /// Gives the seconds that it took.
+    /// Reads the buffer once and returns the time in seconds.
     fn read(&self, n_streams: usize) -> io::Result<f64> {
         let n_part = self.lines.len().div_ceil(self.n_threads).max(1);
         let arch = Arch::new();
@@ -106,7 +104,7 @@ impl Bandwidth {
     }
 }
 
-/// The sum of a part of the buffer.
+/// Sums a part of the buffer.
 struct Read<'a> {
     part: &'a [Line],
     n_streams: usize,
@@ -126,22 +124,22 @@ impl WithSimd for Read<'_> {
     }
 }
 
-/// Reads N stretches of equal length side by side.
+/// Sums N streams of equal length side by side.
 #[inline(always)]
 fn sum<const N: usize>(part: &[Line]) -> u64 {
-    let n_stretch = part.len() / N;
-    let mut stretches: [&[Line]; N] = [&[]; N];
-    for (stretch, lines) in stretches
+    let n_stream_lines = part.len() / N;
+    let mut streams: [&[Line]; N] = [&[]; N];
+    for (stream, lines) in streams
         .iter_mut()
-        .zip(part.chunks_exact(n_stretch.max(1)))
+        .zip(part.chunks_exact(n_stream_lines.max(1)))
     {
-        *stretch = lines;
+        *stream = lines;
     }
     let mut sums = [[0_u64; 8]; N];
-    for index in 0..n_stretch {
-        for (sums, stretch) in sums.iter_mut().zip(&stretches) {
-            if let Some(line) = stretch.get(index) {
-                for (sum, number) in sums.iter_mut().zip(line) {
+    for index in 0..n_stream_lines {
+        for (lane_sums, stream) in sums.iter_mut().zip(&streams) {
+            if let Some(line) = stream.get(index) {
+                for (sum, number) in lane_sums.iter_mut().zip(line) {
                     *sum = sum.wrapping_add(*number);
                 }
             }
@@ -157,7 +155,7 @@ mod tests {
     use super::{Bandwidth, sum};
 
     #[test]
-    fn every_line_is_read_once_however_many_stretches_there_are() {
+    fn every_line_is_read_once_for_any_number_of_streams() {
         let part: Vec<_> = (0..160).map(|number| [number; 8]).collect();
         let expected = 8 * (0..160).sum::<u64>();
         assert_eq!(sum::<1>(&part), expected);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_read_at_some_speed() {
+    fn bandwidth_is_positive_and_finite() {
         let bandwidth = Bandwidth {
             lines: vec![[1; 8]; 1 << 16],
             n_threads: 2,

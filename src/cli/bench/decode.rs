@@ -1,4 +1,4 @@
-//! How fast panes write together, and where the time of their steps goes.
+//! Measures decode speed for panes in one batch, and where the time of their steps goes.
 
 use std::time::Instant;
 
@@ -8,20 +8,19 @@ use crate::decoding::ChainConfig;
 use crate::engine::{CausalLm, ForwardTimes, Progress, Prompt, Session};
 use crate::generation::{EndOfText, FinishReason, GenerationConfig, GenerationId, Limits};
 
-/// How long some steps took.
+/// The time of a run of decode steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Sample {
-    /// How many panes wrote.
     pub n_panes: usize,
-    /// How many tokens each of them read.
+    /// Tokens fed per pane.
     pub n_steps: usize,
-    /// All steps, in seconds.
+    /// The time of all steps.
     pub secs: f64,
-    /// Their forward passes.
+    /// The time spent in their forward passes.
     pub times: ForwardTimes,
 }
 
-/// The moment from which steps are timed.
+/// A starting point for timing steps.
 struct Start {
     at: Instant,
     times: ForwardTimes,
@@ -52,7 +51,7 @@ impl Start {
     }
 }
 
-/// Panes that draw their tokens and keep the record of each, as in the window.
+/// Measures full decode steps, including sampling and recording, as in the window.
 pub(super) fn with_chain(
     n_panes: usize,
     n_new: usize,
@@ -66,8 +65,8 @@ pub(super) fn with_chain(
     while session.is_busy() {
         session.advance(&mut progress);
         let mut started = false;
-        for progress in progress.drain(..) {
-            match progress {
+        for event in progress.drain(..) {
+            match event {
                 Progress::Started { .. } => started = true,
                 Progress::Finished {
                     reason: FinishReason::Failed { error },
@@ -80,16 +79,17 @@ pub(super) fn with_chain(
             start = Some(Start::now(&*session.model().lm));
         }
     }
-    let start = start.ok_or_else(|| Failure::run("the panes have not begun"))?;
-    // The first token came from the prompt's own pass.
+    let start = start.ok_or_else(|| Failure::run("the panes did not start"))?;
+    // The first token comes from the prefill.
     Ok(start.sample(n_panes, n_new - 1, &*session.model().lm))
 }
 
-/// Forward passes alone, with tokens that are fixed before.
+/// Measures forward passes alone, with tokens fixed in advance.
 pub(super) fn raw(
     n_panes: usize,
     n_steps: usize,
-    (passage, n_prompt): (&Passage, usize),
+    n_prompt: usize,
+    passage: &Passage,
     lm: &mut dyn CausalLm,
 ) -> Result<Sample, Failure> {
     let mut sequences = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn raw(
     Ok(sample)
 }
 
-/// Draws from all tokens and ends nowhere.
+/// Returns settings that sample from all tokens and ignore the end of text.
 pub(super) fn config(seed: u64, n_new: usize) -> GenerationConfig {
     GenerationConfig {
         chain: ChainConfig::sampled([]),

@@ -1,4 +1,4 @@
-//! Medians of what was measured, and what follows from them.
+//! The benchmark's figures: medians of the measurements, and what follows from them.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ use super::{bandwidth, fork};
 use crate::engine::ForwardTimes;
 use crate::generation::ModelOutline;
 
-/// What a benchmark found; a part that was not asked for is missing.
+/// The results of a benchmark. Parts that were not measured are `None`.
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
-    /// How fast memory is read; what was used is as in the fastest round.
+    /// The median memory bandwidth, with the number of streams of the fastest round.
     pub bandwidth: Option<bandwidth::Sample>,
     pub prefill: Option<Vec<Prefill>>,
     pub decode: Option<Vec<Decode>>,
@@ -22,67 +22,66 @@ pub(super) struct Figures {
     pub memory: Option<Memory>,
 }
 
-/// Reading a prompt.
+/// Prefill speed at one prompt length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Prefill {
-    /// How long it is.
     pub tokens: usize,
     pub tokens_per_sec: f64,
 }
 
-/// So many panes writing together.
+/// Decode speed at one number of panes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Decode {
     pub panes: usize,
-    /// Tokens a second, each pane.
+    /// Tokens per second in each pane.
     pub each_per_sec: f64,
-    /// Tokens a second, all panes.
+    /// Tokens per second over all panes.
     pub together_per_sec: f64,
-    /// Milliseconds from one token of a pane to its next.
+    /// Milliseconds per decode step.
     pub step_ms: f64,
-    /// How many times as long a step takes as it does for one pane; nothing where that was not measured.
+    /// The step time relative to that of one pane, or `None` if one pane was not measured.
     pub time_against_one: Option<f64>,
-    /// How fast weights were read, against how fast memory is read.
+    /// The share of the memory bandwidth that reading the weights uses.
     pub bandwidth_share: Option<f64>,
-    /// Where the time goes; nothing where the backend does not tell.
+    /// Where the time goes, or `None` if the backend does not report it.
     pub shares: Option<Shares>,
 }
 
-/// Parts of a step's time; together 1, apart from what medians lose.
+/// Shares of a step's time. They sum to 1 only approximately, because each is a median.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Shares {
-    /// Products with the layers' matrices.
+    /// Matrix products in the layers.
     pub products: f64,
     pub attention: f64,
-    /// The product with the output head.
+    /// The matrix product of the output head.
     pub head: f64,
-    /// What else a forward pass does: norms, activations, sums.
+    /// The rest of the forward pass: norms, activations, residual sums.
     pub other: f64,
-    /// Choosing tokens and recording how they came about.
+    /// Sampling tokens and recording the evidence.
     pub chain_and_record: f64,
 }
 
-/// A step of one pane after so many tokens.
+/// The decode step of one pane at one context length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Context {
     pub tokens: usize,
     pub step_ms: f64,
 }
 
-/// Going two ways from one text.
+/// The cost of forking a sequence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Fork {
-    /// How long the text is.
+    /// The length of the forked sequence.
     pub tokens: usize,
     pub ms: f64,
-    /// What one more way takes before anything is written.
+    /// The memory of a fork before it decodes.
     pub extra_bytes: Option<u64>,
-    /// What the first token of each way adds.
+    /// The memory that the first token of a fork adds.
     pub written_bytes: Option<u64>,
 }
 
 impl Figures {
-    /// Takes the medians.
+    /// Computes the figures from the measurements.
     pub fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
         let bandwidth = bandwidth(&samples.bandwidth);
         let limit =
@@ -125,13 +124,13 @@ fn context(lengths: &[usize], samples: &[(usize, f64)]) -> Vec<Context> {
     figures.collect()
 }
 
-/// The median of those with this number.
+/// Returns the median of the values for this length.
 fn of(number: usize, samples: &[(usize, f64)]) -> f64 {
     let of_number = samples.iter().filter(|(known, _)| *known == number);
     median(of_number.map(|(_, value)| *value)).unwrap_or(f64::NAN)
 }
 
-/// `limit` is how long a step takes at least, in seconds, where that is known.
+/// `limit` is the shortest possible step time in seconds, if it is known.
 fn decode(n_panes: &[usize], limit: Option<f64>, samples: &[Sample]) -> Vec<Decode> {
     let step_secs = |n_panes| {
         let own = samples
@@ -156,10 +155,10 @@ fn decode(n_panes: &[usize], limit: Option<f64>, samples: &[Sample]) -> Vec<Deco
 }
 
 fn shares(samples: &[Sample]) -> Option<Shares> {
-    let told = samples.iter().all(|sample| sample.times.total_secs > 0.0);
+    let reported = samples.iter().all(|sample| sample.times.total_secs > 0.0);
     let share = |secs: fn(&Sample) -> f64| {
         let shares = samples.iter().map(|sample| secs(sample) / sample.secs);
-        median(shares).filter(|_| told)
+        median(shares).filter(|_| reported)
     };
     Some(Shares {
         products: share(|sample| sample.times.product_secs)?,
@@ -192,7 +191,7 @@ fn fork(tokens: usize, samples: &[fork::Sample]) -> Fork {
     }
 }
 
-/// The middle value, or the mean of the two in the middle.
+/// Returns the middle value, or the mean of the two middle values.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -207,7 +206,7 @@ mod tests {
     use crate::engine::ForwardTimes;
 
     #[test]
-    fn the_median_is_the_middle() {
+    fn the_median_is_the_middle_value() {
         for (values, expected) in [
             (vec![], None),
             (vec![3.0], Some(3.0)),
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_are_counted_for_each_pane_and_for_all() {
+    fn speeds_are_per_pane_and_for_all_panes() {
         let sample = |n_panes, secs| Sample {
             n_panes,
             n_steps: 8,
@@ -255,7 +254,7 @@ mod tests {
         };
         assert_eq!(figures.len(), 2);
         assert_eq!(figures[1], four);
-        // A backend that does not tell where its time goes is not made up for.
+        // Shares are missing, not invented, if the backend does not report times.
         let silent = samples.map(|sample| Sample {
             times: ForwardTimes::default(),
             ..sample

@@ -1,4 +1,4 @@
-//! How long it takes to go two ways from one text, and how much memory the second way takes.
+//! Measures the time and memory of forking a sequence.
 
 use std::time::Instant;
 
@@ -6,28 +6,27 @@ use super::passage::{Passage, failure};
 use crate::cli::failure::Failure;
 use crate::engine::{CausalLm, resident_memory};
 
-/// How many forks there are at a time: memory is told in pages, and what one takes would be lost in it.
+/// Forks per measurement. Memory is reported in pages, too coarse to see a single fork.
 const N_FORKS: usize = 16;
 
-/// What forks cost.
+/// The cost of one fork.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
-    /// One fork, in seconds.
     pub secs: f64,
-    /// Bytes that one takes before it reads anything; nothing where the system does not tell.
+    /// Memory of a fork before it decodes, or `None` if the system does not report it.
     pub n_bytes: Option<u64>,
-    /// Bytes that one takes more once it has read a token.
+    /// Memory that a fork adds with its first token.
     pub n_written_bytes: Option<u64>,
 }
 
-/// Forks a sequence that has read `n` tokens, several times.
+/// Forks a sequence of `n` tokens several times.
 pub(super) fn measure(
     n: usize,
     passage: &Passage,
     lm: &mut dyn CausalLm,
 ) -> Result<Sample, Failure> {
     let parent = passage.first(n, lm)?;
-    // The newest token lies in a tail of the sequence's own, as it does where panes write.
+    // The newest token is in the sequence's private tail, as it is when panes decode.
     passage.step(0, &[parent], lm)?;
     let before = n_resident();
     let started_at = Instant::now();
@@ -54,7 +53,7 @@ fn n_resident() -> Option<u64> {
     resident_memory().map(|resident| resident.n_now)
 }
 
-/// By how much each fork has made it grow.
+/// Returns the growth per fork.
 fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     Some(after?.saturating_sub(before?) / N_FORKS as u64)
 }

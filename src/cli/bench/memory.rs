@@ -1,4 +1,4 @@
-//! How much memory is held while panes write, against what the model's file and their texts need.
+//! Measures the memory of decoding panes, compared with the size of the model's files and the cache.
 
 use serde::Serialize;
 
@@ -8,39 +8,40 @@ use crate::cli::failure::Failure;
 use crate::engine::{CausalLm, Resident, resident_memory};
 use crate::generation::ModelOutline;
 
-/// How many panes write.
+/// How many panes decode.
 const N_PANES: usize = 4;
 
-/// How much memory is held.
+/// Memory in use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Memory {
-    /// The model's files.
+    /// The size of the model's files.
     pub file_bytes: u64,
-    /// Keys and values of all tokens in the cache; what panes share counts once.
+    /// The KV cache of all tokens; shared tokens count once.
     pub cache_bytes: u64,
-    /// The program before it loaded the model.
+    /// The program's memory before it loaded the model.
     pub before_bytes: u64,
-    /// The program with the model and four panes that write.
+    /// The program's memory with the model and four decoding panes.
     pub now_bytes: u64,
-    /// The most until then; nothing where the system does not tell.
+    /// The program's peak memory, or `None` if the system does not report it.
     pub peak_bytes: Option<u64>,
-    /// The program now, against files and cache.
+    /// The program's memory relative to files plus cache.
     pub ratio: f64,
 }
 
-/// Lets four panes write on from one prompt, and tells what is held. Nothing where the system does not
-/// tell.
+/// Decodes four panes from one prompt and measures memory. Returns `None` if the system does not
+/// report memory.
 pub(super) fn measure(
     plan: &Plan,
     outline: &ModelOutline,
     before: Option<Resident>,
-    (passage, lm): (&Passage, &mut dyn CausalLm),
+    passage: &Passage,
+    lm: &mut dyn CausalLm,
 ) -> Result<Option<Memory>, Failure> {
     let mut panes = Vec::new();
     for _ in 0..N_PANES {
         panes.push(passage.first(plan.n_prompt, lm)?);
     }
-    // The last token is written and not read.
+    // The last token is generated but not fed back.
     let n_steps = plan.n_new - 1;
     for index in 0..n_steps {
         passage.step(index, &panes, lm)?;
@@ -49,7 +50,7 @@ pub(super) fn measure(
     for pane in panes {
         lm.close(pane);
     }
-    // The whole passage is in the cache, and what each pane has read on its own.
+    // The cache holds the passage, plus what each pane decoded.
     let n_tokens = plan.n_passage() + N_PANES * n_steps;
     let cache_bytes = outline.memory.n_cache_bytes(n_tokens);
     let needed = outline.n_file_bytes.saturating_add(cache_bytes);

@@ -1,14 +1,14 @@
-//! The text that everything is measured with, and sequences that have read its beginning.
+//! The text used for measurements, and sequences prefilled with the start of it.
 
 use crate::cli::failure::Failure;
 use crate::decoding::TokenId;
 use crate::engine::{CausalLm, EngineError, PREFILL_CHUNK, Prompt, Row, SequenceId, Tokenizer};
 
-/// What the text is made of; any would do.
+/// The sentence that the text repeats; any would do.
 const SENTENCE: &str =
     "Once upon a time there was a little fox who lived at the edge of a forest. ";
 
-/// A text that goes on for so many tokens, or a few more.
+/// Returns a prompt of exactly `n_tokens` tokens.
 pub(super) fn text(n_tokens: usize, tokenizer: &Tokenizer) -> Result<Prompt, Failure> {
     let mut text = SENTENCE.to_owned();
     loop {
@@ -25,7 +25,7 @@ pub(super) fn text(n_tokens: usize, tokenizer: &Tokenizer) -> Result<Prompt, Fai
     }
 }
 
-/// A sequence that has read a text, from which others begin.
+/// A prefilled sequence to fork from.
 #[derive(Debug)]
 pub(super) struct Passage {
     sequence: SequenceId,
@@ -33,24 +33,24 @@ pub(super) struct Passage {
 }
 
 impl Passage {
-    /// Reads the text.
+    /// Prefills the tokens.
     pub fn read(tokens: Vec<TokenId>, lm: &mut dyn CausalLm) -> Result<Self, Failure> {
         let sequence = read(&tokens, lm)?;
         Ok(Self { sequence, tokens })
     }
 
-    /// A sequence that has read the first `n` tokens, to be closed by whoever asked for it.
+    /// Returns a sequence holding the first `n` tokens. The caller closes it.
     pub fn first(&self, n: usize, lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
         let child = lm.fork(self.sequence).map_err(|error| failure(&error))?;
         if lm.truncate(child, n).is_ok() {
             return Ok(child);
         }
-        // A backend that can't go back reads again.
+        // A backend that can't truncate prefills again.
         lm.close(child);
         read(self.tokens.get(..n).unwrap_or_default(), lm)
     }
 
-    /// One forward pass: each sequence reads a token of its own, and its logits are computed.
+    /// Runs one forward pass that feeds each sequence a token and computes its logits.
     pub fn step(
         &self,
         index: usize,
@@ -83,7 +83,7 @@ fn read(tokens: &[TokenId], lm: &mut dyn CausalLm) -> Result<SequenceId, Failure
     Ok(sequence)
 }
 
-/// The engine's own sentence.
+/// Wraps an engine error.
 pub(super) fn failure(error: &EngineError) -> Failure {
     Failure::run(error.to_string())
 }

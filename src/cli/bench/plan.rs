@@ -1,4 +1,4 @@
-//! What is measured: which parts, and with how many tokens, as the context allows.
+//! What to measure: which parts, and with how many tokens, within the model's context.
 
 use clap::ValueEnum;
 
@@ -7,88 +7,85 @@ use crate::cli::failure::Failure;
 /// A part of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Part {
-    /// Tokens a second while a prompt is read
+    /// Prefill speed by prompt length
     Prefill,
-    /// Tokens a second while panes write, and where the time goes
+    /// Decode speed by number of panes, and where the time goes
     Decode,
-    /// Milliseconds a token after longer and longer texts
+    /// Time per token by context length
     Context,
-    /// How long it takes to go two ways from one text
+    /// Time and memory of forking a sequence
     Fork,
-    /// How much memory is held
+    /// Memory use
     Memory,
 }
 
-/// What was asked for.
+/// What the arguments request.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lengths {
-    /// Which parts; all where none is named.
+pub(super) struct PlanRequest {
+    /// The parts to measure; all of them if empty.
     pub parts: Vec<Part>,
-    /// How many panes write together.
+    /// The numbers of panes to decode in one batch.
     pub n_panes: Vec<usize>,
-    /// Tokens of the prompt that panes continue.
+    /// The length of the prompt that the panes continue.
     pub n_prompt: usize,
-    /// Tokens that each pane writes.
+    /// Tokens to generate in each pane.
     pub n_new: usize,
-    /// Lengths of prompts that are only read; the usual ones where there is none.
+    /// Prompt lengths for prefill; the defaults if empty.
     pub prefill: Vec<usize>,
-    /// After how many tokens a step is timed; the usual numbers where there is none.
+    /// Context lengths at which to time a step; the defaults if empty.
     pub context: Vec<usize>,
-    /// Whether nothing is drawn from the logits.
+    /// Whether to fix the tokens instead of sampling them.
     pub raw: bool,
-    /// How many threads the processor computes with.
     pub n_threads: usize,
-    /// How often each is measured.
     pub n_rounds: usize,
 }
 
-/// What is measured.
+/// What to measure; every length fits the model's context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
+    /// The parts to measure; all of them if empty.
     parts: Vec<Part>,
-    /// How many panes write together.
+    /// The numbers of panes to decode in one batch, ascending.
     pub n_panes: Vec<usize>,
-    /// Tokens of the prompt that panes continue.
+    /// The length of the prompt that the panes continue.
     pub n_prompt: usize,
-    /// Tokens that each pane writes.
+    /// Tokens to generate in each pane.
     pub n_new: usize,
-    /// Lengths of prompts that are only read.
+    /// Prompt lengths for prefill, ascending.
     pub prefill: Vec<usize>,
-    /// After how many tokens a step is timed.
+    /// Context lengths at which to time a step, ascending.
     pub context: Vec<usize>,
-    /// How many tokens the text has from which forks go.
+    /// The length of the sequence to fork.
     pub n_fork: usize,
-    /// Whether nothing is drawn from the logits.
+    /// Whether to fix the tokens instead of sampling them.
     pub raw: bool,
-    /// How many threads the processor computes with.
     pub n_threads: usize,
-    /// How often each is measured.
     pub n_rounds: usize,
 }
 
-/// How many tokens are timed together where the context grows.
+/// How many steps are timed at each context length.
 pub(super) const N_CONTEXT_STEPS: usize = 8;
 
-const USUAL_PREFILL: [usize; 4] = [64, 128, 512, 1024];
-const USUAL_CONTEXT: [usize; 5] = [64, 512, 1024, 2048, 4096];
-const N_USUAL_FORK: usize = 2048;
+const DEFAULT_PREFILL: [usize; 4] = [64, 128, 512, 1024];
+const DEFAULT_CONTEXT: [usize; 5] = [64, 512, 1024, 2048, 4096];
+const DEFAULT_N_FORK: usize = 2048;
 
 impl Plan {
-    /// As much as was asked for, for a model that reads so many tokens. Usual lengths are left out where
-    /// they are too long; those that were named must fit.
-    pub fn new(asked: Lengths, n_context: usize) -> Result<Self, Failure> {
+    /// Checks a request against the model's context. Default lengths are cut to fit; explicit lengths
+    /// that do not fit are an error.
+    pub fn new(request: PlanRequest, n_context: usize) -> Result<Self, Failure> {
         let n_most = n_context.saturating_sub(N_CONTEXT_STEPS);
         let mut plan = Self {
-            prefill: chosen(asked.prefill, &USUAL_PREFILL, n_context)?,
-            context: chosen(asked.context, &USUAL_CONTEXT, n_most)?,
-            n_fork: N_USUAL_FORK.min(n_most),
-            parts: asked.parts,
-            n_panes: asked.n_panes,
-            n_prompt: asked.n_prompt,
-            n_new: asked.n_new,
-            raw: asked.raw,
-            n_threads: asked.n_threads,
-            n_rounds: asked.n_rounds,
+            prefill: lengths(request.prefill, &DEFAULT_PREFILL, n_context)?,
+            context: lengths(request.context, &DEFAULT_CONTEXT, n_most)?,
+            n_fork: DEFAULT_N_FORK.min(n_most),
+            parts: request.parts,
+            n_panes: request.n_panes,
+            n_prompt: request.n_prompt,
+            n_new: request.n_new,
+            raw: request.raw,
+            n_threads: request.n_threads,
+            n_rounds: request.n_rounds,
         };
         plan.n_panes.sort_unstable();
         plan.n_panes.dedup();
@@ -97,19 +94,19 @@ impl Plan {
         // The last token is written and not read.
         if writes && n_all > n_context.saturating_add(1) {
             return Err(Failure::usage(format!(
-                "{} prompt tokens and {} new ones are more than the {n_context} that this model reads",
+                "{} prompt tokens and {} new tokens exceed this model's context of {n_context}",
                 plan.n_prompt, plan.n_new
             )));
         }
         Ok(plan)
     }
 
-    /// Whether this part is measured.
+    /// Returns whether this part is measured.
     pub fn has(&self, part: Part) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    /// How long the text must be that all sequences of our own begin with; nothing where there are none.
+    /// Returns how long the passage must be that the measured sequences start with, or 0 if none needs it.
     pub fn n_passage(&self) -> usize {
         let n_context = self.context.iter().copied().max().unwrap_or(0);
         [
@@ -125,19 +122,19 @@ impl Plan {
     }
 }
 
-/// The lengths that were named, or the usual ones that fit; in order, each once.
-fn chosen(named: Vec<usize>, usual: &[usize], n_most: usize) -> Result<Vec<usize>, Failure> {
-    if let Some(n_tokens) = named.iter().find(|n_tokens| **n_tokens > n_most) {
+/// Returns the requested lengths, or the defaults cut to fit, in ascending order without duplicates.
+fn lengths(requested: Vec<usize>, default: &[usize], n_most: usize) -> Result<Vec<usize>, Failure> {
+    if let Some(n_tokens) = requested.iter().find(|n_tokens| **n_tokens > n_most) {
         return Err(Failure::usage(format!(
-            "{n_tokens} tokens are more than the {n_most} that can be measured with this model"
+            "{n_tokens} tokens exceed the {n_most} that can be measured with this model"
         )));
     }
-    let mut lengths = if named.is_empty() {
-        // The longest that fits takes the place of those that do not.
-        let usual = usual.iter().map(|n_tokens| (*n_tokens).min(n_most));
-        usual.filter(|n_tokens| *n_tokens > 0).collect()
+    let mut lengths: Vec<usize> = if requested.is_empty() {
+        // Lengths that do not fit are replaced by the longest that does.
+        let fitting = default.iter().map(|n_tokens| (*n_tokens).min(n_most));
+        fitting.filter(|n_tokens| *n_tokens > 0).collect()
     } else {
-        named
+        requested
     };
     lengths.sort_unstable();
     lengths.dedup();
@@ -146,20 +143,20 @@ fn chosen(named: Vec<usize>, usual: &[usize], n_most: usize) -> Result<Vec<usize
 
 #[cfg(test)]
 mod tests {
-    use super::{Lengths, Part, Plan};
+    use super::{Part, Plan, PlanRequest};
 
-    fn asked() -> Lengths {
-        Lengths {
+    fn asked() -> PlanRequest {
+        PlanRequest {
             n_panes: vec![4, 1, 4],
             n_prompt: 100,
             n_new: 20,
             n_rounds: 1,
-            ..Lengths::default()
+            ..PlanRequest::default()
         }
     }
 
     #[test]
-    fn the_usual_lengths_are_cut_to_the_context() {
+    fn default_lengths_are_cut_to_the_context() {
         let plan = Plan::new(asked(), 1000).unwrap();
         assert_eq!(plan.n_panes, [1, 4]);
         assert_eq!(plan.prefill, [64, 128, 512, 1000]);
@@ -170,16 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_measured_must_fit() {
+    fn only_the_measured_parts_must_fit() {
         assert!(Plan::new(asked(), 119).is_ok());
         assert!(Plan::new(asked(), 118).is_err());
-        let prefill = Lengths {
+        let prefill = PlanRequest {
             parts: vec![Part::Prefill],
             ..asked()
         };
         let plan = Plan::new(prefill, 50).unwrap();
         assert_eq!((plan.prefill.clone(), plan.n_passage()), (vec![50], 0));
-        let too_long = Lengths {
+        let too_long = PlanRequest {
             context: vec![64, 993],
             ..asked()
         };

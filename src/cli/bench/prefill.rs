@@ -1,4 +1,4 @@
-//! How long it takes to read a prompt.
+//! Measures prefill time.
 
 use std::time::Instant;
 
@@ -8,17 +8,17 @@ use crate::generation::{FinishReason, GenerationId};
 
 use super::decode::config;
 
-/// Reads a prompt as a pane has it read, and tells how many seconds the forward passes took.
+/// Prefills a prompt as a pane does and returns the seconds spent in forward passes.
 pub(super) fn measure(prompt: Prompt, session: &mut Session) -> Result<f64, Failure> {
-    // The prompt of the run before would still be in the cache, and nothing would be read.
+    // Otherwise the previous prompt would still be cached, and nothing would be prefilled.
     session.forget_prompt();
     session.generate(prompt, [(GenerationId(0), config(0, 1))], Instant::now());
     let mut secs = f64::NAN;
     let mut progress = Vec::new();
     while session.is_busy() {
         session.advance(&mut progress);
-        for progress in progress.drain(..) {
-            match progress {
+        for event in progress.drain(..) {
+            match event {
                 Progress::Started { prompt, .. } => secs = prompt.prefill_secs,
                 Progress::Finished {
                     reason: FinishReason::Failed { error },

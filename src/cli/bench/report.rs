@@ -1,4 +1,4 @@
-//! What a benchmark tells: figures and what they belong to, as JSON for programs.
+//! The benchmark's report: the figures, the model and the settings, as JSON.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use super::figures::Figures;
 use super::plan::Plan;
 use crate::generation::ModelInfo;
 
-/// What a benchmark tells.
+/// The figures of a benchmark, with the model and the settings they belong to.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     format_version: u32,
     pub model: ModelInfo,
     pub load_secs: f64,
-    /// How many threads the processor computes with.
+    /// CPU threads.
     pub threads: usize,
     pub rounds: usize,
-    /// Tokens of the prompt that panes continue.
+    /// The length of the prompt that the panes continue.
     pub prompt_tokens: usize,
-    /// Tokens that each pane writes.
+    /// Tokens generated in each pane.
     pub max_tokens: usize,
-    /// Whether nothing was drawn from the logits.
+    /// Whether tokens were fixed instead of sampled.
     pub raw: bool,
     #[serde(flatten)]
     pub figures: Figures,
 }
 
 impl Report {
-    /// Of these figures.
+    /// Combines the figures with the model and the plan.
     pub fn new(info: Arc<ModelInfo>, load_secs: f64, plan: &Plan, figures: Figures) -> Self {
         Self {
             format_version: 2,
@@ -43,9 +43,9 @@ impl Report {
         }
     }
 
-    /// As JSON.
+    /// Formats the report as JSON.
     pub fn json(&self) -> Vec<u8> {
-        // Plain data has no part that JSON lacks, so this does not fail.
+        // Serializing plain data can't fail.
         let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
         json.push(b'\n');
         json

@@ -1,4 +1,4 @@
-//! Round after round: all that is measured takes its turn in each.
+//! Runs the rounds of a benchmark; each round measures every part once.
 
 use super::bandwidth::{self, Bandwidth};
 use super::figures::Figures;
@@ -11,30 +11,30 @@ use crate::cli::progress::Progress;
 use crate::engine::{CausalLm, DeviceChoice, Prompt, Resident, Session};
 use crate::generation::ModelOutline;
 
-/// A model, and what is to be measured of it.
+/// A model and the plan to measure it by.
 pub(super) struct Bench {
     session: Session,
     plan: Plan,
     outline: ModelOutline,
-    /// What the program held before it loaded the model.
+    /// The program's memory before it loaded the model.
     before: Option<Resident>,
 }
 
-/// All that was measured, in the order of time.
+/// All measurements, in chronological order.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     pub bandwidth: Vec<bandwidth::Sample>,
-    /// How many tokens were read, and in how many seconds.
+    /// Prompt length and prefill time in seconds.
     pub prefill: Vec<(usize, f64)>,
     pub decode: Vec<decode::Sample>,
-    /// After how many tokens, and how many seconds a token took.
+    /// Context length and step time in seconds.
     pub context: Vec<(usize, f64)>,
     pub fork: Vec<fork::Sample>,
     pub memory: Option<Memory>,
 }
 
 /// What all rounds share.
-struct Stage {
+struct Setup {
     prompt: Prompt,
     prompts: Vec<Prompt>,
     passage: Option<Passage>,
@@ -42,7 +42,7 @@ struct Stage {
 }
 
 impl Bench {
-    /// A model that has read nothing.
+    /// Creates a benchmark for a freshly loaded model.
     pub const fn new(
         session: Session,
         plan: Plan,
@@ -57,40 +57,40 @@ impl Bench {
         }
     }
 
-    /// What is to be measured.
+    /// Returns the plan.
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Measures. A short round before the first is not counted: it brings the weights into memory.
+    /// Runs all rounds. A short warm-up round, which is not counted, brings the weights into memory.
     pub fn run(&mut self, progress: &mut Progress) -> Result<Figures, Failure> {
         let mut samples = Samples::default();
-        progress.happened("Reading the texts");
-        let stage = self.stage(&mut samples)?;
+        progress.milestone("Preparing the prompts");
+        let setup = self.setup(&mut samples)?;
         for round in 0..=self.plan.n_rounds {
             if round == 0 {
-                progress.happened("Warming up");
-                self.round(&stage, 1, &mut Samples::default())?;
+                progress.milestone("Warming up");
+                self.round(&setup, 1, &mut Samples::default())?;
             } else {
-                progress.happened(&format!("Round {round} of {}", self.plan.n_rounds));
-                if let Some(bandwidth) = &stage.bandwidth {
+                progress.milestone(&format!("Round {round} of {}", self.plan.n_rounds));
+                if let Some(bandwidth) = &setup.bandwidth {
                     samples.bandwidth.push(bandwidth.measure()?);
                 }
-                self.round(&stage, usize::MAX, &mut samples)?;
+                self.round(&setup, usize::MAX, &mut samples)?;
             }
         }
         Ok(Figures::new(&self.plan, &self.outline, &samples))
     }
 
-    /// Reads what all rounds begin with. Memory is measured in between, before there is a buffer for the
-    /// bandwidth.
-    fn stage(&mut self, samples: &mut Samples) -> Result<Stage, Failure> {
+    /// Prepares what all rounds share. Memory is measured here, before the bandwidth buffer is
+    /// allocated.
+    fn setup(&mut self, samples: &mut Samples) -> Result<Setup, Failure> {
         let plan = &self.plan;
         let model = self.session.model();
         let tokenizer = &model.tokenizer;
-        // The bandwidth is that of the machine's memory.
+        // The bandwidth of main memory only matters on the CPU.
         let is_on_cpu = model.info.device.starts_with(&DeviceChoice::Cpu.name());
-        // Only texts that panes write go on from it.
+        // Only the decode measurement continues this prompt.
         let n_prompt = if plan.has(Part::Decode) {
             plan.n_prompt
         } else {
@@ -112,10 +112,10 @@ impl Bench {
         if plan.has(Part::Memory)
             && let Some(passage) = &passage
         {
-            let at = (passage, self.session.lm());
-            samples.memory = memory::measure(plan, &self.outline, self.before, at)?;
+            let lm = self.session.lm();
+            samples.memory = memory::measure(plan, &self.outline, self.before, passage, lm)?;
         }
-        Ok(Stage {
+        Ok(Setup {
             prompt,
             prompts,
             passage,
@@ -124,30 +124,30 @@ impl Bench {
         })
     }
 
-    /// One round, of which each part measures so many cases at most.
+    /// Runs one round with at most `n_most` cases per part.
     fn round(
         &mut self,
-        stage: &Stage,
+        setup: &Setup,
         n_most: usize,
         samples: &mut Samples,
     ) -> Result<(), Failure> {
         let Self { session, plan, .. } = self;
-        for prompt in stage.prompts.iter().take(n_most) {
+        for prompt in setup.prompts.iter().take(n_most) {
             let secs = prefill::measure(prompt.clone(), session)?;
             samples.prefill.push((prompt.tokens.len(), secs));
         }
         if plan.has(Part::Decode) {
             for n_panes in plan.n_panes.iter().take(n_most) {
-                samples.decode.push(match &stage.passage {
+                samples.decode.push(match &setup.passage {
                     Some(passage) if plan.raw => {
-                        let (n_steps, start) = (plan.n_new - 1, (passage, plan.n_prompt));
-                        decode::raw(*n_panes, n_steps, start, session.lm())?
+                        let n_steps = plan.n_new - 1;
+                        decode::raw(*n_panes, n_steps, plan.n_prompt, passage, session.lm())?
                     }
-                    _ => decode::with_chain(*n_panes, plan.n_new, stage.prompt.clone(), session)?,
+                    _ => decode::with_chain(*n_panes, plan.n_new, setup.prompt.clone(), session)?,
                 });
             }
         }
-        if let Some(passage) = &stage.passage {
+        if let Some(passage) = &setup.passage {
             if plan.has(Part::Context) {
                 for n_tokens in plan.context.iter().take(n_most) {
                     let secs = step_secs(*n_tokens, passage, session.lm())?;
@@ -163,8 +163,8 @@ impl Bench {
     }
 }
 
-/// How long one token of one pane takes after so many others, in seconds.
+/// Measures the time of one step of one pane at this context length, in seconds.
 fn step_secs(n_tokens: usize, passage: &Passage, lm: &mut dyn CausalLm) -> Result<f64, Failure> {
-    let sample = decode::raw(1, N_CONTEXT_STEPS, (passage, n_tokens), lm)?;
+    let sample = decode::raw(1, N_CONTEXT_STEPS, n_tokens, passage, lm)?;
     Ok(sample.secs / sample.n_steps as f64)
 }

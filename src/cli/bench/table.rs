@@ -1,4 +1,4 @@
-//! A report as a text for people, at most 80 columns wide.
+//! Formats a report as text, at most 80 columns wide.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -49,7 +49,7 @@ impl Report {
         let through = through.map_or_else(String::new, |name| format!(" through {name}"));
         writeln!(
             f,
-            "{}{through}, {} threads; opened in {:.2} s; medians of {} rounds",
+            "{}{through}, {} threads; loaded in {:.2} s; medians of {} rounds",
             model.device, self.threads, self.load_secs, self.rounds
         )
     }
@@ -58,17 +58,17 @@ impl Report {
         let raw = if self.raw { ", without a chain" } else { "" };
         writeln!(
             f,
-            "\nWriting {} tokens in each pane after {}{raw}",
+            "\nDecode: {} tokens per pane after a prompt of {}{raw}",
             self.max_tokens, self.prompt_tokens
         )?;
         writeln!(
             f,
-            "  panes   tok/s each   together   ms a step   against 1 pane   of bandwidth"
+            "  panes   tok/s each   tok/s all   ms/step   vs. 1 pane   of bandwidth"
         )?;
         for row in decode {
             writeln!(
                 f,
-                "  {:>5}   {:>10}   {:>8}   {:>9.2}   {:>14}   {:>12}",
+                "  {:>5}   {:>10}   {:>9}   {:>7.2}   {:>10}   {:>12}",
                 row.panes,
                 speed(row.each_per_sec),
                 speed(row.together_per_sec),
@@ -82,13 +82,13 @@ impl Report {
 }
 
 fn bandwidth_line(bandwidth: &bandwidth::Sample, f: &mut Formatter<'_>) -> fmt::Result {
-    let stretches = match bandwidth.streams {
-        1 => "1 stretch".to_owned(),
-        n => format!("{n} stretches"),
+    let streams = match bandwidth.streams {
+        1 => "1 stream".to_owned(),
+        n => format!("{n} streams"),
     };
     writeln!(
         f,
-        "Memory is read at {:.1} GB/s ({} threads, {stretches} each, {})",
+        "Memory bandwidth: {:.1} GB/s ({} threads, {streams} each, {} buffer)",
         bandwidth.bytes_per_sec / 1e9,
         bandwidth.threads,
         ByteSize(bandwidth.buffer_bytes as u64)
@@ -96,7 +96,7 @@ fn bandwidth_line(bandwidth: &bandwidth::Sample, f: &mut Formatter<'_>) -> fmt::
 }
 
 fn prefill_table(prefill: &[Prefill], f: &mut Formatter<'_>) -> fmt::Result {
-    writeln!(f, "\nReading a prompt")?;
+    writeln!(f, "\nPrefill")?;
     let lengths = prefill.iter().map(|row| row.tokens.to_string());
     line("tokens", lengths, f)?;
     let speeds = prefill.iter().map(|row| speed(row.tokens_per_sec));
@@ -104,7 +104,10 @@ fn prefill_table(prefill: &[Prefill], f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn context_table(context: &[Context], f: &mut Formatter<'_>) -> fmt::Result {
-    writeln!(f, "\nOne token of one pane after so many, without a chain")?;
+    writeln!(
+        f,
+        "\nStep time of one pane by context length, without a chain"
+    )?;
     let lengths = context.iter().map(|row| row.tokens.to_string());
     line("tokens", lengths, f)?;
     line(
@@ -118,7 +121,7 @@ fn shares_table(decode: &[Decode], f: &mut Formatter<'_>) -> fmt::Result {
     if decode.iter().all(|row| row.shares.is_none()) {
         return Ok(());
     }
-    writeln!(f, "\nWhere the time of a step goes")?;
+    writeln!(f, "\nTime within a step")?;
     writeln!(
         f,
         "  panes   matrix products   attention     head    other   chain and record"
@@ -148,10 +151,10 @@ fn shares_table(decode: &[Decode], f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn fork_line(fork: &Fork, f: &mut Formatter<'_>) -> fmt::Result {
-    write!(f, "\nForking {} tokens: {:.4} ms", fork.tokens, fork.ms)?;
+    write!(f, "\nFork of {} tokens: {:.4} ms", fork.tokens, fork.ms)?;
     if let (Some(extra), Some(written)) = (fork.extra_bytes, fork.written_bytes) {
         let (extra, written) = (ByteSize(extra), ByteSize(written));
-        write!(f, ", {extra} more; {written} with the next token")?;
+        write!(f, ", {extra}; {written} more with the next token")?;
     }
     writeln!(f)
 }
@@ -159,7 +162,7 @@ fn fork_line(fork: &Fork, f: &mut Formatter<'_>) -> fmt::Result {
 fn memory_lines(memory: &Memory, f: &mut Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
-        "\nMemory: {} with 4 panes, {:.2} × the file ({}) and the texts ({})",
+        "\nMemory: {} with 4 panes, {:.2} × model file ({}) plus KV cache ({})",
         ByteSize(memory.now_bytes),
         memory.ratio,
         ByteSize(memory.file_bytes),
@@ -171,13 +174,10 @@ fn memory_lines(memory: &Memory, f: &mut Formatter<'_>) -> fmt::Result {
             .map(|n_bytes| ByteSize(n_bytes).to_string()),
     );
     let before = ByteSize(memory.before_bytes);
-    writeln!(
-        f,
-        "        {peak} at most, {before} before the model was opened"
-    )
+    writeln!(f, "        {peak} peak, {before} before loading the model")
 }
 
-/// A title and a number in each column.
+/// Writes a title and one value per column.
 fn line(title: &str, values: impl Iterator<Item = String>, f: &mut Formatter<'_>) -> fmt::Result {
     write!(f, "  {title:<8}")?;
     for value in values {
@@ -186,7 +186,7 @@ fn line(title: &str, values: impl Iterator<Item = String>, f: &mut Formatter<'_>
     writeln!(f)
 }
 
-/// Tokens a second with as many digits as matter.
+/// Formats tokens per second, with one decimal below 100.
 fn speed(per_sec: f64) -> String {
     if per_sec < 100.0 {
         format!("{per_sec:.1}")

@@ -1,4 +1,4 @@
-//! `quartet sample`: runs a chain over a row of numbers, without a model, and shows every stage.
+//! `quartet sample`: runs a chain over given logits, without a model, and shows every stage.
 
 mod rows;
 mod table;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::console;
 use super::failure::Failure;
-use super::keep::{check_file, json_file, keep_file};
+use super::files::{check_file, json_file, write_file};
 use super::panes::pane_settings;
 use super::token_rules::{broken_bans, unknown_tokens};
 use crate::analysis::by_hand::{Draws, ScoreRow};
@@ -21,58 +21,58 @@ use crate::generation::PaneSettings;
 use crate::interop::GRAMMAR;
 use crate::state::Settings;
 
-/// What `quartet sample` is given.
+/// The arguments of `quartet sample`.
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 pub(super) struct Arguments {
-    /// The scores, as "2.0, 1.0, 0.5", or as JSON, or a file that holds the JSON
+    /// The scores (logits), such as "2.0, 1.0, 0.5", or JSON, or a JSON file
     #[arg(
         long,
         value_name = "FILE|SCORES",
         allow_hyphen_values = true,
-        long_help = "The scores, as \"2.0, 1.0, 0.5\"; or JSON, or a file that holds it: \
-                     {\"logits\": […], \"history\": […], \"n_prompt\": n} or a list of such, where \
-                     null is a score of −∞; with `-` the JSON is read from standard input"
+        long_help = "The scores (logits), such as \"2.0, 1.0, 0.5\"; or JSON, or a JSON file: \
+                     {\"logits\": […], \"history\": […], \"n_prompt\": n} or a list of such objects. \
+                     In JSON, null is a score of −∞. `-` reads JSON from standard input"
     )]
     logits: String,
 
-    /// What the tokens are called, as "the, a, an"; their numbers where nothing is given
+    /// The tokens' names, such as "the, a, an"; by default their ids
     #[arg(long, value_name = "NAMES")]
     tokens: Option<String>,
 
-    /// The tokens before the one that is drawn, by number, as "3 1 4"
+    /// The ids of the preceding tokens, such as "3 1 4"
     #[arg(long, value_name = "IDS")]
     history: Option<String>,
 
-    /// How many of these are the prompt's
+    /// How many of the preceding tokens belong to the prompt
     #[arg(long, value_name = "N", default_value_t = 0)]
     prompt_tokens: usize,
 
-    /// How the token is chosen, as described below; can be given several times. Without it, the four
-    /// panes of a new window are shown
+    /// The settings to sample with, as described below; repeat for more. The default is the four panes
+    /// of a new window
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
-    /// What the draws depend on where a pane has no seed of its own
+    /// The seed of all panes that do not set their own
     #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
     seed: u64,
 
-    /// Draws this often, and compares the counts with the exact distribution
+    /// Draw this many tokens and compare their counts with the exact distribution
     #[arg(long, value_name = "N", default_value_t = 0)]
     draws: u32,
 
-    /// Keep the answer in this file, a list with one entry for each pane and row; with `-` it goes
-    /// to standard output, and the tables do not
+    /// Write the results to this file, as a list with one entry per pane and row; `-` writes them to
+    /// standard output instead of the tables
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// What one chain made of one row.
+/// The result of one chain on one row of logits.
 #[derive(Debug, Serialize)]
 struct Answer {
     pane: String,
     settings: String,
-    /// The row's number, counted from 1.
+    /// The row's number, starting at 1.
     row: usize,
     token: TokenId,
     prob: f64,
@@ -80,11 +80,11 @@ struct Answer {
     below: f64,
     raw_entropy_nats: f64,
     stages: Vec<StageAnswer>,
-    /// All that is left after the filters, the most likely first.
+    /// The candidates left after the filters, most likely first.
     kept: Vec<Kept>,
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<Draws>,
-    /// What the selector makes of these: the probabilities that lie end to end under the coin.
+    /// The probabilities after the selector, in the order in which the coin picks from them.
     #[serde(skip)]
     bar: Vec<f64>,
     #[serde(skip)]
@@ -111,7 +111,7 @@ struct Kept {
     prob: f64,
 }
 
-/// Runs the command.
+/// Runs `quartet sample`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     if let Some(path) = json_file(arguments.json.as_deref()) {
@@ -119,21 +119,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let rows = rows::read(arguments)?;
     let mut answers = Vec::new();
-    // Many rows may give cause for one sentence.
-    let mut sentences = BTreeSet::new();
+    // Several rows may lead to the same note, which is printed once.
+    let mut messages = BTreeSet::new();
     for pane in &panes {
         for (index, row) in rows.iter().enumerate() {
             let answer = arguments.answer(pane, index + 1, row)?;
             let (name, chain) = (&pane.name, &pane.chain);
-            sentences.extend(unknown_tokens(name, chain, row.logits.len()));
-            sentences.extend(broken_bans(name, chain, [answer.token]));
+            messages.extend(unknown_tokens(name, chain, row.logits.len()));
+            messages.extend(broken_bans(name, chain, [answer.token]));
             answers.push(answer);
         }
     }
-    for sentence in &sentences {
-        console::note(sentence);
+    for message in &messages {
+        console::note(message);
     }
-    arguments.keep(&answers)
+    arguments.output(&answers)
 }
 
 impl Arguments {
@@ -178,21 +178,21 @@ impl Arguments {
         })
     }
 
-    fn keep(&self, answers: &[Answer]) -> Result<(), Failure> {
+    fn output(&self, answers: &[Answer]) -> Result<(), Failure> {
         let json = || {
             serde_json::to_vec_pretty(answers)
-                .map_err(|error| Failure::run(format!("the answer could not be written: {error}")))
+                .map_err(|error| Failure::run(format!("could not encode the results: {error}")))
         };
         match self.json.as_deref() {
             Some(path) if path == Path::new("-") => return console::print(&json()?),
-            Some(path) => keep_file(path, &json()?).map_err(Failure::run)?,
+            Some(path) => write_file(path, &json()?).map_err(Failure::run)?,
             None => {}
         }
-        let names = self.tokens.as_deref().unwrap_or_default();
-        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let tokens = self.tokens.as_deref().unwrap_or_default();
+        let names: Vec<&str> = tokens.split(',').map(str::trim).collect();
         let tables: Vec<String> = answers
             .iter()
-            .map(|answer| table::of(answer, &names))
+            .map(|answer| table::render(answer, &names))
             .collect();
         console::print(tables.join("\n").as_bytes())
     }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_numbers_is_sampled_and_every_stage_is_shown() {
+    fn a_row_of_logits_is_sampled_and_every_stage_is_shown() {
         let answer = first_answer(&[
             "--logits=-1.0, 2.0, 1.0, 0.5",
             "--pane",
@@ -262,7 +262,7 @@ mod tests {
             answer.coin.map(|coin| (coin * 1e6).round()),
             Some(670_640.0)
         );
-        let table = table::of(&answer, &["never", "the", "a", "an"]);
+        let table = table::render(&answer, &["never", "the", "a", "an"]);
         for expected in [
             "the",
             "cut by top-k 3",
@@ -292,24 +292,24 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_and_the_counts_are_those_of_the_selector() {
+    fn the_bar_and_the_counts_follow_the_selector() {
         let table = |pane: &str, n: &str| {
             let answer = first_answer(&["--logits", "3,2,1", "--pane", pane, "--draws", n]);
-            table::of(&answer, &["", "b", ""])
+            table::render(&answer, &["", "b", ""])
         };
         let adaptive = table("adaptive-p 0.5", "1000");
         // Of 60 cells, 0.874 are 52, and 66.52 % after the filters would be 40.
         let bar = format!("0 {}▒", "█".repeat(52));
         assert!(adaptive.contains(&bar), "{adaptive}");
         assert!(
-            adaptive.contains("with 1 degree of freedom; honest draws pass 3.84"),
+            adaptive.contains("with 1 degree of freedom; fair draws exceed 3.84"),
             "{adaptive}"
         );
         for (pane, n, expected) in [
             (
                 "sample",
                 "1000",
-                "with 2 degrees of freedom; honest draws pass 5.99",
+                "with 2 degrees of freedom; fair draws exceed 5.99",
             ),
             ("bias 1 1e38", "100", "No χ²: only one token is left"),
             (
@@ -317,7 +317,7 @@ mod tests {
                 "100",
                 "No χ²: the most likely token is always taken",
             ),
-            ("sample", "4", "No χ²: there are too few draws"),
+            ("sample", "4", "No χ²: too few draws"),
             ("gumbel", "100", " %, with a coin for each token"),
             ("greedy", "100", " %, without a coin"),
         ] {
@@ -327,16 +327,16 @@ mod tests {
     }
 
     #[test]
-    fn a_token_without_a_name_goes_by_its_number() {
+    fn a_token_without_a_name_is_shown_by_its_id() {
         let answer = first_answer(&["--logits", "1,2,0", "--pane", "greedy"]);
-        let table = table::of(&answer, &["", "b"]);
+        let table = table::render(&answer, &["", "b"]);
         for expected in ["\nb, 100.00 %", "\n#0 ", "\n#2 "] {
             assert!(table.contains(expected), "{table}");
         }
     }
 
     #[test]
-    fn json_may_hold_many_rows() {
+    fn json_may_contain_several_rows() {
         for (json, n_rows, n_history) in [
             ("[1, 2, null]", 1, 0),
             (
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn errors_quote_the_invalid_input() {
         for (words, expected) in [
             (&["--logits", "2, x"][..], "\"x\""),
             (&["--logits", "no/such/file.json"], "no/such/file.json"),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn json_of_another_shape_is_refused_with_a_reason() {
+    fn malformed_json_is_refused_with_a_reason() {
         for (json, expected) in [
             ("{}", "missing field `logits`"),
             ("[{}]", "missing field `logits`"),
@@ -393,10 +393,10 @@ mod tests {
             ("[1, 2", "line 1"),
         ] {
             let refused = super::rows::read(&arguments(&["--logits", json]));
-            let Err(super::Failure::Run(sentence)) = refused else {
+            let Err(super::Failure::Run(message)) = refused else {
                 panic!("{json}: {refused:?}");
             };
-            assert!(sentence.contains(expected), "{json}: {sentence}");
+            assert!(message.contains(expected), "{json}: {message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of scores, from the command line or from a JSON file.
+//! Reads rows of logits from the command line or from JSON.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,11 +10,11 @@ use super::{Arguments, Failure};
 use crate::analysis::by_hand::ScoreRow;
 use crate::decoding::TokenId;
 
-/// What JSON may hold.
+/// The accepted forms of JSON.
 const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \
-                      list of such";
+                      list of such objects";
 
-/// JSON, and where it was read; nothing where the argument itself is the JSON.
+/// JSON text, and the file it came from, or `None` if the argument itself is the JSON.
 struct Json {
     text: String,
     origin: Option<String>,
@@ -28,32 +28,32 @@ struct Entry {
     n_prompt: Option<usize>,
 }
 
-/// The rows that the arguments ask for.
+/// Reads the rows that the arguments specify.
 pub(super) fn read(arguments: &Arguments) -> Result<Vec<ScoreRow>, Failure> {
-    let without = ScoreRow {
+    let defaults = ScoreRow {
         logits: Vec::new(),
         history: ids(arguments.history.as_deref().unwrap_or_default())?,
         n_prompt: arguments.prompt_tokens,
     };
     let Some(json) = json(&arguments.logits)? else {
         let logits = scores(&arguments.logits)?;
-        return Ok(vec![ScoreRow { logits, ..without }]);
+        return Ok(vec![ScoreRow { logits, ..defaults }]);
     };
-    rows(&json.text, &without).map_err(|reason| match json.origin {
+    rows(&json.text, &defaults).map_err(|reason| match json.origin {
         Some(origin) => Failure::run(format!("{reason}\n{origin}")),
         None => Failure::run(reason),
     })
 }
 
-/// The rows that JSON holds; what one does not say is as in `without`.
-fn rows(json: &str, without: &ScoreRow) -> Result<Vec<ScoreRow>, String> {
+/// Parses rows from JSON. Missing fields are taken from `defaults`.
+fn rows(json: &str, defaults: &ScoreRow) -> Result<Vec<ScoreRow>, String> {
     let mut rows = Vec::new();
     for (entry, number) in entries(json)?.into_iter().zip(1..) {
         let logits: Result<Vec<f32>, String> = entry.logits.iter().map(score).collect();
         rows.push(ScoreRow {
             logits: logits.map_err(|reason| format!("row {number}: {reason}"))?,
-            history: entry.history.unwrap_or_else(|| without.history.clone()),
-            n_prompt: entry.n_prompt.unwrap_or(without.n_prompt),
+            history: entry.history.unwrap_or_else(|| defaults.history.clone()),
+            n_prompt: entry.n_prompt.unwrap_or(defaults.n_prompt),
         });
     }
     Ok(rows)
@@ -77,7 +77,7 @@ fn entries(json: &str) -> Result<Vec<Entry>, String> {
     entries.collect::<Result<_, _>>().map_err(refused)
 }
 
-/// A score; JSON has no infinities, so null and words such as "-inf" are scores too.
+/// Parses one logit. JSON has no infinities, so null and strings such as "-inf" are accepted.
 fn score(value: &Value) -> Result<f32, String> {
     let score = match value {
         Value::Null => Some(f32::NEG_INFINITY),
@@ -92,12 +92,12 @@ fn score(value: &Value) -> Result<f32, String> {
     })
 }
 
-/// The JSON that is meant, or nothing where the argument holds the scores themselves.
+/// Returns the JSON, or `None` if the argument is a plain list of numbers.
 fn json(argument: &str) -> Result<Option<Json>, Failure> {
     if argument == "-" {
         let mut text = String::new();
         let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Failure::run(format!("standard input could not be read: {error}")))?;
+        read.map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
         let origin = Some("Standard input".to_owned());
         return Ok(Some(Json { text, origin }));
     }
@@ -110,9 +110,8 @@ fn json(argument: &str) -> Result<Option<Json>, Failure> {
     if !looks_like_a_path {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::run(format!("the scores could not be read: {error}\n{argument}"))
-    })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::run(format!("could not read the scores: {error}\n{argument}")))?;
     let origin = Some(argument.to_owned());
     Ok(Some(Json { text, origin }))
 }
@@ -123,11 +122,9 @@ fn scores(text: &str) -> Result<Vec<f32>, Failure> {
 }
 
 fn number(word: &str) -> Result<f32, Failure> {
-    word.trim().parse().map_err(|_not_a_number| {
-        Failure::usage(format!(
-            "{word:?} is not a number, and no file is called so"
-        ))
-    })
+    word.trim()
+        .parse()
+        .map_err(|_not_a_number| Failure::usage(format!("{word:?} is neither a number nor a file")))
 }
 
 fn ids(text: &str) -> Result<Vec<TokenId>, Failure> {
@@ -135,9 +132,7 @@ fn ids(text: &str) -> Result<Vec<TokenId>, Failure> {
     words
         .map(|word| {
             word.parse().map(TokenId).map_err(|_not_an_id| {
-                Failure::usage(format!(
-                    "{word:?} in the history is not the number of a token"
-                ))
+                Failure::usage(format!("{word:?} in the history is not a token id"))
             })
         })
         .collect()

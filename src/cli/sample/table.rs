@@ -1,4 +1,4 @@
-//! What a chain made of a row, as a table for the terminal.
+//! Formats a result as a table for the terminal.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use crate::analysis::by_hand::{Draws, Untested};
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::decoding::{Selector, TokenId};
 
-/// How many characters the bar of probabilities is wide.
+/// The width of the probability bar, in characters.
 const BAR: usize = 60;
 
-/// The table of one answer.
-pub(super) fn of(answer: &Answer, names: &[&str]) -> String {
+/// Formats one result.
+pub(super) fn render(answer: &Answer, names: &[&str]) -> String {
     let name = |token: TokenId| {
         names
             .get(token.index())
@@ -61,7 +61,7 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
     let n_all = answer.n_candidates as usize;
     let n_more = n_all - recorded.count();
     if n_more > 0 {
-        rows.push(vec![format!("and {n_more} less likely")]);
+        rows.push(vec![format!("{n_more} less likely")]);
     }
     let mut summary = |title: &str, first: String, of: &dyn Fn(&super::StageAnswer) -> String| {
         let mut row = vec![title.to_owned(), first];
@@ -75,13 +75,13 @@ fn push_stages(text: &mut String, answer: &Answer, name: &dyn Fn(TokenId) -> Str
     summary("mass removed", String::new(), &|stage| {
         percent(stage.mass_removed)
     });
-    summary("entropy, bits", bits(answer.raw_entropy_nats), &|stage| {
+    summary("entropy (bits)", bits(answer.raw_entropy_nats), &|stage| {
         bits(stage.entropy_nats)
     });
     push_columns(text, &rows);
 }
 
-/// The model, and the stages that are switched on.
+/// Returns whether a column is shown: the model and every enabled stage.
 const fn is_shown(column: &XrayColumn) -> bool {
     match &column.at {
         XrayPlace::Model => true,
@@ -90,7 +90,8 @@ const fn is_shown(column: &XrayColumn) -> bool {
     }
 }
 
-/// Columns as wide as their longest cell; all but the first and the words at the end stand right.
+/// Appends the rows as aligned columns. The first column and the "cut by" notes are left-aligned,
+/// all others right-aligned.
 fn push_columns(text: &mut String, rows: &[Vec<String>]) {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -169,24 +170,24 @@ fn push_draws(
     writeln!(text, "{}", test_words(draws, selector)).ok();
 }
 
-/// How near the counts lie to those expected, or why that can't be told.
+/// Formats the χ² test of the counts, or why it does not apply.
 fn test_words(draws: &Draws, selector: Selector) -> String {
     if let Some(found) = &draws.chi_squared {
         let (n, chi_squared) = (found.n_freedom, found.chi_squared);
         let degrees = if n == 1 { "degree" } else { "degrees" };
         let bound = found.bound_one_in_20;
         return format!(
-            "χ² {chi_squared:.2} with {n} {degrees} of freedom; honest draws pass {bound:.2} once in \
-             20 times"
+            "χ² {chi_squared:.2} with {n} {degrees} of freedom; fair draws exceed {bound:.2} one time \
+             in 20"
         );
     }
     let why = match draws.untested(selector) {
         Untested::NoCoin => "the most likely token is always taken",
         Untested::ChanceBefore => {
-            "the most likely token is always taken of those that a stage leaves by chance"
+            "a stage drops tokens at random, and the most likely of the rest is always taken"
         }
-        Untested::OneToken => "only one token is left, so that every draw gives it",
-        Untested::TooFewDraws => "there are too few draws to expect 5 of two kinds of token",
+        Untested::OneToken => "only one token is left",
+        Untested::TooFewDraws => "too few draws to expect at least 5 each of two tokens",
     };
     format!("No χ²: {why}")
 }

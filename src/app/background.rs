@@ -1,4 +1,4 @@
-//! What may take its time is done away from the window's thread, and answered with a command.
+//! Runs slow work on a background thread and sends the result as a command.
 
 use std::sync::mpsc::SyncSender;
 use std::thread;
@@ -7,18 +7,18 @@ use eframe::egui;
 
 use crate::state::Command;
 
-/// Does something on a thread of its own; what comes of it comes as a command.
-pub(super) fn answer(
+/// Runs `work` on a new thread and sends the command it returns to the window.
+pub(super) fn run(
     ctx: egui::Context,
     name: &str,
     answers: SyncSender<Command>,
     work: impl FnOnce() -> Command + Send + 'static,
 ) {
     let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
-        // An app that is gone needs no answer.
+        // The receiver is gone if the app was closed.
         answers.send(work()).ok();
         ctx.request_repaint();
     });
-    // Without a thread nothing is known, and the window says as little; it can be asked again.
+    // If no thread can be started, nothing happens, and the user can try again.
     spawned.ok();
 }

@@ -1,4 +1,4 @@
-//! Which model is measured: the one inside the program, one from a file, or random weights.
+//! The model to measure: the built-in one, one from a file, or random weights.
 
 use std::ops::ControlFlow;
 
@@ -9,17 +9,17 @@ use crate::engine::{self, Compute, LoadedModel, Synthetic, inspect_embedded};
 use crate::generation::ModelOutline;
 use crate::worker::{self, ModelSource};
 
-/// Which model is measured.
+/// The model to measure.
 #[derive(Debug)]
-pub(super) enum Subject {
-    /// One that can be opened in the window too.
+pub(super) enum BenchModel {
+    /// The built-in model, or one from a file.
     Real(ModelSource),
-    /// Random weights.
+    /// Random weights in the shape of a known model.
     Synthetic(Synthetic),
 }
 
-impl Subject {
-    /// What it is and takes, from its headers alone.
+impl BenchModel {
+    /// Reads the model's properties and memory needs from its headers alone.
     pub fn inspect(&self) -> Result<ModelOutline, Failure> {
         let outline = match self {
             Self::Real(ModelSource::Embedded) => inspect_embedded(),
@@ -29,18 +29,18 @@ impl Subject {
         outline.map_err(|error| failure(&error))
     }
 
-    /// Loads it.
+    /// Loads the model.
     pub fn open(&self, compute: &Compute, progress: &mut Progress) -> Result<LoadedModel, Failure> {
-        let told = &mut |fraction: f32| {
-            progress.going_on(|| format!("Loading the model, {:.0} %", 100.0 * fraction));
+        let report = &mut |fraction: f32| {
+            progress.update(|| format!("Loading the model, {:.0} %", 100.0 * fraction));
             ControlFlow::Continue(())
         };
         let model = match self {
-            Self::Real(source) => worker::open_on(source, compute, told),
-            Self::Synthetic(synthetic) => synthetic.open(compute, told),
+            Self::Real(source) => worker::open_on(source, compute, report),
+            Self::Synthetic(synthetic) => synthetic.open(compute, report),
         };
         model
             .map_err(|error| failure(&error))?
-            .ok_or_else(|| Failure::run("the model was not loaded to the end"))
+            .ok_or_else(|| Failure::run("loading the model was cancelled"))
     }
 }

@@ -1,9 +1,9 @@
-//! Values that go by a name on the command line.
+//! Arguments whose value is one of a fixed set of names.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// Reads one of these by its name; others are refused with the names that there are.
-pub(super) fn named<T, const N: usize>(
+/// Parses a value by its name. The help and errors list all names.
+pub(super) fn parse_by_name<T, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>
@@ -12,6 +12,6 @@ where
 {
     PossibleValuesParser::new(all.map(name)).try_map(move |given| {
         let found = all.into_iter().find(|value| name(*value) == given);
-        found.ok_or("there is none of this name")
+        found.ok_or("unknown name")
     })
 }

@@ -1,113 +1,114 @@
-//! How far a download has come, as it is told while it goes on.
+//! Download progress: what is reported, how often, and how the watcher responds.
 
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
 
-use super::patience::Halt;
+use super::retry::Interruption;
 use super::speed::Speed;
 
-/// What whoever watches a download wants of it.
+/// How a download's watcher wants it to proceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Go on.
     GoOn,
-    /// Stop, and keep what has come.
+    /// Stop and keep the partial files.
     Pause,
-    /// Stop, and delete what has not become a whole file.
+    /// Stop and delete the partial files.
     Cancel,
 }
 
 impl Order {
-    /// Stops what is under way, unless it is to go on.
-    pub(super) fn go_on(self) -> Result<(), Halt> {
+    /// Turns a request to stop into an error, for use with `?`.
+    pub(super) fn go_on(self) -> Result<(), Interruption> {
         match self {
             Self::GoOn => Ok(()),
-            Self::Pause | Self::Cancel => Err(Halt::Ordered(self)),
+            Self::Pause | Self::Cancel => Err(Interruption::Requested(self)),
         }
     }
 }
 
-/// What a download is doing.
+/// What a download is currently doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// The Hub is being asked what there is.
+    /// Asking the Hub for the list of files.
     Asking,
-    /// Bytes are coming.
+    /// Receiving bytes.
     Receiving,
-    /// Something went wrong, and it will be tried again.
+    /// Waiting to retry after an error.
     Waiting {
-        /// What went wrong.
+        /// The error message.
         reason: String,
-        /// In how many seconds it is tried again.
+        /// Seconds until the next attempt.
         seconds: u64,
     },
-    /// The checksum is being computed.
+    /// Verifying the checksum.
     Verifying,
 }
 
-/// How often progress is told: when the stage is another, or when nothing was told for long enough.
+/// Limits how often progress is reported: on every new stage, and at most once per interval within
+/// the same stage.
 #[derive(Debug, Clone)]
 pub struct Pace {
     pause: Duration,
-    told: Option<(Discriminant<Stage>, Instant)>,
+    last_report: Option<(Discriminant<Stage>, Instant)>,
 }
 
 impl Pace {
-    /// So much time is to pass between two times in the same stage.
+    /// Reports at most once per `pause` within the same stage.
     pub const fn new(pause: Duration) -> Self {
-        Self { pause, told: None }
+        Self {
+            pause,
+            last_report: None,
+        }
     }
 
-    /// Whether it is time to tell. What is due counts as told.
+    /// Returns whether a report is due, and if so counts it as made.
     pub fn is_due(&mut self, stage: &Stage) -> bool {
         let stage = discriminant(stage);
         let is_due = self
-            .told
+            .last_report
             .is_none_or(|(before, at)| before != stage || at.elapsed() >= self.pause);
         if is_due {
-            self.told = Some((stage, Instant::now()));
+            self.last_report = Some((stage, Instant::now()));
         }
         is_due
     }
 }
 
-/// How far a download has come.
+/// How much of a download is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DownloadProgress {
-    /// What it is doing.
     pub stage: Stage,
-    /// The file that it is at; empty while the Hub is being asked.
+    /// The current file's path in the repository; empty until the list of files is known.
     pub file: String,
-    /// How many bytes of all its files are here, those of earlier sessions too.
+    /// Bytes on disk, over all files, including those from earlier sessions.
     pub n_bytes: u64,
-    /// How many there will be.
     pub n_bytes_total: u64,
-    /// How fast they come, smoothed.
+    /// The smoothed download speed; `None` until it has been measured.
     pub bytes_per_second: Option<f64>,
-    /// How long the rest will take at this speed.
+    /// The estimated time for the rest at this speed.
     pub seconds_left: Option<u64>,
 }
 
-/// A download under way: what it tells, and who listens.
-pub(super) struct Journey<'a> {
+/// Tracks a download's progress and reports it to the watcher.
+pub(super) struct ProgressReporter<'a> {
     watch: &'a mut dyn FnMut(&DownloadProgress) -> Order,
     progress: DownloadProgress,
-    /// The bytes of the files before the present one.
+    /// Bytes on disk of all files but the current one.
     n_bytes_before: u64,
     speed: Speed,
-    /// When the speed was last measured, and how many bytes there were; nothing while none come.
+    /// When the speed was last measured, and the byte count then; `None` while no bytes arrive.
     measured: Option<(Instant, u64)>,
 }
 
-/// As a countdown tells it: the last second is "1".
+/// Rounds up to seconds for a countdown, so that the last second is shown as 1.
 pub(super) const fn whole_seconds(time: Duration) -> u64 {
     time.as_millis().div_ceil(1_000) as u64
 }
 
-/// The speed is measured over no less than this.
-const SPAN: Duration = Duration::from_millis(100);
+/// The shortest time span over which the speed is measured.
+const MIN_SPAN: Duration = Duration::from_millis(100);
 
-impl<'a> Journey<'a> {
+impl<'a> ProgressReporter<'a> {
     pub fn new(watch: &'a mut dyn FnMut(&DownloadProgress) -> Order) -> Self {
         Self {
             watch,
@@ -125,13 +126,13 @@ impl<'a> Journey<'a> {
         }
     }
 
-    /// So much is to come in all, and so much of it is here.
+    /// Sets the bytes on disk and the total.
     pub fn plan(&mut self, n_bytes: u64, n_bytes_total: u64) {
         self.progress.n_bytes = n_bytes;
         self.progress.n_bytes_total = n_bytes_total;
     }
 
-    /// The next file, of which so much is here.
+    /// Starts the next file, of which `n_bytes_here` are already on disk.
     pub fn begin(&mut self, file: &str, n_bytes_before: u64, n_bytes_here: u64) {
         file.clone_into(&mut self.progress.file);
         self.n_bytes_before = n_bytes_before;
@@ -139,21 +140,21 @@ impl<'a> Journey<'a> {
         self.measured = None;
     }
 
-    /// Tells a stage in which no bytes come.
+    /// Reports a stage in which no bytes arrive.
     pub fn stage(&mut self, stage: Stage) -> Order {
         self.progress.stage = stage;
         self.measured = None;
         (self.watch)(&self.progress)
     }
 
-    /// Tells that so many bytes of the present file are here.
+    /// Reports how many bytes of the current file are on disk.
     pub fn received(&mut self, n_bytes_here: u64) -> Order {
         let n_bytes = self.n_bytes_before + n_bytes_here;
         let (measured_at, n_before) = *self.measured.get_or_insert((Instant::now(), n_bytes));
         let span = measured_at.elapsed();
         let progress = &mut self.progress;
-        if span >= SPAN {
-            // After a break, bytes of a lost piece come a second time.
+        if span >= MIN_SPAN {
+            // After a lost connection, the count falls back to the start of the range.
             self.speed.add(n_bytes.saturating_sub(n_before), span);
             self.measured = Some((Instant::now(), n_bytes));
             let n_left = progress.n_bytes_total.saturating_sub(n_bytes);

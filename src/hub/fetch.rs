@@ -1,5 +1,5 @@
-//! Brings one file's content into the cache: range after range onto its end, then the checksum, then
-//! its name. A content has a name only when it is right.
+//! Downloads one file's content into the cache: appends range after range, verifies the checksum,
+//! then renames the file. A content gets its final name only once it has been verified.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -7,20 +7,20 @@ use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::attempt::Limits;
-use super::cache::Shelf;
-use super::journey::{Journey, Order, Stage, whole_seconds};
-use super::patience::{Halt, Persistence, Question, Sign};
+use super::cache::RepoCache;
+use super::call::Limits;
+use super::progress::{Order, ProgressReporter, Stage, whole_seconds};
 use super::repository::RemoteFile;
+use super::retry::{CallEvent, CallSpec, Interruption, RetryPolicy};
 use super::{Hub, HubError};
 
-/// A range should be what comes in this time.
-const PIECE_TIME: Duration = Duration::from_secs(4);
+/// Ranges are sized so that one takes about this long.
+const RANGE_TIME: Duration = Duration::from_secs(4);
 
-/// How many bytes are hashed between two looks at the user.
-const HASHED_AT_ONCE: usize = 1 << 20;
+/// How many bytes are hashed between two checks for a user request.
+const HASH_BUFFER_LEN: usize = 1 << 20;
 
-/// A file of a commit.
+/// The file to download, at a fixed commit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a> {
     pub repository: &'a str,
@@ -29,34 +29,34 @@ pub(super) struct Source<'a> {
 }
 
 impl Hub {
-    /// Brings a content that is not there yet, from what is there of it.
-    pub(super) fn carry(
+    /// Downloads and verifies a content, resuming from its partial file.
+    pub(super) fn fetch_file(
         &self,
         source: Source<'_>,
-        shelf: &Shelf,
-        journey: &mut Journey<'_>,
-    ) -> Result<(), Halt> {
+        cache: &RepoCache,
+        reporter: &mut ProgressReporter<'_>,
+    ) -> Result<(), Interruption> {
         let file = source.file;
-        let _lock = shelf.lock(&file.checksum, &file.path)?;
-        let incomplete = shelf.incomplete(&file.checksum);
-        self.fetch(source, &incomplete, journey)?;
-        if !verify(file, &incomplete, journey)? {
-            // Nothing of a wrong content is worth going on from.
+        let _lock = cache.lock(&file.checksum, &file.path)?;
+        let incomplete = cache.incomplete(&file.checksum);
+        self.fetch_content(source, &incomplete, reporter)?;
+        if !verify(file, &incomplete, reporter)? {
+            // A corrupt file can't be resumed.
             fs::remove_file(&incomplete).map_err(|error| HubError::writing(&incomplete, error))?;
             let file = file.path.clone();
             return Err(HubError::ChecksumWrong { file }.into());
         }
-        let blob = shelf.blob(&file.checksum);
+        let blob = cache.blob(&file.checksum);
         fs::rename(&incomplete, &blob).map_err(|error| HubError::writing(&blob, error))?;
         Ok(())
     }
 
-    fn fetch(
+    fn fetch_content(
         &self,
         source: Source<'_>,
         incomplete: &Path,
-        journey: &mut Journey<'_>,
-    ) -> Result<(), Halt> {
+        reporter: &mut ProgressReporter<'_>,
+    ) -> Result<(), Interruption> {
         let writing = |error| HubError::writing(incomplete, error);
         let mut output = OpenOptions::new()
             .create(true)
@@ -69,87 +69,92 @@ impl Hub {
             output.set_len(0).map_err(writing)?;
             n_here = 0;
         }
-        let mut piece = *self.config.piece.start();
-        let mut persistence = Persistence::Again;
+        let mut range_len = *self.config.piece.start();
+        let mut retry_policy = RetryPolicy::Transient;
         while n_here < n_bytes {
-            let range = n_here..n_bytes.min(n_here + piece);
+            let range = n_here..n_bytes.min(n_here + range_len);
             let asked_at = Instant::now();
-            let mut tell = |sign: &Sign<'_>| tell(journey, n_here, sign);
-            let bytes = self.fetch_range(source, range, persistence, &mut tell)?;
+            let mut observe = |event: &CallEvent<'_>| report(reporter, n_here, event);
+            let bytes = self.fetch_range(source, range, retry_policy, &mut observe)?;
             let bytes = bytes.as_ref();
             output.write_all(bytes).map_err(writing)?;
             n_here += bytes.len() as u64;
-            piece = next_piece(bytes.len() as u64, asked_at.elapsed(), &self.config.piece);
-            persistence = Persistence::AgainWithoutNetwork;
-            journey.received(n_here).go_on()?;
+            range_len = next_range_len(bytes.len() as u64, asked_at.elapsed(), &self.config.piece);
+            retry_policy = RetryPolicy::TransientOrOffline;
+            reporter.received(n_here).go_on()?;
         }
-        // A name given to bytes that a power cut could still take would be a lie.
+        // The bytes must be on disk before the rename, so that a power cut can't leave a named but
+        // incomplete file.
         Ok(output.sync_all().map_err(writing)?)
     }
 
-    /// Brings these bytes of a file, all of them.
+    /// Downloads exactly this range of a file.
     fn fetch_range(
         &self,
         source: Source<'_>,
         range: Range<u64>,
-        persistence: Persistence,
-        tell: &mut dyn FnMut(&Sign<'_>) -> Order,
-    ) -> Result<impl AsRef<[u8]> + use<>, Halt> {
+        retry_policy: RetryPolicy,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+    ) -> Result<impl AsRef<[u8]> + use<>, Interruption> {
         let n_asked = range.end - range.start;
-        let question = Question {
+        let spec = CallSpec {
             subject: self.subject(source.repository, &source.file.path),
             limits: Limits {
                 n_bytes: n_asked,
                 n_bytes_announced: source.file.n_bytes,
             },
-            persistence,
+            retry_policy,
         };
         let handle = self.model(source.repository);
         let (path, commit) = (source.file.path.clone(), source.commit.to_owned());
-        let call = move |ear| {
+        let call = move |listener| {
             let asked = handle.download_file_to_bytes().filename(path.clone());
             let asked = asked.revision(commit.clone()).range(range.clone());
-            let bytes = asked.progress(ear).send()?;
+            let bytes = asked.progress(listener).send()?;
             if bytes.len() as u64 == n_asked {
                 Ok(bytes)
             } else {
-                // Asked again, as after a break.
+                // A short response is retried like a lost connection.
                 Err(std::io::Error::from(ErrorKind::UnexpectedEof).into())
             }
         };
-        self.ask(&question, tell, call)
+        self.call_with_retries(&spec, observe, call)
     }
 }
 
-fn tell(journey: &mut Journey<'_>, n_here: u64, sign: &Sign<'_>) -> Order {
-    match sign {
-        Sign::Bytes(n_bytes) => journey.received(n_here + n_bytes),
-        Sign::Pause(error, left) => journey.stage(Stage::Waiting {
+fn report(reporter: &mut ProgressReporter<'_>, n_here: u64, event: &CallEvent<'_>) -> Order {
+    match event {
+        CallEvent::Received(n_bytes) => reporter.received(n_here + n_bytes),
+        CallEvent::Retrying(error, left) => reporter.stage(Stage::Waiting {
             reason: error.to_string(),
             seconds: whole_seconds(*left),
         }),
     }
 }
 
-/// How many bytes to ask for next, after so many took so long. It grows no faster than by doubling.
-fn next_piece(n_bytes: u64, took: Duration, limits: &RangeInclusive<u64>) -> u64 {
+/// Returns the length of the next range, given that `n_bytes` took this long. It at most doubles.
+fn next_range_len(n_bytes: u64, took: Duration, limits: &RangeInclusive<u64>) -> u64 {
     let took = took.as_millis().max(1);
-    let wanted = u128::from(n_bytes) * PIECE_TIME.as_millis() / took;
+    let wanted = u128::from(n_bytes) * RANGE_TIME.as_millis() / took;
     let wanted = wanted.min(2 * u128::from(n_bytes)) as u64;
     wanted.clamp(*limits.start(), *limits.end())
 }
 
-/// Whether the content is what it must be.
-fn verify(file: &RemoteFile, path: &Path, journey: &mut Journey<'_>) -> Result<bool, Halt> {
+/// Returns whether the content matches the file's checksum.
+fn verify(
+    file: &RemoteFile,
+    path: &Path,
+    reporter: &mut ProgressReporter<'_>,
+) -> Result<bool, Interruption> {
     let reading = |error: std::io::Error| HubError::CacheUnreadable {
         path: path.to_owned(),
         reason: error.to_string(),
     };
     let mut input = File::open(path).map_err(reading)?;
     let mut check = file.checksum.start(file.n_bytes);
-    let mut buffer = vec![0; HASHED_AT_ONCE];
+    let mut buffer = vec![0; HASH_BUFFER_LEN];
     loop {
-        journey.stage(Stage::Verifying).go_on()?;
+        reporter.stage(Stage::Verifying).go_on()?;
         let n_read = input.read(&mut buffer).map_err(reading)?;
         match buffer.get(..n_read) {
             Some(bytes) if n_read > 0 => check.update(bytes),
@@ -162,10 +167,10 @@ fn verify(file: &RemoteFile, path: &Path, journey: &mut Journey<'_>) -> Result<b
 mod tests {
     use std::time::Duration;
 
-    use super::next_piece;
+    use super::next_range_len;
 
     #[test]
-    fn a_range_is_what_comes_in_four_seconds_within_limits() {
+    fn a_range_takes_about_four_seconds_and_stays_within_limits() {
         let limits = 1_000..=100_000;
         for (n_bytes, milliseconds, next) in [
             (10_000, 4_000, 10_000),
@@ -175,7 +180,7 @@ mod tests {
             (2_000, 60_000, 1_000),
         ] {
             let took = Duration::from_millis(milliseconds);
-            assert_eq!(next_piece(n_bytes, took, &limits), next);
+            assert_eq!(next_range_len(n_bytes, took, &limits), next);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Files that a command leaves behind; what goes wrong is a sentence with the path below it.
+//! The files that a command writes. Errors are messages with the path on the last line.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{self, View};
 
-/// The pictures of a run, by the names of their files.
+/// The plots of an exported run, by file name.
 const PICTURES: [(&str, Plot, ScoreMeasure); 4] = [
     ("surprise", Plot::Score, ScoreMeasure::Surprise),
     ("probability", Plot::Score, ScoreMeasure::Probability),
@@ -19,55 +19,50 @@ const PICTURES: [(&str, Plot, ScoreMeasure); 4] = [
     ("speed", Plot::Speed, ScoreMeasure::Surprise),
 ];
 
-/// Puts the run into a folder, in every format, with its pictures. The folder is made where it is
-/// missing.
-pub(super) fn keep_folder(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
-    make_folder(folder)?;
+/// Writes the run to a folder in every format, with its plots. Creates the folder if it is missing.
+pub(super) fn export_run(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
+    create_folder(folder)?;
     for format in ExportFormat::ALL {
         let path = folder.join("run").with_extension(format.extension());
-        keep_file(&path, &render(format, generations))?;
+        write_file(&path, &render(format, generations))?;
     }
-    keep_pictures(folder, generations)
+    export_plots(folder, generations)
 }
 
-/// The file that `--json` names; nothing where what it holds goes to standard output.
+/// Returns the file that `--json` names, or `None` if the JSON goes to standard output.
 pub(super) fn json_file(json: Option<&Path>) -> Option<&Path> {
     json.filter(|path| *path != Path::new("-"))
 }
 
-/// Makes the folder where it is missing.
-pub(super) fn make_folder(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| {
-        format!(
-            "the folder could not be made: {error}\n{}",
-            folder.display()
-        )
-    })
+/// Creates the folder if it is missing.
+pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }
 
-fn keep_pictures(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
+fn export_plots(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
     for (name, plot, measure) in PICTURES {
         let view = View {
             plot,
             measure,
-            step: telling_step(&panes),
+            step: step_to_plot(&panes),
             dark: false,
         };
         let drawing = picture::drawing(&panes, view);
         for format in PictureFormat::ALL {
             let path = folder.join(name).with_extension(format.extension());
             let bytes = picture::encode(&drawing, format).map_err(|error| error.to_string())?;
-            keep_file(&path, &bytes)?;
+            write_file(&path, &bytes)?;
         }
     }
     Ok(())
 }
 
-/// The step whose candidates are drawn: where the panes part, in the first that could have written
-/// something else; where they do not part, or none could, the newest of the first pane, or that at
-/// which the others part from it.
-fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
+/// Returns the step whose candidates are plotted: the step where the panes diverge, in the first
+/// pane that had a choice there. If they do not diverge, it is the last step of the first pane; if
+/// no pane had a choice, it is the first pane's step at the divergence.
+fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
     let newest = panes
         .first()
         .copied()
@@ -94,7 +89,7 @@ fn telling_step(panes: &[Option<&Generation>]) -> Option<StepAt> {
     })
 }
 
-/// Fails where the files of a run are known not to fit into this folder, and writes nothing.
+/// Fails if the files of a run could not be written to this folder. Writes nothing.
 pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
     for format in ExportFormat::ALL {
         check_file(&folder.join("run").with_extension(format.extension()))?;
@@ -107,17 +102,17 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts bytes into a file.
-pub(super) fn keep_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    write_whole(path, bytes).map_err(|error| unwritten(path, &error))
+/// Writes a file atomically.
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    write_whole(path, bytes).map_err(|error| write_error(path, &error))
 }
 
-/// Fails where [`keep_file`] is known to fail, and writes nothing: a long run must not be lost to a
-/// wrong path.
+/// Fails if [`write_file`] is bound to fail, so that a long run is not lost to a wrong path. Writes
+/// nothing.
 pub(super) fn check_file(path: &Path) -> Result<(), String> {
-    check_writable(path).map_err(|error| unwritten(path, &error))
+    check_writable(path).map_err(|error| write_error(path, &error))
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> String {
-    format!("the file could not be written: {error}\n{}", path.display())
+fn write_error(path: &Path, error: &io::Error) -> String {
+    format!("could not write the file: {error}\n{}", path.display())
 }

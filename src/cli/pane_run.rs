@@ -1,9 +1,9 @@
-//! Lets the engine's thread write panes, and collects the record of each.
+//! Runs panes on the engine's thread and collects their records.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compute::{ComputeArguments, on_the_processor};
+use super::compute::{ComputeArguments, cpu_fallback_note};
 use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
@@ -13,23 +13,21 @@ use crate::generation::{
 };
 use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
 
-/// A pane to be written.
+/// A pane to run.
 #[derive(Debug, Clone)]
 pub(super) struct Pane {
-    /// How it is called.
     pub name: String,
-    /// How it writes.
     pub config: GenerationConfig,
 }
 
-/// Where a model that was named on the command line comes from.
-pub(super) fn source(model: Option<PathBuf>) -> ModelSource {
+/// Returns the source of the model given on the command line, by default the built-in one.
+pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
 }
 
-/// Writes the panes together. What was written before something failed is kept, and says why it
-/// ended.
-pub(super) fn write(
+/// Generates all panes together and returns their records. If generation fails, the records keep the
+/// tokens generated so far and the reason.
+pub(super) fn run_panes(
     source: ModelSource,
     compute: ComputeArguments,
     prompt: &PromptText,
@@ -41,14 +39,14 @@ pub(super) fn write(
     worker.send(Request::LoadModel(source));
     let (info, vocabulary) = loaded(&mut worker, progress)?;
     if let Err(refusal) = compute.check(&info) {
-        progress.done();
+        progress.clear();
         return Err(refusal);
     }
-    for remark in compute.remarks(&info) {
-        progress.done();
-        console::note(&remark);
+    for warning in compute.warnings(&info) {
+        progress.clear();
+        console::note(&warning);
     }
-    // Times count from here, so that the model is there.
+    // The model is loaded before the request, because the record's times start here.
     worker.send(Request::Generate {
         prompt: prompt.clone(),
         panes: (0..)
@@ -79,8 +77,8 @@ pub(super) fn write(
     while let Some(event) = record.unfinished().and_then(|()| worker.wait()) {
         record.note(event, progress);
     }
-    record.give_up("the engine stopped unexpectedly");
-    progress.done();
+    record.fail_unfinished("the engine stopped unexpectedly");
+    progress.clear();
     Ok(record.generations)
 }
 
@@ -88,10 +86,10 @@ fn loaded(
     worker: &mut Worker,
     progress: &mut Progress,
 ) -> Result<(Arc<ModelInfo>, Arc<Vocabulary>), Failure> {
-    progress.happened("Loading the model");
+    progress.milestone("Loading the model");
     loop {
         match worker.wait() {
-            Some(Event::ModelLoading { fraction }) => progress.going_on(|| {
+            Some(Event::ModelLoading { fraction }) => progress.update(|| {
                 let percent = 100.0 * fraction;
                 format!("Loading the model, {percent:.0} %")
             }),
@@ -99,34 +97,34 @@ fn loaded(
                 info, vocabulary, ..
             }) => return Ok((info, vocabulary)),
             Some(Event::DeviceMissing { reason, .. }) => {
-                progress.done();
-                console::note(&on_the_processor(&reason));
+                progress.clear();
+                console::note(&cpu_fallback_note(&reason));
             }
             Some(Event::ModelFailed { error }) => {
-                progress.done();
+                progress.clear();
                 return Err(Failure::run(error));
             }
             Some(Event::Panicked { message }) => {
-                progress.done();
-                let sentence = format!("the engine stopped unexpectedly: {message}");
-                return Err(Failure::run(sentence));
+                progress.clear();
+                let message = format!("the engine stopped unexpectedly: {message}");
+                return Err(Failure::run(message));
             }
             Some(_) => {}
             None => {
-                progress.done();
+                progress.clear();
                 return Err(Failure::run("the engine stopped unexpectedly"));
             }
         }
     }
 }
 
-/// What is known of each pane; its id is its place.
+/// The records so far. A pane's index is its generation id.
 struct Record {
     generations: Vec<Generation>,
 }
 
 impl Record {
-    /// Something as long as a pane has not ended.
+    /// Returns `Some` while any pane is still running.
     fn unfinished(&self) -> Option<()> {
         let mut finishes = self.generations.iter().map(|pane| &pane.finish);
         finishes.any(Option::is_none).then_some(())
@@ -140,11 +138,12 @@ impl Record {
         match event {
             Event::Progress(worker::Progress::Prefilling {
                 n_read, n_tokens, ..
-            }) => {
-                progress.going_on(|| format!("Reading the prompt, {n_read} of {n_tokens} tokens"))
-            }
+            }) => progress.update(|| format!("Prefill, {n_read} of {n_tokens} prompt tokens")),
             Event::Progress(worker::Progress::Started { ids, prompt }) => {
-                progress.happened(&format!("Read the prompt, {} tokens", prompt.tokens.len()));
+                progress.milestone(&format!(
+                    "Prefill done, {} prompt tokens",
+                    prompt.tokens.len()
+                ));
                 for id in ids {
                     if let Some(pane) = self.pane(id) {
                         pane.prompt = Arc::clone(&prompt);
@@ -155,20 +154,20 @@ impl Record {
                 if let Some(pane) = self.pane(id) {
                     pane.steps.push(*step);
                 }
-                progress.going_on(|| self.how_far());
+                progress.update(|| self.progress_line());
             }
             Event::Progress(worker::Progress::Finished { id, reason }) => {
                 if let Some(pane) = self.pane(id) {
                     let failed = matches!(reason, FinishReason::Failed { .. });
                     pane.finish = Some(reason);
-                    // A failure is told in the end, with the others.
+                    // Failures are reported together at the end.
                     if !failed {
-                        progress.happened(&format!("{}: {}", pane.name, ending(pane)));
+                        progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
                     }
                 }
             }
             Event::Panicked { message } => {
-                self.give_up(&format!("the engine stopped unexpectedly: {message}"));
+                self.fail_unfinished(&format!("the engine stopped unexpectedly: {message}"));
             }
             Event::ModelLoading { .. }
             | Event::ModelLoaded { .. }
@@ -182,7 +181,7 @@ impl Record {
         }
     }
 
-    fn how_far(&self) -> String {
+    fn progress_line(&self) -> String {
         let steps = self.generations.iter().map(|pane| pane.steps.len());
         let most = self
             .generations
@@ -190,10 +189,10 @@ impl Record {
             .map(|pane| pane.config.limits.max_new_tokens)
             .fold(0, usize::saturating_add);
         let n_steps = steps.sum::<usize>();
-        format!("Writing, {n_steps} of at most {most} tokens")
+        format!("Generating, {n_steps} of at most {most} tokens")
     }
 
-    fn give_up(&mut self, error: &str) {
+    fn fail_unfinished(&mut self, error: &str) {
         for pane in &mut self.generations {
             pane.finish.get_or_insert_with(|| FinishReason::Failed {
                 error: error.to_owned(),
@@ -202,8 +201,8 @@ impl Record {
     }
 }
 
-/// Why and after how much a pane ended: "End of text, 152 tokens".
-pub(super) fn ending(pane: &Generation) -> String {
+/// Formats why a pane finished and after how many tokens: "End of text, 152 tokens".
+pub(super) fn finish_summary(pane: &Generation) -> String {
     let reason = pane
         .finish
         .as_ref()

@@ -1,5 +1,4 @@
-//! Looks whether models are where they are said to be, away from the window's thread: a drive in the
-//! network can take its time.
+//! Checks on a background thread whether paths lead to models, because network drives can be slow.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -8,15 +7,16 @@ use std::sync::mpsc::SyncSender;
 
 use eframe::egui;
 
-use super::elsewhere;
+use super::background;
 use crate::state::{Command, ModelsCommand};
 
-/// The name of the threads that look.
-const NAME: &str = "look at models";
+/// The name of the threads.
+const NAME: &str = "check model paths";
 
-/// Sees how large models are, or why they can't be opened any more; the answer comes as a command.
-pub(super) fn at(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender<Command>) {
-    elsewhere::answer(ctx, NAME, answers, || {
+/// Determines the size of each model, or why it can no longer be opened, and sends the result as a
+/// command.
+pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender<Command>) {
+    background::run(ctx, NAME, answers, || {
         let seen = paths.into_iter().map(|path| {
             let size = n_bytes(&path);
             (path, size)
@@ -25,9 +25,10 @@ pub(super) fn at(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender<Co
     });
 }
 
-/// Sees whether what was dropped can be a model; the answer is to open it, or why not.
-pub(super) fn at_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
-    elsewhere::answer(ctx, NAME, answers, || {
+/// Checks whether a dropped path can be a model, and sends the command to open it or the reason why
+/// not.
+pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
+    background::run(ctx, NAME, answers, || {
         Command::Models(match refusal(&path) {
             None => ModelsCommand::Open(path),
             Some(reason) => ModelsCommand::DropRefused(reason),
@@ -35,21 +36,21 @@ pub(super) fn at_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<
     });
 }
 
-/// The size of a model's files of weights, or why it can't be opened.
+/// Returns the size of a model's weight files, or why it can't be opened.
 fn n_bytes(path: &Path) -> Result<u64, String> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => "It is not there any more".to_owned(),
-        ErrorKind::PermissionDenied => "It may not be read".to_owned(),
-        _ => format!("It can't be reached: {error}"),
+        ErrorKind::NotFound => "No longer exists".to_owned(),
+        ErrorKind::PermissionDenied => "No permission to read it".to_owned(),
+        _ => format!("Can't be accessed: {error}"),
     })?;
     if !metadata.is_dir() {
         return Ok(metadata.len());
     }
     if !path.join("config.json").is_file() {
-        return Err("There is no config.json in this folder any more".to_owned());
+        return Err("The folder no longer contains config.json".to_owned());
     }
-    let entries = fs::read_dir(path).map_err(|error| format!("It can't be read: {error}"))?;
-    // The files in the folder are often links, of which the size of what they lead to counts.
+    let entries = fs::read_dir(path).map_err(|error| format!("Can't be read: {error}"))?;
+    // The files are often symbolic links, so follow them to get their size.
     let weights = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
@@ -60,7 +61,7 @@ fn n_bytes(path: &Path) -> Result<u64, String> {
         .sum())
 }
 
-/// Why this can't be a model; nothing where it can.
+/// Returns why this path can't be a model, or `None` if it can.
 fn refusal(path: &Path) -> Option<String> {
     let is_config = path
         .file_name()
@@ -70,8 +71,8 @@ fn refusal(path: &Path) -> Option<String> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     Some(format!(
-        "‘{}’ is no model. Quartet opens a GGUF file, a safetensors file with config.json beside it, \
-         or the folder of both.",
+        "‘{}’ is not a model. Quartet opens GGUF files, safetensors files next to a config.json, and \
+         folders with both.",
         name.to_string_lossy()
     ))
 }
@@ -92,7 +93,7 @@ mod tests {
     use super::{n_bytes, refusal};
 
     #[test]
-    fn files_and_folders_are_as_large_as_their_weights() {
+    fn the_size_of_a_folder_is_that_of_its_weights() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for (name, n_bytes) in [
@@ -108,11 +109,11 @@ mod tests {
         fs::remove_file(path("config.json")).unwrap();
         assert!(n_bytes(folder.path()).unwrap_err().contains("config.json"));
         let gone = n_bytes(&path("b.gguf"));
-        assert_eq!(gone, Err("It is not there any more".to_owned()));
+        assert_eq!(gone, Err("No longer exists".to_owned()));
     }
 
     #[test]
-    fn what_is_dropped_is_a_model_or_a_sentence_says_why_not() {
+    fn a_dropped_path_is_accepted_or_the_reason_names_it() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(refusal(folder.path()), None);
         for model in ["a.gguf", "A.GGUF", "model.safetensors", "config.json"] {

@@ -1,0 +1,281 @@
+//! The eframe application: drains events, draws the window, applies commands and runs effects.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use eframe::egui;
+
+use super::dialogs::{self, Dialogs};
+use super::save::{self, Saves};
+use super::settings_file::{self, SettingsFile};
+use super::{icon, import, model_paths};
+use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
+use crate::ui::theme::Theme;
+use crate::ui::{WindowUi, style};
+use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
+
+/// The name of the settings folder, and the window's application id.
+const APP_ID: &str = "quartet";
+
+/// The key under which earlier versions stored the settings in eframe's storage.
+const LEGACY_SETTINGS_KEY: &str = "settings";
+
+/// The delay from an event to its frame, which limits streaming to 30 frames per second.
+const FRAME_INTERVAL: Duration = Duration::from_millis(33);
+
+/// The longest time that a frame spends on draining events; the rest waits for the next frame.
+const MAX_DRAIN_TIME: Duration = Duration::from_millis(6);
+
+/// How many events are taken from a queue in one call.
+const EVENT_BATCH: usize = 64;
+
+/// How many commands from background threads can wait in the channel.
+const N_PENDING_ANSWERS: usize = 16;
+
+/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded.
+pub fn run(model: Option<PathBuf>) -> eframe::Result {
+    let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Quartet")
+        .with_app_id(APP_ID)
+        .with_icon(icon::icon())
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([720.0, 520.0]);
+    let options = eframe::NativeOptions {
+        viewport,
+        renderer: eframe::Renderer::Glow,
+        ..Default::default()
+    };
+    eframe::run_native(
+        APP_ID,
+        options,
+        Box::new(|cc| {
+            let legacy = cc
+                .storage
+                .and_then(|storage| storage.get_string(LEGACY_SETTINGS_KEY));
+            let loaded = eframe::storage_dir(APP_ID)
+                .map(|folder| settings_file::load(folder, legacy))
+                .unwrap_or_default();
+            let start = |wake: Wake| Worker::start(wake);
+            let mut app = App::new(
+                &cc.egui_ctx,
+                loaded.settings,
+                source,
+                Dialogs::Native,
+                start,
+            );
+            app.settings_file = loaded.file;
+            if !loaded.lost.is_empty() {
+                app.state.tell_lost_settings(&loaded.lost);
+            }
+            if let Some(error) = loaded.error {
+                app.state.tell_unkept_settings(&error);
+            }
+            Ok(Box::new(app))
+        }),
+    )
+}
+
+/// Wakes the window; a worker calls it after each event.
+pub type Wake = Box<dyn Fn() + Send + Sync>;
+
+/// The application: the state, the drawing state, the worker threads and the settings file.
+pub struct App {
+    state: AppState,
+    window: WindowUi,
+    worker: Worker,
+    /// The Hub's threads, started by the first request.
+    downloads: Option<Downloads>,
+    start_worker: Box<dyn FnMut(Wake) -> Worker>,
+    dialogs: Dialogs,
+    /// Commands from dialogs and background threads.
+    answers: (SyncSender<Command>, Receiver<Command>),
+    /// The files being written. Declared after `answers`, so that the receiver is dropped first and no
+    /// thread blocks on sending its answer.
+    saves: Saves,
+    /// The settings file, or `None` if it can't be used.
+    settings_file: Option<SettingsFile>,
+    /// Whether the settings may have changed since they were last saved.
+    settings_changed: bool,
+    /// Whether the last save of the settings failed; a repeated failure is not reported again.
+    settings_failed: bool,
+}
+
+impl App {
+    /// Creates the application and starts loading a model. `start_worker` starts the engine's thread,
+    /// now and after a crash.
+    pub fn new(
+        ctx: &egui::Context,
+        settings: Settings,
+        source: ModelSource,
+        dialogs: Dialogs,
+        mut start_worker: impl FnMut(Wake) -> Worker + 'static,
+    ) -> Self {
+        style::install(ctx);
+        // A blinking cursor would redraw an idle window twice a second.
+        ctx.all_styles_mut(|style| style.visuals.text_cursor.blink = false);
+        let (state, effects) = AppState::new(settings, source);
+        let worker = start_worker(wake(ctx));
+        let mut app = Self {
+            state,
+            window: WindowUi::default(),
+            worker,
+            downloads: None,
+            start_worker: Box::new(start_worker),
+            dialogs,
+            answers: sync_channel(N_PENDING_ANSWERS),
+            saves: Saves::default(),
+            settings_file: None,
+            settings_changed: false,
+            settings_failed: false,
+        };
+        for effect in effects {
+            app.run_effect(ctx, None, effect);
+        }
+        app
+    }
+
+    /// Returns the state that the window shows.
+    pub const fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// Applies everything that arrived from dialogs, downloads and the engine.
+    fn drain_events(&mut self, ctx: &egui::Context) {
+        let started_at = Instant::now();
+        let mut effects = Vec::new();
+        while let Ok(command) = self.answers.1.try_recv() {
+            effects.extend(self.state.apply(command));
+        }
+        for event in self.download_events(ctx) {
+            let command = Command::Hub(HubCommand::Event(event));
+            effects.extend(self.state.apply(command));
+        }
+        loop {
+            let events = self.worker.drain(EVENT_BATCH);
+            let drained = events.len() < EVENT_BATCH;
+            for event in events {
+                effects.extend(self.state.on_event(event));
+            }
+            if drained {
+                break;
+            }
+            if started_at.elapsed() > MAX_DRAIN_TIME {
+                ctx.request_repaint();
+                break;
+            }
+        }
+        for effect in effects {
+            self.run_effect(ctx, None, effect);
+        }
+    }
+
+    /// Returns what the Hub's threads reported.
+    fn download_events(&mut self, ctx: &egui::Context) -> Vec<DownloadEvent> {
+        let drain = |downloads: &mut Downloads| downloads.drain(EVENT_BATCH);
+        let mut events = self.downloads.as_mut().map(drain).unwrap_or_default();
+        if events.len() == EVENT_BATCH {
+            // More events may be waiting.
+            ctx.request_repaint();
+        }
+        let panicked = |event: &DownloadEvent| matches!(event, DownloadEvent::Panicked { .. });
+        if let Some(at) = events.iter().position(panicked) {
+            // The next request starts new threads. Later events of the old ones are stale, and the
+            // window does not wait for the old threads to end.
+            events.truncate(at + 1);
+            let old = self.downloads.take();
+            let cleanup = std::thread::Builder::new().name("hub-end".to_owned());
+            // If no thread can be started, the old threads are joined here.
+            cleanup.spawn(move || drop(old)).ok();
+        }
+        events
+    }
+
+    fn run_effect(&mut self, ctx: &egui::Context, frame: Option<&eframe::Frame>, effect: Effect) {
+        let answers = self.answers.0.clone();
+        match effect {
+            Effect::Send(request) => self.worker.send(request),
+            Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
+            Effect::CopyText(text) => ctx.copy_text(text),
+            Effect::OpenDialog(purpose) => {
+                dialogs::open(ctx, self.dialogs, frame, purpose, answers);
+            }
+            Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
+            Effect::Hub(request) => self
+                .downloads
+                .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))
+                .send(request),
+            Effect::LookAt(paths) => model_paths::check(ctx.clone(), paths, answers),
+            Effect::LookAtDropped(path) => model_paths::check_dropped(ctx.clone(), path, answers),
+            Effect::Save(document, path) => {
+                let dark = ctx.global_style().visuals.dark_mode;
+                let job = save::Job::new(&self.state, document, path, dark);
+                job.start(ctx.clone(), &answers, &mut self.saves);
+            }
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.drain_events(ctx);
+        ctx.set_theme(theme_preference(self.state.view.theme));
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+        let commands = self.window.ui(ui, &mut self.state);
+        self.settings_changed |= ui.input(|input| !input.events.is_empty());
+        if self.settings_changed {
+            // eframe saves during a frame, and an idle window would not draw another one until it
+            // is closed.
+            let interval = eframe::App::auto_save_interval(self);
+            ui.request_repaint_after(interval + FRAME_INTERVAL);
+        }
+        if !commands.is_empty() {
+            // Show the changes in the next frame.
+            ui.request_repaint();
+        }
+        for command in commands {
+            for effect in self.state.apply(command) {
+                self.run_effect(ui.ctx(), Some(&*frame), effect);
+            }
+        }
+    }
+
+    fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        self.settings_changed = false;
+        let Some(file) = &mut self.settings_file else {
+            return;
+        };
+        let saved = file.save(self.state.settings());
+        if let Err(error) = &saved
+            && !self.settings_failed
+        {
+            self.state.tell_unkept_settings(&error.to_string());
+        }
+        self.settings_failed = saved.is_err();
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        let bg = Theme::dark_or_light(visuals.dark_mode).bg;
+        egui::Rgba::from(bg).to_array()
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+}
+
+fn wake(ctx: &egui::Context) -> Wake {
+    let ctx = ctx.clone();
+    Box::new(move || ctx.request_repaint_after(FRAME_INTERVAL))
+}
+
+const fn theme_preference(choice: ThemeChoice) -> egui::ThemePreference {
+    match choice {
+        ThemeChoice::System => egui::ThemePreference::System,
+        ThemeChoice::Dark => egui::ThemePreference::Dark,
+        ThemeChoice::Light => egui::ThemePreference::Light,
+    }
+}

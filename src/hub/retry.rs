@@ -1,0 +1,129 @@
+//! Retries: which failures are transient, how long to wait, and when to give up.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hf_hub::HFResult;
+
+use super::HubError;
+use super::call::{CallOutcome, Limits, ProgressListener, TICK, call_in_background};
+use super::client::Hub;
+use super::error::Subject;
+use super::progress::Order;
+
+/// The longest `Retry-After` delay to wait for.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
+
+/// Why a call ended without a result.
+#[derive(Debug)]
+pub(super) enum Interruption {
+    /// The user paused or cancelled it.
+    Requested(Order),
+    Failed(HubError),
+}
+
+impl From<HubError> for Interruption {
+    fn from(error: HubError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What is reported while a call is running.
+pub(super) enum CallEvent<'a> {
+    /// The number of bytes received so far.
+    Received(u64),
+    /// The call failed and will be retried after this time.
+    Retrying(&'a HubError, Duration),
+}
+
+/// Which failures are retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RetryPolicy {
+    /// None: the user is waiting and can try again.
+    Never,
+    /// Transient failures, while the Hub is reachable.
+    Transient,
+    /// Also a missing network, because it worked a moment ago.
+    TransientOrOffline,
+}
+
+/// What a call is about, and how it is made.
+#[derive(Debug)]
+pub(super) struct CallSpec {
+    pub subject: Subject,
+    /// How large a file transfer may be; the Hub's JSON responses do not count.
+    pub limits: Limits,
+    pub retry_policy: RetryPolicy,
+}
+
+impl Hub {
+    /// Repeats a call until it succeeds, fails for good, or the user stops it.
+    pub(super) fn call_with_retries<T: Send + 'static>(
+        &self,
+        spec: &CallSpec,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        call: impl Fn(Arc<ProgressListener>) -> HFResult<T> + Clone + Send + 'static,
+    ) -> Result<T, Interruption> {
+        let subject = &spec.subject;
+        let mut n_failed = 0;
+        loop {
+            let mut observe_bytes = |n_bytes| observe(&CallEvent::Received(n_bytes));
+            let error = match call_in_background(
+                spec.limits,
+                self.config.patience,
+                &mut observe_bytes,
+                call.clone(),
+            ) {
+                CallOutcome::Completed(Ok(answer)) => return Ok(answer),
+                CallOutcome::Completed(Err(error)) => subject.error(&error),
+                CallOutcome::TooLarge => subject.ranges_unsupported(),
+                CallOutcome::TimedOut => subject.timed_out(self.config.patience),
+                CallOutcome::Interrupted(order) => return Err(Interruption::Requested(order)),
+                CallOutcome::Aborted => subject.connection_lost(),
+            };
+            let pause = self
+                .pause_after(&error, n_failed, spec.retry_policy)
+                .filter(|_| n_failed < self.config.n_retries);
+            let Some(pause) = pause else {
+                return Err(Interruption::Failed(error));
+            };
+            n_failed += 1;
+            wait(&error, pause, observe)?;
+        }
+    }
+
+    /// Returns how long to wait before the next attempt, or `None` if the failure is final.
+    fn pause_after(
+        &self,
+        error: &HubError,
+        n_failed: u32,
+        retry_policy: RetryPolicy,
+    ) -> Option<Duration> {
+        let doubled = self.config.first_pause * 2_u32.saturating_pow(n_failed);
+        match (retry_policy, error) {
+            (RetryPolicy::Never, _) => None,
+            (_, HubError::RateLimited { seconds: Some(n) }) => {
+                Some(Duration::from_secs(*n)).filter(|pause| *pause <= LONGEST_WAIT)
+            }
+            (_, error) if error.is_transient() => Some(doubled),
+            (RetryPolicy::TransientOrOffline, error) if error.is_offline() => Some(doubled),
+            _ => None,
+        }
+    }
+}
+
+fn wait(
+    error: &HubError,
+    pause: Duration,
+    observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+) -> Result<(), Interruption> {
+    let started_at = Instant::now();
+    loop {
+        let left = pause.saturating_sub(started_at.elapsed());
+        observe(&CallEvent::Retrying(error, left)).go_on()?;
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(TICK.min(left));
+    }
+}
