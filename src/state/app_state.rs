@@ -1,4 +1,4 @@
-//! The state of the whole window, and the questions that drawing asks of it.
+//! The state of the window, and the queries that drawing makes of it.
 
 use std::collections::VecDeque;
 
@@ -14,63 +14,59 @@ use crate::state::panes::undo::Undo;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
 
-/// All that the window shows.
+/// Everything the window shows.
 ///
-/// Settings are edited in place; everything else changes through [`AppState::apply`] and
-/// [`AppState::on_event`] alone.
+/// Settings are edited in place (see the [module](super) for the reason); everything else changes
+/// only through [`AppState::apply`] and [`AppState::on_event`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppState {
-    /// The text to continue, or the message to answer.
+    /// The text to continue in raw mode, the message to answer in chat mode.
     pub prompt: String,
-    /// Which of the two it is.
     pub prompt_mode: PromptMode,
-    /// How the model is to behave when it answers; empty for nothing.
+    /// The system prompt of chat mode; may be empty.
     pub system: String,
-    /// What the model makes of the prompt; nothing until it was asked.
+    /// The engine's latest tokenization of the prompt, which may lag behind `prompt`.
     pub prompt_reading: Option<PromptReading>,
-    /// When all texts end.
+    /// When generations stop; shared by all panes.
     pub limits: Limits,
-    /// The seed of the panes that have none of their own.
+    /// The shared seed, for panes without a seed.
     pub seed: u64,
-    /// The texts, from left to right.
+    /// The panes from left to right; never empty, at most [`MAX_PANES`].
     pub panes: Vec<Pane>,
-    /// How far their texts are known to agree.
+    /// How far the panes' texts agree, as of the last review.
     pub(super) comparison: Comparison,
-    /// Which model there is.
     pub model: ModelStatus,
-    /// Where it came from; what is loaded when the engine is started again.
+    /// The source of the current model, which is reloaded when the engine restarts.
     pub(super) model_source: ModelSource,
-    /// Where those that were asked for come from, each until it is there or will not come. The newest
-    /// is the one that is wanted.
-    pub(super) asked_sources: VecDeque<ModelSource>,
-    /// Which models can be opened.
+    /// The sources of all loads in progress, in the order of the requests. Each stays until the
+    /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted one.
+    pub(super) pending_sources: VecDeque<ModelSource>,
+    /// The models on this computer, and how models compute.
     pub models: Models,
-    /// Which models of the Hub can be brought.
+    /// The models on the Hub, and their downloads.
     pub hub: HubState,
-    /// How the record is looked at.
     pub view: ViewChoices,
-    /// What is sampled from by hand.
+    /// The tokens and logits set by hand.
     pub by_hand: ByHand,
-    /// What was drawn from it.
+    /// The draws made from them.
     pub(super) hand_drawn: Option<HandDraws>,
-    /// The token that the reader holds on to.
+    /// The pinned token.
     pub pin: Option<Pin>,
-    /// The ways to choose that the user keeps.
+    /// The user's own presets.
     pub presets: Vec<OwnPreset>,
-    /// The dialog in which settings are pasted, while it is open.
+    /// The dialog for pasting settings, while it is open.
     pub paste: Option<Paste>,
-    /// Messages, newest first; the first is shown.
+    /// Notices, newest first; only the first is shown.
     pub notices: Vec<Notice>,
-    /// What a path is being typed for where there is no dialog, and what was typed.
+    /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
-    /// The way back through the panes' settings.
     pub(super) undo: Undo,
-    /// The last number that named a pane or a generation.
+    /// The last id given to a pane or a generation; ids are never reused.
     pub(super) last_id: u64,
 }
 
 impl AppState {
-    /// The state at the start of the program, and what it needs first.
+    /// Creates the state at startup, and returns the effects that load the first model.
     pub fn new(settings: Settings, model_source: ModelSource) -> (Self, Vec<Effect>) {
         let mut state = Self {
             prompt: settings.prompt,
@@ -83,7 +79,7 @@ impl AppState {
             comparison: Comparison::default(),
             model: ModelStatus::Absent,
             model_source: model_source.clone(),
-            asked_sources: VecDeque::new(),
+            pending_sources: VecDeque::new(),
             hub: HubState::default(),
             models: Models::new(settings.recent_models, settings.compute),
             view: settings.view,
@@ -110,7 +106,7 @@ impl AppState {
         (state, effects)
     }
 
-    /// What is to be there again at the next start.
+    /// Returns everything that persists across restarts.
     pub fn settings(&self) -> Settings {
         Settings {
             prompt: self.prompt.clone(),
@@ -126,7 +122,7 @@ impl AppState {
             view: self.view,
             by_hand: self.by_hand.clone(),
             presets: self.presets.clone(),
-            // JSON has no word for a path that is no text.
+            // JSON cannot represent a path that is not valid Unicode.
             recent_models: self
                 .models
                 .recent
@@ -138,42 +134,42 @@ impl AppState {
         }
     }
 
-    /// The pane of this name.
+    /// Returns the pane with this id, or `None` if it was removed.
     pub fn pane(&self, id: PaneId) -> Option<&Pane> {
         self.panes.iter().find(|pane| pane.id == id)
     }
 
-    /// A pane's place from the left, which gives its letter and its colour.
+    /// Returns a pane's position from the left, which determines its letter and color.
     pub fn place_of(&self, id: PaneId) -> Option<usize> {
         self.panes.iter().position(|pane| pane.id == id)
     }
 
-    /// Whether any pane has something to come.
+    /// Returns whether any pane is waiting for tokens or generating.
     pub fn is_running(&self) -> bool {
         self.panes
             .iter()
             .any(|pane| pane.status.running().is_some())
     }
 
-    /// The texts to be seen, by place.
+    /// Returns the generation each pane shows, from left to right.
     pub fn generations(&self) -> Vec<Option<&Generation>> {
         self.panes.iter().map(Pane::generation).collect()
     }
 
-    /// How far the panes agree.
+    /// Returns where the panes' texts diverge.
     pub fn divergence(&self) -> Divergence {
-        // What came since the last review counts too.
+        // Include the tokens that arrived since the last review.
         let mut comparison = self.comparison.clone();
-        comparison.follow(&self.panes);
+        comparison.update(&self.panes);
         comparison.divergence(&self.panes)
     }
 
-    /// The seed of a pane's next text.
+    /// Returns the seed of a pane's next generation: its own or the shared one.
     pub fn seed_of(&self, pane: &Pane) -> u64 {
         pane.settings.seed.unwrap_or(self.seed)
     }
 
-    /// How a pane's next text is to be written.
+    /// Returns the configuration of a pane's next generation.
     pub fn config_of(&self, pane: &Pane) -> GenerationConfig {
         GenerationConfig {
             chain: pane.settings.chain.clone(),
@@ -182,34 +178,37 @@ impl AppState {
         }
     }
 
-    /// Why nothing can be generated now, or nothing where it can.
+    /// Returns why the panes can't generate now, or `None` if they can.
     pub fn complaint(&self) -> Option<String> {
-        let pane_complaints = || {
+        let invalid_pane = || {
             self.panes.iter().enumerate().find_map(|(place, pane)| {
-                let complaint = pane.settings.chain.complaint()?;
-                Some(format!("{}: {complaint}", letter(place)))
+                let reason = pane.settings.chain.complaint()?;
+                Some(format!("{}: {reason}", letter(place)))
             })
         };
-        self.common_complaint().or_else(pane_complaints)
+        self.shared_blocking_reason().or_else(invalid_pane)
     }
 
-    /// Why this pane can't generate now, or nothing where it can.
+    /// Returns why this pane can't generate now, or `None` if it can.
     pub fn complaint_of(&self, pane: &Pane) -> Option<String> {
-        self.common_complaint()
+        self.shared_blocking_reason()
             .or_else(|| pane.settings.chain.complaint())
     }
 
-    fn common_complaint(&self) -> Option<String> {
-        if let Some(complaint) = self.model.complaint() {
-            return Some(complaint.to_owned());
+    fn shared_blocking_reason(&self) -> Option<String> {
+        if let Some(reason) = self.model.blocking_reason() {
+            return Some(reason.to_owned());
         }
-        let no_room = self.limits.max_new_tokens == 0;
-        let limit_complaint = || no_room.then(|| "The limit is at least 1 token".to_owned());
-        self.prompt_complaint().or_else(limit_complaint)
+        let invalid_limit = || {
+            let is_zero = self.limits.max_new_tokens == 0;
+            is_zero.then(|| "The token limit must be at least 1".to_owned())
+        };
+        self.prompt_blocking_reason().or_else(invalid_limit)
     }
 
-    /// Whether to generate now would give something that is not there yet.
-    pub fn generating_is_news(&self) -> bool {
+    /// Returns whether generating now could produce a text that the panes don't show yet: the
+    /// prompt, the settings or the model changed since the last run.
+    pub fn output_is_stale(&self) -> bool {
         let model = self.model.ready().map(|model| &model.info);
         self.panes.iter().any(|pane| {
             pane.generation().is_none_or(|generation| {
@@ -220,7 +219,7 @@ impl AppState {
         })
     }
 
-    /// The pinned token, with its pane's place and text.
+    /// Returns the pinned step, with its pane's position and generation.
     pub fn pinned(&self) -> Option<(usize, &Generation, &Step)> {
         let pin = self.pin?;
         let place = self.place_of(pin.pane)?;
@@ -228,8 +227,8 @@ impl AppState {
         Some((place, generation, generation.steps.get(pin.step)?))
     }
 
-    /// The pane and the step that the dock looks at: the pinned one, otherwise the newest of the
-    /// last pane that has any.
+    /// Returns the pane position and step index that the dock shows: the pinned step, or else the
+    /// newest step of the last pane that has one.
     pub fn shown_step(&self) -> Option<(usize, usize)> {
         if let (Some(pin), Some((place, ..))) = (self.pin, self.pinned()) {
             return Some((place, pin.step));
@@ -241,14 +240,14 @@ impl AppState {
         })
     }
 
-    /// A name for a pane that no other ever had.
+    /// Returns a pane id that was never used before.
     pub(super) const fn next_pane_id(&mut self) -> PaneId {
         self.last_id += 1;
         PaneId(self.last_id as u32)
     }
 }
 
-/// The letter of the pane at this place.
+/// Returns the letter of the pane at this position: A for the first.
 pub(super) fn letter(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }

@@ -1,4 +1,4 @@
-//! Commands in, effects out.
+//! Applies commands: each changes the state and returns the effects to run outside.
 
 use std::path::{Path, PathBuf};
 
@@ -8,26 +8,27 @@ use super::{
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
-use crate::state::panes::pane::Asked;
+use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
 
 impl AppState {
-    /// Does what was asked, and says what must be done outside.
+    /// Applies a command and returns the effects to run outside.
     ///
-    /// What can't be done now is passed over: its button was disabled, with the reason beside it.
+    /// A command that is not possible right now is ignored: its button was disabled, with the
+    /// reason shown next to it.
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
-        // Settings are edited in place too, so that there may be news before the command.
+        // Widgets edit settings in place, so they may have changed since the last command.
         self.observe_settings();
-        let effects = self.follow(command);
+        let effects = self.dispatch(command);
         self.observe_settings();
         effects
     }
 
-    fn follow(&mut self, command: Command) -> Vec<Effect> {
+    fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => self.generate_all(),
-            Command::Generate(id) => self.generate_again(id),
+            Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
             Command::PromptEdited => self.read_prompt(),
@@ -39,10 +40,10 @@ impl AppState {
             Command::ResetSettings(id) => self.reset_settings(id),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => self.remove(id),
-            Command::Undo => self.go_back(),
-            Command::Redo => self.go_forth(),
+            Command::Undo => self.undo_change(),
+            Command::Redo => self.redo_change(),
             Command::SettleEdits => {
-                self.undo.settle();
+                self.undo.end_step();
                 Vec::new()
             }
             Command::CopyText(id) => self.copy_text(id),
@@ -63,7 +64,7 @@ impl AppState {
             Command::Models(command) => self.apply_to_models(command),
             Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
-            Command::PathGiven(purpose, path) => self.follow_path(purpose, path),
+            Command::PathGiven(purpose, path) => self.use_path(purpose, path),
             Command::NoDialog(purpose) => self.open_path_field(purpose),
             Command::ClosePathField => {
                 self.path_field = None;
@@ -77,7 +78,7 @@ impl AppState {
             } => self.save_failed(document, path, &error),
 
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
-            // It runs again: a model was opened instead.
+            // Opening a model has already restarted it.
             Command::RestartEngine => Vec::new(),
             Command::CloseNotice => self.close_notice(),
         }
@@ -88,10 +89,10 @@ impl AppState {
             return Vec::new();
         }
         let places: Vec<usize> = (0..self.panes.len()).collect();
-        self.ask(&places)
+        self.request_generation(&places)
     }
 
-    fn generate_again(&mut self, id: PaneId) -> Vec<Effect> {
+    fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
         let Some(place) = self.place_of(id) else {
             return Vec::new();
         };
@@ -102,12 +103,13 @@ impl AppState {
             return Vec::new();
         }
         let mut effects = self.stop(id);
-        effects.extend(self.ask(&[place]));
+        effects.extend(self.request_generation(&[place]));
         effects
     }
 
-    /// Asks for a text in each of these panes, all in one request so that they decode together.
-    fn ask(&mut self, places: &[usize]) -> Vec<Effect> {
+    /// Requests a generation for each of these panes, all in one request so that they decode
+    /// together.
+    fn request_generation(&mut self, places: &[usize]) -> Vec<Effect> {
         let mut requests = Vec::new();
         for &place in places {
             let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
@@ -117,13 +119,13 @@ impl AppState {
             let id = GenerationId(self.last_id);
             if let Some(pane) = self.panes.get_mut(place) {
                 let mut status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
-                // A text that is replaced while it is written ends here.
+                // A text that is replaced while it is being generated is cancelled.
                 status.finish(FinishReason::Cancelled);
-                let asked = Asked {
+                let asked = PendingGeneration {
                     id,
                     name: pane.settings.name.clone(),
                     config: config.clone(),
-                    before: status.into_generation(),
+                    previous: status.into_generation(),
                 };
                 pane.status = PaneStatus::Waiting { asked };
                 requests.push(PaneRequest { id, config });
@@ -202,7 +204,7 @@ impl AppState {
         if self.panes.len() <= 1 {
             return Vec::new();
         }
-        self.take_away(id)
+        self.remove_pane(id)
     }
 
     fn copy_text(&self, id: PaneId) -> Vec<Effect> {
@@ -218,7 +220,7 @@ impl AppState {
         Vec::new()
     }
 
-    /// Where nothing is pinned yet, any direction takes the step that the dock shows.
+    /// If nothing is pinned yet, any direction pins the step that the dock shows.
     fn move_pin(&mut self, direction: PinMove) -> Vec<Effect> {
         let Some((place, step)) = self.shown_step() else {
             return Vec::new();
@@ -249,7 +251,7 @@ impl AppState {
         generation.map_or(0, |generation| generation.steps.len())
     }
 
-    fn follow_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
+    fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
         self.path_field = None;
         match purpose {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
@@ -271,7 +273,7 @@ impl AppState {
         Vec::new()
     }
 
-    /// What was told of saving the same before is answered by it.
+    /// Also dismisses earlier notices that this document was not saved.
     fn saved(&mut self, document: Document, path: &Path) -> Vec<Effect> {
         let saves =
             |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
@@ -283,9 +285,9 @@ impl AppState {
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
         let (title, safe) = match document {
-            Document::Run(_) => ("The run was not saved", "What was generated is safe"),
-            Document::Picture(..) => ("The picture was not saved", "What was generated is safe"),
-            Document::Presets => ("The presets were not saved", "Quartet keeps them all"),
+            Document::Run(_) => ("The run was not saved", "Your texts are safe"),
+            Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
+            Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());
         let notice = Notice::error(title, body)
@@ -294,7 +296,7 @@ impl AppState {
         self.notify(notice)
     }
 
-    /// Shows a message before those that wait for an answer. The same message is not said twice.
+    /// Shows a notice in front of the others. An identical notice is replaced, not repeated.
     pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
         self.notices.retain(|other| *other != notice);
         self.notices.insert(0, notice);

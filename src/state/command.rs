@@ -1,4 +1,5 @@
-//! What may be asked of the state, and what the state asks of the world outside.
+//! Commands (what the window asks of the state) and effects (what the state asks of the outside
+//! world).
 
 use std::path::PathBuf;
 
@@ -10,134 +11,132 @@ use crate::export::ExportFormat;
 use crate::interop::tools::Tool;
 use crate::worker::{DownloadRequest, Request};
 
-/// What the user asks for, and what came of it outside. Plain settings are edited in place instead.
+/// A user action, or the result of an effect.
+///
+/// Values that a widget is bound to (the prompt, limits, seeds, pane names, view choices, text that
+/// is being typed) have no command: an immediate-mode widget needs `&mut` access to its value, so
+/// the window edits those fields of [`AppState`](super::AppState) in place. Undo still sees every
+/// such change, because [`AppState::apply`](super::AppState::apply) compares snapshots of the
+/// settings instead of trusting each command to report what it changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// Continue the prompt in all panes.
     GenerateAll,
-    /// Continue the prompt in one pane.
+    /// Continue the prompt in one pane; its current generation is stopped first.
     Generate(PaneId),
-    /// End all writing.
+    /// Stop all generations.
     StopAll,
-    /// End the writing of one pane.
+    /// Stop the generation of one pane.
     Stop(PaneId),
-    /// The prompt was edited, or what the model is to make of it.
+    /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
-    /// Put the prompt on the clipboard as the model reads it.
+    /// Copy the prompt as the model reads it, with its special tokens.
     CopyPrompt,
 
-    /// Choose in another way.
+    /// Replace a pane's sampler chain.
     SetChain(PaneId, ChainConfig),
-    /// Leave the stage of this index alone, or bring back those that were on before.
+    /// Solo the stage at this index, or end the solo if that stage is already soloed.
     Solo(PaneId, usize),
-    /// Draw with another seed; nothing for the one that is shared.
+    /// Set a pane's seed; `None` for the shared seed.
     SetSeed(PaneId, Option<u64>),
-    /// Go back to how the pane of this place chooses in a new window.
+    /// Reset a pane to the default settings for its position.
     ResetSettings(PaneId),
-    /// One more pane like this one, beside it.
+    /// Add a copy of a pane to its right.
     Duplicate(PaneId),
-    /// Take a pane away.
+    /// Remove a pane, unless it is the last one.
     Remove(PaneId),
-    /// Take back the last change of the panes and their settings.
+    /// Undo the last change to the panes and their settings.
     Undo,
-    /// Make the change again that was taken back.
+    /// Redo the last change that was undone.
     Redo,
-    /// What is changed from now on is undone apart from what was changed before.
+    /// End the current undo step: the next change starts a new one.
     SettleEdits,
-    /// Put a pane's text on the clipboard.
+    /// Copy a pane's text.
     CopyText(PaneId),
-    /// Put a pane's settings on the clipboard in the words of a tool.
+    /// Copy a pane's settings in a tool's format.
     CopySettings(PaneId, Tool),
-    /// Take a pane's settings from the words of a tool.
+    /// Import a pane's settings from a tool's format.
     Paste(PasteCommand),
-    /// Keep, change or bring in presets.
+    /// Save, edit or import presets.
     Preset(PresetCommand),
 
-    /// Hold on to a token; the one that is held already is let go.
+    /// Pin a token, or unpin it if it is already pinned.
     Pin(Pin),
-    /// Let go of it.
+    /// Clear the pin.
     Unpin,
-    /// Hold on to a neighbour of it.
+    /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
 
-    /// Draw so many times from the scores that are set by hand.
+    /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
 
-    /// Load the model inside the program.
+    /// Load the built-in model.
     LoadEmbeddedModel,
-    /// Open, list and let go of models.
+    /// Open, list and unload models.
     Models(ModelsCommand),
-    /// Find and bring models of the Hugging Face Hub.
+    /// Search the Hugging Face Hub and download models.
     Hub(HubCommand),
-    /// A path is needed; ask for it.
+    /// Ask the user for a path.
     AskPath(PathPurpose),
-    /// The path was given.
+    /// The user chose a path.
     PathGiven(PathPurpose, PathBuf),
-    /// There is no native dialog to ask in.
+    /// No native file dialog is available; show a path field instead.
     NoDialog(PathPurpose),
-    /// The path field is not needed any more.
+    /// Close the path field without choosing a path.
     ClosePathField,
     /// A file was written.
-    Saved {
-        /// What was written.
-        document: Document,
-        /// Where.
-        path: PathBuf,
-    },
+    Saved { document: Document, path: PathBuf },
     /// A file could not be written.
     SaveFailed {
-        /// What it should have held.
         document: Document,
-        /// Where it should have been.
         path: PathBuf,
-        /// Why it was not written.
         error: String,
     },
 
-    /// Start the engine's thread anew after it died.
+    /// Restart the engine thread after it died.
     RestartEngine,
-    /// The newest notice was read.
+    /// Dismiss the newest notice.
     CloseNotice,
 }
 
-/// What must be done outside the state.
+/// Work that must be done outside the state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Ask the engine's thread.
+    /// Send a request to the engine thread.
     Send(Request),
-    /// Replace a dead engine's thread by a new one.
+    /// Replace the dead engine thread with a new one.
     RestartWorker,
-    /// Put this on the clipboard.
+    /// Copy this text to the clipboard.
     CopyText(String),
-    /// Ask the user for a path.
+    /// Open a file dialog.
     OpenDialog(PathPurpose),
     /// Write a file.
     Save(Document, PathBuf),
-    /// Read a file of presets.
+    /// Read a preset file.
     ReadPresets(PathBuf),
-    /// Ask the threads that speak with the Hub.
+    /// Send a request to the download threads.
     Hub(DownloadRequest),
-    /// See how large these models are, and whether they are there.
+    /// Check that these models still exist, and how large they are.
     LookAt(Vec<PathBuf>),
-    /// See whether this is a model.
+    /// Check whether a dropped file or folder is a model.
     LookAtDropped(PathBuf),
 }
 
-/// What a path is wanted for.
+/// Why the user is asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathPurpose {
-    /// To read a model's file.
+    /// To open a model file.
     ModelFile,
-    /// To read a model's folder.
+    /// To open a model folder.
     ModelFolder,
-    /// To read a file of presets.
+    /// To import a preset file.
     Presets,
     /// To write a file.
     Save(Document),
 }
 
 impl PathPurpose {
-    /// What the user is asked.
+    /// Returns the title of the dialog.
     pub fn title(self) -> String {
         match self {
             Self::ModelFile => "Open a model file".to_owned(),
@@ -148,19 +147,18 @@ impl PathPurpose {
     }
 }
 
-/// What a file can hold.
+/// What a saved file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Document {
-    /// All that was generated.
+    /// Everything that was generated.
     Run(ExportFormat),
-    /// One plot.
     Picture(Plot, PictureFormat),
     /// The user's own presets.
     Presets,
 }
 
 impl Document {
-    /// What it is called in a sentence.
+    /// Returns its name with the article, for use in a sentence: "the run".
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run(_) => "the run",
@@ -169,7 +167,7 @@ impl Document {
         }
     }
 
-    /// The file's name until the user gives another.
+    /// Returns the file name that the dialog suggests.
     pub fn file_name(self) -> String {
         match self {
             Self::Run(format) => format!("quartet.{}", format.extension()),
@@ -182,15 +180,15 @@ impl Document {
     }
 }
 
-/// Where the pin goes.
+/// Where the pin moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinMove {
-    /// One token back.
+    /// To the previous token.
     Earlier,
-    /// One token on.
+    /// To the next token.
     Later,
-    /// The same step in the pane before.
+    /// To the same step in the previous pane that has text.
     PreviousPane,
-    /// The same step in the pane after.
+    /// To the same step in the next pane that has text.
     NextPane,
 }

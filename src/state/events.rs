@@ -1,4 +1,4 @@
-//! What the engine's thread reports, as it changes the state.
+//! Applies the events of the engine thread to the state.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use crate::generation::{FinishReason, Generation, PromptRecord, Step};
 use crate::worker::{Event, GenerationId, Progress};
 
 impl AppState {
-    /// Takes in what happened, and says what must be done outside.
+    /// Applies an event and returns the effects to run outside.
     ///
-    /// Events of a generation that no pane waits for any more are passed over.
+    /// Events of an abandoned generation are ignored.
     pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::ModelLoading { fraction } => self.on_loading(fraction),
@@ -21,7 +21,7 @@ impl AppState {
                 unread,
             } => {
                 if let Some(unread) = unread {
-                    let title = "The model was loaded without one of its files";
+                    let title = "The model was loaded, but one of its files could not be read";
                     self.notify(Notice::error(title, unread));
                 }
                 return self.on_loaded(ReadyModel {
@@ -54,7 +54,7 @@ impl AppState {
                 ids,
                 n_read,
                 n_tokens,
-            } => self.on_reading(&ids, n_read, n_tokens),
+            } => self.on_prefill_progress(&ids, n_read, n_tokens),
             Progress::Started { ids, prompt } => self.on_started(&ids, &prompt),
             Progress::Stepped { id, step } => self.on_stepped(id, *step),
             Progress::Finished { id, reason } => {
@@ -71,7 +71,7 @@ impl AppState {
             .find(|pane| pane.status.running() == Some(id))
     }
 
-    fn on_reading(&mut self, ids: &[GenerationId], read: usize, total: usize) {
+    fn on_prefill_progress(&mut self, ids: &[GenerationId], n_read: usize, n_tokens: usize) {
         for id in ids {
             let Some(pane) = self.running_pane(*id) else {
                 continue;
@@ -80,8 +80,8 @@ impl AppState {
                 PaneStatus::Waiting { asked } | PaneStatus::Reading { asked, .. } => {
                     PaneStatus::Reading {
                         asked,
-                        n_read: read,
-                        n_tokens: total,
+                        n_read,
+                        n_tokens,
                     }
                 }
                 later => later,
@@ -90,7 +90,7 @@ impl AppState {
     }
 
     fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
-        let Some(model) = self.model.writer().cloned() else {
+        let Some(model) = self.model.in_use().cloned() else {
             return;
         };
         for id in ids {
@@ -115,7 +115,7 @@ impl AppState {
                 }
                 later => later,
             };
-            // The pinned token is gone with the text that held it.
+            // The pinned token disappeared with the previous text.
             self.pin = self.pin.filter(|pin| pin.pane != pane_id);
         }
     }
@@ -135,13 +135,13 @@ impl AppState {
             });
         }
         self.model = ModelStatus::Lost;
-        self.asked_sources.clear();
+        self.pending_sources.clear();
         self.models.opening = None;
         let notice = Notice::error(
             "The engine stopped unexpectedly",
-            format!("Your texts are safe. It said: {message}"),
+            format!("Your texts are safe. The error was: {message}"),
         )
-        .with_action("Start it again", Command::RestartEngine);
+        .with_action("Restart", Command::RestartEngine);
         self.notify(notice);
     }
 }

@@ -1,7 +1,14 @@
-//! Everything that the window shows, without a window: commands in, effects out.
+//! Everything the window shows, without a window: commands in, effects out.
 //!
-//! This module knows no widget, thread or file. Work to be done outside it is an `Effect`; the results
-//! come back as a `Command` or as an engine event.
+//! This module knows no widget, thread or file. Work to be done outside is an [`Effect`]; its
+//! result comes back as a [`Command`] or as an engine event.
+//!
+//! State changes in two ways. User actions are [`Command`]s, applied by [`AppState::apply`].
+//! Values that a widget is bound to (settings, view choices, text being typed) are edited in place,
+//! because an immediate-mode widget needs `&mut` access to its value; a command for each of them
+//! would only copy the value back and forth. Either way, a single mechanism notices a changed
+//! setting: `AppState::observe_settings` compares a snapshot of the settings with the previous one
+//! and records the difference as an undo step. It runs before and after every command.
 
 mod app_state;
 mod apply;
@@ -21,7 +28,7 @@ mod words;
 pub use app_state::AppState;
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
-pub(crate) use models::now_secs;
+pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
     ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,

@@ -1,40 +1,34 @@
-//! Messages whose cause is not on the screen.
+//! Notices: messages about events whose cause is not visible in the window.
 
 use super::Command;
 
-/// How grave a message is.
+/// Whether a notice reports success or failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// Something worked.
     Done,
-    /// Something failed.
     Error,
 }
 
-/// What a message offers to do.
+/// A button on a notice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoticeAction {
-    /// The words on its button.
     pub label: &'static str,
-    /// What is asked when it is pressed.
     pub command: Command,
 }
 
-/// A message in the corner of the window. One with an action stays until it is answered.
+/// A message in the corner of the window. It disappears by itself unless it has an action.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
-    /// How grave it is.
     pub kind: NoticeKind,
     /// What happened.
     pub title: String,
-    /// Why, and what is safe; empty where the title says all.
+    /// Why it happened and what is safe; empty if the title says it all.
     pub body: String,
-    /// What can be done about it.
     pub actions: Vec<NoticeAction>,
 }
 
 impl Notice {
-    /// Something worked.
+    /// Creates a notice of success.
     pub fn done(title: impl Into<String>) -> Self {
         Self {
             kind: NoticeKind::Done,
@@ -44,7 +38,7 @@ impl Notice {
         }
     }
 
-    /// Something failed.
+    /// Creates a notice of failure; the body gets a capital letter.
     pub fn error(title: impl Into<String>, body: impl Into<String>) -> Self {
         Self {
             kind: NoticeKind::Error,
@@ -54,7 +48,7 @@ impl Notice {
         }
     }
 
-    /// The same with one more action.
+    /// Adds an action.
     #[must_use]
     pub fn with_action(mut self, label: &'static str, command: Command) -> Self {
         self.actions.push(NoticeAction { label, command });
@@ -62,7 +56,7 @@ impl Notice {
     }
 }
 
-/// An error's message as a sentence of its own.
+/// Capitalizes the first letter of an error message, so that it can stand alone on screen.
 pub fn capital(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters

@@ -1,4 +1,4 @@
-//! The prompt before it is sent: what it is, what the model makes of it, and why it can't be used.
+//! The prompt as edited: its mode, how the model tokenizes it, and why it can't be used.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use super::{AppState, Effect, capital};
 use crate::generation::{ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken};
 use crate::worker::Request;
 
-/// What the model is to make of the prompt.
+/// How the model treats the prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptMode {
-    /// Continue it, as it stands.
+    /// Continue it as plain text.
     #[default]
     Raw,
-    /// Answer it, through the model's chat template.
+    /// Answer it, formatted by the model's chat template.
     Chat,
 }
 
 impl PromptMode {
-    /// All, from left to right.
+    /// Both modes, from left to right.
     pub const ALL: [Self; 2] = [Self::Raw, Self::Chat];
 
-    /// The word on the switch.
+    /// Returns the label on the switch.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Raw => "Raw",
@@ -31,42 +31,41 @@ impl PromptMode {
         }
     }
 
-    /// What it means.
+    /// Returns the tooltip of the switch.
     pub const fn explanation(self) -> &'static str {
         match self {
-            Self::Raw => "The model continues the text as it stands.",
-            Self::Chat => "The model answers a message, put into its own chat template.",
+            Self::Raw => "The model continues the text exactly as written",
+            Self::Chat => "The model answers the message, formatted by its chat template",
         }
     }
 }
 
-/// What the model makes of a prompt.
+/// How the model tokenizes a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptReading {
-    /// The prompt that was read; the one in the window may have changed since.
+    /// The prompt that was tokenized; the one in the window may have changed since.
     pub prompt: PromptText,
-    /// Its tokens, or why it has none.
+    /// Its tokens, or why it could not be tokenized.
     pub tokens: Result<Arc<[PromptToken]>, String>,
 }
 
-/// How long a prompt is, in tokens.
+/// The length of a prompt, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptLength {
-    /// So many it has.
     pub n_tokens: usize,
-    /// So many the model reads at most.
+    /// The model's context size.
     pub n_max: usize,
 }
 
 impl PromptLength {
-    /// Whether it fits.
+    /// Returns whether the prompt fits into the model's context.
     pub const fn fits(self) -> bool {
         self.n_tokens <= self.n_max
     }
 }
 
 impl std::fmt::Display for PromptLength {
-    /// "10 tokens", and where they are too many, how many the model reads.
+    /// Writes "10 tokens", followed by the context size if the prompt is too long.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.n_tokens {
             1 => write!(f, "1 token")?,
@@ -75,12 +74,12 @@ impl std::fmt::Display for PromptLength {
         if self.fits() {
             return Ok(());
         }
-        write!(f, ", the model reads {} at most", self.n_max)
+        write!(f, ", but the model reads at most {}", self.n_max)
     }
 }
 
 impl AppState {
-    /// The prompt with what the model is to make of it.
+    /// Returns the prompt with its mode, as it is sent to the engine.
     pub fn prompt_text(&self) -> PromptText {
         match self.prompt_mode {
             PromptMode::Raw => PromptText::raw(&self.prompt),
@@ -88,11 +87,11 @@ impl AppState {
         }
     }
 
-    /// Why the model can't be talked to; nothing where it can, or where there is no model yet.
-    pub fn chat_complaint(&self) -> Option<String> {
+    /// Returns why chat mode is unavailable, or `None` if it is available or no model is loaded.
+    pub fn chat_unavailable_reason(&self) -> Option<String> {
         match &self.model.ready()?.chat {
             ChatSupport::Missing => {
-                Some("This model has no chat template, it only continues texts".to_owned())
+                Some("This model has no chat template; use raw mode instead".to_owned())
             }
             ChatSupport::Ready => None,
             ChatSupport::Broken { error } => Some(capital(error)),
@@ -109,36 +108,39 @@ impl AppState {
         })
     }
 
-    /// The prompt as the model reads it, of the last answer.
+    /// Returns the tokens of the last prompt that was tokenized.
     pub fn prompt_tokens(&self) -> Option<&Arc<[PromptToken]>> {
         self.prompt_reading.as_ref()?.tokens.as_ref().ok()
     }
 
-    /// Why the model makes nothing of the prompt, of the last answer.
+    /// Returns why the model can't use the last prompt that was tokenized.
     pub fn prompt_refusal(&self) -> Option<String> {
-        let is_chat = self.prompt_mode == PromptMode::Chat;
-        let of_model = self.chat_complaint().filter(|_| is_chat);
-        of_model.or_else(|| {
+        self.chat_mode_error().or_else(|| {
             let reading = self.prompt_reading.as_ref()?;
             reading.tokens.as_ref().err().map(|error| capital(error))
         })
     }
 
-    /// Why the prompt can't be continued or answered now.
-    pub(super) fn prompt_complaint(&self) -> Option<String> {
+    /// Returns why chat mode is unavailable, if it is the current mode.
+    fn chat_mode_error(&self) -> Option<String> {
+        let is_chat = self.prompt_mode == PromptMode::Chat;
+        self.chat_unavailable_reason().filter(|_| is_chat)
+    }
+
+    /// Returns why the prompt can't be continued or answered now.
+    pub(super) fn prompt_blocking_reason(&self) -> Option<String> {
         if self.prompt.is_empty() {
             let sentence = match self.prompt_mode {
-                PromptMode::Raw => "Write a beginning first",
-                PromptMode::Chat => "Write a message first",
+                PromptMode::Raw => "Type a prompt first",
+                PromptMode::Chat => "Type a message first",
             };
             return Some(sentence.to_owned());
         }
-        // What was refused must not be held against a text that was written since.
+        // An outdated result says nothing about the current prompt.
         let reading = self.prompt_reading.as_ref();
-        let is_old = reading.is_some_and(|reading| !self.writes(&reading.prompt));
-        if is_old {
-            let is_chat = self.prompt_mode == PromptMode::Chat;
-            return self.chat_complaint().filter(|_| is_chat);
+        let is_outdated = reading.is_some_and(|reading| !self.is_current_prompt(&reading.prompt));
+        if is_outdated {
+            return self.chat_mode_error();
         }
         let too_long = || {
             let length = self.prompt_length().filter(|length| !length.fits());
@@ -147,14 +149,13 @@ impl AppState {
         self.prompt_refusal().or_else(too_long)
     }
 
-    /// Whether a text was written from the prompt that stands here now.
+    /// Returns whether a text was generated from the current prompt.
     pub(super) fn is_prompt_of(&self, record: &PromptRecord) -> bool {
         let system = record.chat.as_ref().map(|chat| chat.system.as_str());
         record.text == self.prompt && system == self.system_text()
     }
 
-    /// Whether this is the prompt that stands here now.
-    fn writes(&self, prompt: &PromptText) -> bool {
+    fn is_current_prompt(&self, prompt: &PromptText) -> bool {
         let system = match &prompt.form {
             PromptForm::Raw => None,
             PromptForm::Chat { system } => Some(system.as_str()),
@@ -166,10 +167,9 @@ impl AppState {
         (self.prompt_mode == PromptMode::Chat).then_some(self.system.as_str())
     }
 
-    /// Asks how the model reads the prompt.
-    pub(super) fn read_prompt(&mut self) -> Vec<Effect> {
-        let is_chat = self.prompt_mode == PromptMode::Chat;
-        if self.prompt.is_empty() || (is_chat && self.chat_complaint().is_some()) {
+    /// Asks the engine to tokenize the prompt.
+    pub(super) fn tokenize_prompt(&mut self) -> Vec<Effect> {
+        if self.prompt.is_empty() || self.chat_mode_error().is_some() {
             self.prompt_reading = None;
             return Vec::new();
         }
@@ -180,23 +180,23 @@ impl AppState {
         vec![Effect::Send(Request::Tokenize { prompt })]
     }
 
-    /// Takes the answer in; one about an older prompt comes too late.
+    /// Stores the engine's answer, unless the prompt has changed since.
     pub(super) fn on_tokenized(
         &mut self,
         prompt: PromptText,
         tokens: Result<Vec<PromptToken>, String>,
     ) {
-        if self.writes(&prompt) {
+        if self.is_current_prompt(&prompt) {
             let tokens = tokens.map(Arc::from);
             self.prompt_reading = Some(PromptReading { prompt, tokens });
         }
     }
 
-    /// Puts the prompt on the clipboard as the model reads it, with its special tokens as they are
-    /// written; nothing where that is not known yet of the prompt that stands here now.
+    /// Copies the prompt as the model reads it, special tokens included. Does nothing until the
+    /// current prompt has been tokenized.
     pub(super) fn copy_prompt(&self) -> Vec<Effect> {
         let reading = self.prompt_reading.as_ref();
-        let reading = reading.filter(|reading| self.writes(&reading.prompt));
+        let reading = reading.filter(|reading| self.is_current_prompt(&reading.prompt));
         let text = |tokens: &Arc<[PromptToken]>| {
             let pieces = tokens.iter().map(|token| token.piece.bytes.as_slice());
             String::from_utf8_lossy(&pieces.collect::<Vec<_>>().concat()).into_owned()

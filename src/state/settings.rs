@@ -1,4 +1,4 @@
-//! What is kept between two starts of the program.
+//! The settings that persist across restarts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,34 +8,30 @@ use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
 use crate::worker::ComputeChoice;
 
-/// The most panes that fit, and have a letter and a colour of their own.
+/// The maximum number of panes; each has a letter and a color.
 pub const MAX_PANES: usize = 8;
 
-/// What is kept between two starts. A part that is missing takes its usual value.
+/// The settings that persist across restarts. A missing field takes its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// The text to continue, or the message to answer.
+    /// The text to continue in raw mode, the message to answer in chat mode.
     pub prompt: String,
-    /// Which of the two it is.
     pub prompt_mode: PromptMode,
-    /// How the model is to behave when it answers; empty for nothing.
+    /// The system prompt of chat mode; may be empty.
     pub system: String,
-    /// How each pane chooses, from left to right.
+    /// The panes' settings, from left to right.
     pub panes: Vec<PaneSettings>,
-    /// When all of them end.
+    /// When generations stop; shared by all panes.
     pub limits: Limits,
-    /// The seed of the panes that have none of their own.
+    /// The shared seed, for panes without a seed.
     pub seed: u64,
-    /// How the record is looked at.
     pub view: ViewChoices,
-    /// What is sampled from by hand.
     pub by_hand: ByHand,
-    /// The ways to choose that the user keeps.
+    /// The user's own presets.
     pub presets: Vec<OwnPreset>,
-    /// The models that were opened, the newest first.
+    /// The models that were opened, most recent first.
     pub recent_models: Vec<RecentModel>,
-    /// How models are to compute.
     pub compute: ComputeChoice,
 }
 
@@ -58,41 +54,43 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads what [`Settings::to_json`] wrote, here or in another version of the program.
+    /// Parses the output of [`Settings::to_json`], possibly written by another version of Quartet.
     pub fn from_json(json: &str) -> Restored {
         let mut kept = Map::new();
         let mut lost = Vec::new();
-        if let Ok(Value::Object(parts)) = serde_json::from_str(json) {
-            for (name, part) in parts {
-                let found = understood(&name, part.clone());
-                if found.as_ref() != Some(&part) {
+        if let Ok(Value::Object(fields)) = serde_json::from_str(json) {
+            for (name, field) in fields {
+                let readable = readable_part(&name, field.clone());
+                if readable.as_ref() != Some(&field) {
                     lost.push(name.clone());
                 }
-                kept.extend(found.map(|part| (name, part)));
+                kept.extend(readable.map(|field| (name, field)));
             }
         } else {
             lost.push("all".to_owned());
         }
         let mut settings: Self = serde_json::from_value(Value::Object(kept)).unwrap_or_default();
         settings.panes.truncate(MAX_PANES);
-        settings.by_hand = settings.by_hand.repaired();
+        settings.by_hand = settings.by_hand.sanitized();
         if settings.panes.is_empty() {
             settings.panes = PaneSettings::classics().to_vec();
         }
         Restored { settings, lost }
     }
 
-    /// These settings, where they differ from those `before`; else what another window has kept
-    /// meanwhile. Presets and models of before are told apart one by one.
+    /// Merges these settings with those that another window saved in the meantime.
+    ///
+    /// A field that changed here since `before` wins; otherwise the other window's value does.
+    /// Presets and recent models are merged entry by entry.
     #[must_use]
     pub fn merged(&self, before: &Self, theirs: &Self) -> Self {
         let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
         let (mut ours, before_json, theirs_json) = (json(self), json(before), json(theirs));
-        for (name, part) in ours.as_object_mut().into_iter().flatten() {
-            if before_json.get(name) == Some(&*part)
+        for (name, field) in ours.as_object_mut().into_iter().flatten() {
+            if before_json.get(name) == Some(&*field)
                 && let Some(other) = theirs_json.get(name)
             {
-                *part = other.clone();
+                *field = other.clone();
             }
         }
         let mut merged: Self = serde_json::from_value(ours).unwrap_or_else(|_| self.clone());
@@ -111,20 +109,20 @@ impl Settings {
         merged
     }
 
-    /// The settings as text; fails where a path of theirs is none.
+    /// Serializes the settings; fails if a path is not valid Unicode.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 }
 
-/// The entries of a list that was changed here and in another window: each as it is here where it was
-/// changed here, else as it is there.
+/// Merges a list that was edited here and in another window: an entry that changed here since
+/// `before` wins, otherwise the other window's entry does.
 fn merged_list<T: Clone + PartialEq, K: PartialEq + ?Sized>(
     [before, ours, theirs]: [&Vec<T>; 3],
     key: impl Fn(&T) -> &K,
 ) -> Vec<T> {
     let find = |list: &[T], entry: &T| list.iter().find(|other| key(other) == key(entry)).cloned();
-    let own = ours.iter().filter_map(|entry| {
+    let kept = ours.iter().filter_map(|entry| {
         let is_changed = find(before, entry).as_ref() != Some(entry);
         if is_changed {
             Some(entry.clone())
@@ -132,53 +130,53 @@ fn merged_list<T: Clone + PartialEq, K: PartialEq + ?Sized>(
             find(theirs, entry)
         }
     });
-    // One that was there before and is not here any more was deleted here.
+    // An entry of `before` that is missing here was deleted here.
     let is_new = |entry: &&T| find(ours, entry).is_none() && find(before, entry).is_none();
     let new = theirs.iter().filter(is_new).cloned();
-    own.chain(new).collect()
+    kept.chain(new).collect()
 }
 
 impl AppState {
-    /// Says which parts of the settings were not understood.
+    /// Shows a notice that lists the settings that could not be read.
     pub fn tell_lost_settings(&mut self, lost: &[String]) {
-        let parts: Vec<String> = lost.iter().map(|part| part.replace('_', " ")).collect();
+        let names: Vec<String> = lost.iter().map(|name| name.replace('_', " ")).collect();
         let body = format!(
-            "Another version of Quartet wrote them, or they are damaged: {}. What was not \
-             understood has its usual value now; the settings as they were stay in their folder \
-             as settings-unread.json.",
-            parts.join(", ")
+            "Another version of Quartet wrote them, or the file is damaged: {}. They are back to \
+             their defaults. The old file is kept in the settings folder as settings-unread.json.",
+            names.join(", ")
         );
         self.notify(Notice::error("Some settings could not be read", body));
     }
 
-    /// Says that settings will not outlive the program, and why.
+    /// Shows a notice that settings can't be saved, and why.
     pub fn tell_unkept_settings(&mut self, reason: &str) {
-        self.notify(Notice::error("Settings can't be kept", reason));
+        self.notify(Notice::error("Settings can't be saved", reason));
     }
 }
 
-/// Settings that were read.
+/// The result of reading saved settings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Restored {
-    /// What was understood. Any other part has its usual value, and an entry of a list is left out.
+    /// The readable settings. An unreadable field has its default; an unreadable list entry is
+    /// left out.
     pub settings: Settings,
-    /// The parts that were not understood as a whole.
+    /// The names of the fields that were not fully readable.
     pub lost: Vec<String>,
 }
 
-/// What can be understood of a part: all of it, or those entries of a list that can.
-fn understood(name: &str, part: Value) -> Option<Value> {
-    let is_understood = |part: &Value| {
-        let alone = Map::from_iter([(name.to_owned(), part.clone())]);
+/// Returns the readable part of a field: all of it, or the readable entries of a list.
+fn readable_part(name: &str, field: Value) -> Option<Value> {
+    let is_readable = |field: &Value| {
+        let alone = Map::from_iter([(name.to_owned(), field.clone())]);
         serde_json::from_value::<Settings>(Value::Object(alone)).is_ok()
     };
-    if is_understood(&part) {
-        return Some(part);
+    if is_readable(&field) {
+        return Some(field);
     }
-    let Value::Array(mut entries) = part else {
+    let Value::Array(mut entries) = field else {
         return None;
     };
-    entries.retain(|entry| is_understood(&Value::Array(vec![entry.clone()])));
+    entries.retain(|entry| is_readable(&Value::Array(vec![entry.clone()])));
     Some(Value::Array(entries))
 }
 
@@ -188,7 +186,7 @@ mod tests {
     use crate::decoding::dialect::Dialect;
 
     #[test]
-    fn of_a_list_each_entry_is_the_one_that_was_changed() {
+    fn lists_are_merged_entry_by_entry() {
         let list = |words: &str| {
             let entries = words.split_whitespace();
             let entries = entries.map(|entry| entry.split_at(1));
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_survive_being_written_and_read() {
+    fn settings_survive_a_round_trip() {
         let mut settings = Settings {
             prompt: "A “quoted”\nprompt".to_owned(),
             prompt_mode: PromptMode::Chat,
@@ -231,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_gives_the_defaults() {
+    fn unreadable_settings_fall_back_to_defaults() {
         for (broken, lost) in [
             ("", &["all"][..]),
             ("{", &["all"]),
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_takes_nothing_else_with_it() {
+    fn unreadable_fields_do_not_affect_the_others() {
         let mut settings = Settings {
             prompt: "Kept".to_owned(),
             ..Settings::default()
@@ -259,10 +257,10 @@ mod tests {
         }
         let mut json: serde_json::Value =
             serde_json::from_str(&settings.to_json().unwrap()).unwrap();
-        json["panes"][1]["chain"] = "of a later version".into();
+        json["panes"][1]["chain"] = "from a later version".into();
         json["presets"][0] = serde_json::Value::Null;
         json["limits"] = 3.into();
-        json["later"] = "passed over".into();
+        json["later"] = "ignored".into();
         let restored = Settings::from_json(&json.to_string());
         assert_eq!(restored.lost, ["limits", "panes", "presets"]);
         settings.panes.remove(1);
@@ -271,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_part_takes_its_usual_value() {
+    fn a_missing_field_takes_its_default() {
         let settings = Settings::from_json(r#"{"seed": 5}"#).settings;
         assert_eq!(settings.seed, 5);
         assert_eq!(settings.prompt, Settings::default().prompt);

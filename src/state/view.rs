@@ -1,29 +1,29 @@
-//! How the record is looked at: choices of the reader that change nothing in it.
+//! View choices: how the window shows the record, without changing it.
 
 use serde::{Deserialize, Serialize};
 
 use super::PaneId;
 use crate::generation::Step;
 
-/// What the height of a token's bar in the score tells.
+/// What the height of a token's bar in the score plot shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreMeasure {
-    /// How little the model expected the token, in bits.
+    /// Minus the binary logarithm of the token's probability before the chain, in bits.
     #[default]
     Surprise,
     /// The token's probability before the chain.
     Probability,
-    /// How undecided the model was, in bits.
+    /// The entropy of the distribution before the chain, in bits.
     Entropy,
-    /// The token's place before the chain.
+    /// The token's rank before the chain, from 1.
     Rank,
-    /// How many tokens the choice could have fallen on.
+    /// The number of tokens left after the chain.
     Kept,
 }
 
 impl ScoreMeasure {
-    /// All, in the order of the menu.
+    /// All measures, in menu order.
     pub const ALL: [Self; 5] = [
         Self::Surprise,
         Self::Probability,
@@ -32,7 +32,7 @@ impl ScoreMeasure {
         Self::Kept,
     ];
 
-    /// The word in the menu.
+    /// Returns the label in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Surprise => "Surprise",
@@ -43,7 +43,7 @@ impl ScoreMeasure {
         }
     }
 
-    /// What it is at one step: bits, a probability between 0 and 1, or a count from 1.
+    /// Returns its value at one step: bits, a probability between 0 and 1, or a count from 1.
     pub fn value(self, step: &Step) -> f64 {
         let trace = &step.trace;
         match self {
@@ -56,25 +56,24 @@ impl ScoreMeasure {
     }
 }
 
-/// What the fill behind a token tells.
+/// What the color behind a token shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tint {
-    /// Nothing.
     None,
     /// The token's probability before the chain.
     #[default]
     Probability,
-    /// The token's place before the chain.
+    /// The token's rank before the chain.
     Rank,
-    /// How undecided the model was.
+    /// The entropy of the distribution before the chain.
     Entropy,
-    /// How little the model expected the token.
+    /// The token's surprise, in bits.
     Surprisal,
 }
 
 impl Tint {
-    /// All, in the order of the menu.
+    /// All tints, in menu order.
     pub const ALL: [Self; 5] = [
         Self::Probability,
         Self::Rank,
@@ -83,7 +82,7 @@ impl Tint {
         Self::None,
     ];
 
-    /// The word in the menu.
+    /// Returns the label in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "None",
@@ -94,7 +93,7 @@ impl Tint {
         }
     }
 
-    /// What each step of the scale stands for, from sure to unexpected.
+    /// Returns the label of each step of the scale, from expected to unexpected.
     pub const fn legend(self) -> [&'static str; 5] {
         match self {
             Self::None => [""; 5],
@@ -105,10 +104,10 @@ impl Tint {
         }
     }
 
-    /// The step of the scale on which a token stands, 0 to 4.
+    /// Returns a token's step on the scale, 0 to 4.
     pub fn step(self, step: &Step) -> usize {
         let trace = &step.trace;
-        let (value, borders) = match self {
+        let (value, thresholds) = match self {
             Self::None => return 0,
             Self::Probability => (-trace.raw_prob, [-0.5, -0.2, -0.05, -0.01]),
             Self::Rank => (f64::from(trace.raw_rank), [1.0, 10.0, 100.0, 1000.0]),
@@ -118,57 +117,55 @@ impl Tint {
             ),
             Self::Surprisal => (-trace.raw_prob.log2(), [1.0, 3.0, 5.0, 8.0]),
         };
-        borders.iter().filter(|border| value > **border).count()
+        let is_above = |threshold: &&f64| value > **threshold;
+        thresholds.iter().filter(is_above).count()
     }
 }
 
-/// Which theme is drawn.
+/// The user's choice of theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThemeChoice {
-    /// As the system says.
+    /// Follow the system.
     #[default]
     System,
-    /// Dark, always.
     Dark,
-    /// Light, always.
     Light,
 }
 
 impl ThemeChoice {
-    /// All, in the order of the menu.
+    /// All choices, in menu order.
     pub const ALL: [Self; 3] = [Self::System, Self::Dark, Self::Light];
 
-    /// The words in the menu.
+    /// Returns the label in the menu.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::System => "As the system",
+            Self::System => "System",
             Self::Dark => "Dark",
             Self::Light => "Light",
         }
     }
 }
 
-/// What the dock at the foot of the window shows.
+/// A tab of the dock at the bottom of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DockTab {
-    /// The pictures.
     #[default]
     Plots,
-    /// One token's way through the chain.
+    /// What each stage of the chain did to the candidates of one step.
     Xray,
-    /// The same for scores that are set by hand.
+    /// The same for logits that the user sets by hand.
     ByHand,
-    /// The figures behind the pictures.
+    /// The metrics behind the plots.
     Numbers,
 }
 
 impl DockTab {
-    /// All, from left to right.
+    /// All tabs, from left to right.
     pub const ALL: [Self; 4] = [Self::Plots, Self::Xray, Self::ByHand, Self::Numbers];
 
-    /// The word on the tab.
+    /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plots => "Plots",
@@ -179,22 +176,22 @@ impl DockTab {
     }
 }
 
-/// A picture of the dock.
+/// A plot in the dock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plot {
-    /// How little the model expected each token, a staff a pane.
+    /// A measure of each token as a bar, one staff per pane.
     Score,
-    /// The candidates of one step, before the chain and after it.
+    /// The candidates of one step, before and after the chain.
     NextToken,
-    /// Tokens a second.
+    /// Decoding speed in tokens per second.
     Speed,
 }
 
 impl Plot {
-    /// All, from left to right.
+    /// All plots, from left to right.
     pub const ALL: [Self; 3] = [Self::Score, Self::NextToken, Self::Speed];
 
-    /// Its title.
+    /// Returns the plot's title.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Score => "The score",
@@ -204,20 +201,18 @@ impl Plot {
     }
 }
 
-/// How a picture is stored.
+/// The file format of an exported plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// Shapes and text.
     Svg,
-    /// Pixels.
     Png,
 }
 
 impl PictureFormat {
-    /// All, in the order of the menu.
+    /// All formats, in menu order.
     pub const ALL: [Self; 2] = [Self::Svg, Self::Png];
 
-    /// The usual end of the file's name.
+    /// Returns the file extension, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -226,32 +221,27 @@ impl PictureFormat {
     }
 }
 
-/// A token that the reader holds on to.
+/// A pinned token: the inspector and the dock stay on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
-    /// In which pane.
     pub pane: PaneId,
-    /// Which of its steps, counted from 0.
+    /// The index of its step, from 0.
     pub step: usize,
 }
 
-/// The reader's choices that are kept between starts.
+/// The view choices, which persist across restarts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ViewChoices {
-    /// What the fill behind a token tells.
     pub tint: Tint,
-    /// Whether spaces, line breaks and tabs are drawn.
+    /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
-    /// What the height of a token's bar in the score tells.
     pub score: ScoreMeasure,
-    /// Which theme is drawn.
     pub theme: ThemeChoice,
-    /// What the dock shows.
     pub dock_tab: DockTab,
-    /// Whether the dock shows more than its tabs; nothing until the user says, then the window's
-    /// size decides.
+    /// Whether the dock is expanded; `None` until the user decides, so that the window's size
+    /// decides.
     pub dock_open: Option<bool>,
-    /// The dock's height in points, once it was dragged.
+    /// The dock's height in points; `None` until the user drags it.
     pub dock_height: Option<f32>,
 }

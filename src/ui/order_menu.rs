@@ -1,4 +1,4 @@
-//! The engines in whose order a pane's stages can stand, and what is different in each.
+//! The menu of stage orders: Quartet's own and those of other engines, with their differences.
 
 use egui::{Frame, Id, Margin, RectAlign, Response, Tooltip, Ui};
 
@@ -11,7 +11,7 @@ use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
 use crate::state::{AppState, Command, why_it_parts};
 
-/// Draws the list for the pane at this place; says whether an order was chosen.
+/// Draws the menu for the pane at this position. Returns whether an order was chosen.
 pub(super) fn order_ui(
     ui: &mut Ui,
     place: usize,
@@ -39,7 +39,7 @@ pub(super) fn order_ui(
     true
 }
 
-/// Whose numbers are to be taken.
+/// Draws the choice between the pane's numbers and the engine's defaults.
 fn numbers_ui(ui: &mut Ui) -> Numbers {
     let id = Id::unique("numbers of an order");
     let mut numbers: Numbers = ui.data(|data| data.get_temp(id)).unwrap_or_default();
@@ -47,21 +47,21 @@ fn numbers_ui(ui: &mut Ui) -> Numbers {
         ui.add_space(10.0);
         ui.label(Face::Small.text("With").color(Theme::of(ui).text_3));
         ui.spacing_mut().item_spacing.x = 4.0;
-        for (choice, words, why) in [
+        for (choice, label, tooltip) in [
             (
                 Numbers::Kept,
                 "my numbers",
-                "The same settings in another order: your numbers stay where the engine has the \
-                 stage, and what you did not set is as it is there.",
+                "Keeps your values for every stage that the engine has, and uses its defaults for \
+                 the others",
             ),
             (
                 Numbers::Defaults,
                 "its defaults",
-                "The engine as it is when nothing is set.",
+                "Uses the engine’s defaults for every stage",
             ),
         ] {
-            let chip = Chip::new(words).open(choice == numbers);
-            if ui.add(chip).on_hover_text(why).clicked() {
+            let chip = Chip::new(label).open(choice == numbers);
+            if ui.add(chip).on_hover_text(tooltip).clicked() {
                 numbers = choice;
             }
         }
@@ -81,7 +81,7 @@ fn row_ui(
     let words = chip_words(&in_order.chain.to_string());
     let selected = chain.dialect == dialect;
     let response = Choice::new(name).aside(&words).selected(selected).show(ui);
-    // Beside the list, so that the rows below stay to be seen.
+    // Show the tooltip beside the menu, so that it does not cover the rows below.
     let mut tooltip = Tooltip::for_enabled(&response);
     tooltip.popup = tooltip
         .popup
@@ -93,8 +93,8 @@ fn row_ui(
         match dialect {
             Some(dialect) => sentences.extend(dialect.traps().iter().map(ToString::to_string)),
             None => sentences.push(
-                "Your own stages: what looks back, then what bends the scores, then what cuts. Of \
-                 equals the lowest ids stay"
+                "Your own stages: penalties first, then the stages that reshape the distribution, \
+                 then those that drop tokens. Ties go to the lower token id"
                     .to_owned(),
             ),
         }
@@ -103,7 +103,7 @@ fn row_ui(
     response
 }
 
-/// What is to be known of the order that the pane has now.
+/// Draws what to know about the pane's current order.
 fn traps_ui(ui: &mut Ui, chain: &ChainConfig, reasons: &[String]) {
     let mut sentences: Vec<String> = reasons.to_vec();
     if let Some(dialect) = chain.dialect {
@@ -120,7 +120,7 @@ fn traps_ui(ui: &mut Ui, chain: &ChainConfig, reasons: &[String]) {
         .show(ui, |ui| sentences_ui(ui, &sentences));
 }
 
-/// A row for each sentence.
+/// Draws each sentence on its own row.
 pub(super) fn sentences_ui(ui: &mut Ui, sentences: &[String]) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 4.0;
@@ -130,8 +130,7 @@ pub(super) fn sentences_ui(ui: &mut Ui, sentences: &[String]) {
     }
 }
 
-/// What the chain chip's tooltip says of the order in which a pane's stages stand, if there is
-/// anything to say.
+/// Returns what the chain chip's tooltip says about the order of a pane's stages; may be empty.
 pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
     let Some(pane) = state.panes.get(place) else {
         return Vec::new();
@@ -140,11 +139,11 @@ pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
     let Some(dialect) = chain.dialect else {
         return why_it_parts(state, place);
     };
-    // The chip has seldom room for more than the engine.
+    // The chip rarely has space for more than the engine's name.
     let mut sentences = vec![chain.to_string()];
     sentences.push(match departure(chain) {
         Some(departure) => format!("{}: {}", dialect.name(), departure.sentence()),
-        None => format!("In the order and by the rules of {}", dialect.name()),
+        None => format!("Uses the order and rules of {}", dialect.name()),
     });
     sentences.extend(why_it_parts(state, place));
     sentences.extend(dialect.traps().iter().map(ToString::to_string));

@@ -1,5 +1,5 @@
-//! The dialog in which settings are pasted in the words of another tool: it says as one types what
-//! it understood, and what it can't take over.
+//! The dialog for pasting settings in another tool's format. It shows live what was recognized and
+//! what can't be applied.
 
 use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
 
@@ -52,8 +52,8 @@ pub(super) fn paste_settings_ui(ui: &Ui, state: &mut AppState, commands: &mut Ve
 fn text_ui(ui: &mut Ui, paste: &mut Paste, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let tools: Vec<&str> = Tool::ALL.iter().map(|tool| tool.name()).collect();
-    let words = format!("In the words of one of these: {}.", tools.join(", "));
-    let label = ui.label(Face::Small.text(words).color(theme.text_2));
+    let formats = format!("Supported formats: {}", tools.join(", "));
+    let label = ui.label(Face::Small.text(formats).color(theme.text_2));
     let field = ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
         let edit = TextEdit::multiline(&mut paste.text)
             .font(Face::Code.font())
@@ -71,10 +71,10 @@ fn text_ui(ui: &mut Ui, paste: &mut Paste, commands: &mut Vec<Command>) {
     }
 }
 
-/// What was understood, and what was not.
+/// Draws what was recognized and what can't be applied.
 fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
     let theme = Theme::of(ui);
-    fact_ui(ui, "Read as", read.tool.name());
+    fact_ui(ui, "Format", read.tool.name());
     let mut chain = read.chain.to_string();
     if let Some(engine) = spoken(&read.chain) {
         chain = format!("{chain}, in the order of {engine}");
@@ -85,16 +85,16 @@ fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
     }
     let limits = limits_words(read);
     if !limits.is_empty() {
-        let words = format!("For all panes too: {}", limits.join(", "));
-        checkbox(ui, limits_too, Face::Body.text(words).color(theme.text_1));
+        let label = format!("Apply to all panes: {}", limits.join(", "));
+        checkbox(ui, limits_too, Face::Body.text(label).color(theme.text_1));
     }
     if !read.unread.is_empty() {
         let sentences: Vec<String> = read.unread.iter().map(|words| capital(words)).collect();
-        let words = format!("Not taken over:\n{}", sentences.join("\n"));
+        let warning = format!("Not applied:\n{}", sentences.join("\n"));
         ScrollArea::vertical()
             .id_salt("unread")
             .max_height(120.0)
-            .show(ui, |ui| Notice::new(NoticeKind::Warning, &words).show(ui));
+            .show(ui, |ui| Notice::new(NoticeKind::Warning, &warning).show(ui));
     }
 }
 
@@ -103,7 +103,7 @@ fn limits_words(read: &ReadSettings) -> Vec<String> {
     words.extend(read.max_new_tokens.map(|n| format!("up to {n} tokens")));
     if let Some(stops) = &read.stop_strings {
         let quoted: Vec<String> = stops.iter().map(|stop| format!("{stop:?}")).collect();
-        words.push(format!("stops at {}", quoted.join(" and ")));
+        words.push(format!("stop at {}", quoted.join(" or ")));
     }
     words
 }
@@ -119,10 +119,10 @@ fn fact_ui(ui: &mut Ui, name: &str, value: &str) {
     });
 }
 
-fn buttons_ui(ui: &mut Ui, possible: bool, commands: &mut Vec<Command>) {
+fn buttons_ui(ui: &mut Ui, can_apply: bool, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        let apply = ui.add_enabled(possible, Button::new("Apply").primary());
-        let apply = apply.on_disabled_hover_text("There is nothing to apply yet");
+        let apply = ui.add_enabled(can_apply, Button::new("Apply").primary());
+        let apply = apply.on_disabled_hover_text("Paste settings first");
         if apply.clicked() {
             commands.push(Command::Paste(PasteCommand::Apply));
         }

@@ -1,4 +1,4 @@
-//! Asks for a path where the system has no dialog for it.
+//! The path dialog, a fallback for systems without a native file dialog.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use super::theme::Theme;
 use super::widgets::{Button, Notice, NoticeKind, field_frame};
 use crate::state::{AppState, Command, PathPurpose};
 
-/// Draws the dialog, if a path is to be typed.
+/// Draws the dialog, if it is open.
 pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let Some((purpose, path)) = &mut state.path_field else {
-        // What was told holds for one dialog: the file may be gone by the next.
-        ui.data_mut(|data| data.remove::<PathBuf>(told_id()));
+        // A warning holds for one dialog only: the file may be gone by the next.
+        ui.data_mut(|data| data.remove::<PathBuf>(warned_id()));
         return;
     };
     let purpose = *purpose;
@@ -25,8 +25,8 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         let theme = Theme::of(ui);
         ui.label(Face::Title.text(purpose.title()).color(theme.text_1));
         ui.add_space(6.0);
-        let words = "This system offers no file dialog. Write the whole path.";
-        let label = ui.label(Face::Small.text(words).color(theme.text_2));
+        let hint = "No file dialog is available on this system. Type the full path.";
+        let label = ui.label(Face::Small.text(hint).color(theme.text_2));
         ui.add_space(6.0);
         let edit = TextEdit::singleline(path)
             .font(Face::Code.font())
@@ -38,7 +38,7 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
         }
         let is_entered = entered(ui, &field);
         ui.add_space(12.0);
-        let path = whole(path.trim());
+        let path = expand_home(path.trim());
         buttons_ui(ui, purpose, path, is_entered, commands);
     });
     if response.should_close() {
@@ -46,15 +46,15 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
     }
 }
 
-/// A path in which `~` stands for the home folder, as in a shell.
-fn whole(path: &str) -> PathBuf {
+/// Expands a leading `~` to the home folder, as a shell does.
+fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
 }
 
-/// Takes the path, and asks first where a file would be replaced, as the system's own dialogs do.
+/// Draws the buttons. Asks for confirmation before replacing a file, as native dialogs do.
 fn buttons_ui(
     ui: &mut Ui,
     purpose: PathPurpose,
@@ -62,23 +62,23 @@ fn buttons_ui(
     is_entered: bool,
     commands: &mut Vec<Command>,
 ) {
-    let told: Option<PathBuf> = ui.data(|data| data.get_temp(told_id()));
-    let replaces = told.as_ref() == Some(&path);
-    if replaces {
-        let words = "There is a file of this name already. What is in it would be lost.";
-        Notice::new(NoticeKind::Warning, words).show(ui);
+    let warned: Option<PathBuf> = ui.data(|data| data.get_temp(warned_id()));
+    let confirming = warned.as_ref() == Some(&path);
+    if confirming {
+        let warning = "A file with this name already exists. Its contents will be lost.";
+        Notice::new(NoticeKind::Warning, warning).show(ui);
         ui.add_space(12.0);
     }
     ui.horizontal(|ui| {
-        let possible = !path.as_os_str().is_empty();
-        let name = if replaces { "Replace" } else { verb(purpose) };
+        let has_path = !path.as_os_str().is_empty();
+        let name = if confirming { "Replace" } else { verb(purpose) };
         let button = Button::new(name).primary();
-        let pressed = ui.add_enabled(possible, button).clicked();
-        // A second press of the same key is no answer to what was just told.
-        if (pressed || is_entered && !replaces) && possible {
+        let clicked = ui.add_enabled(has_path, button).clicked();
+        // Pressing Enter again does not confirm the warning.
+        if (clicked || is_entered && !confirming) && has_path {
             let saves = matches!(purpose, PathPurpose::Save(_));
-            if saves && !replaces && path.is_file() {
-                ui.data_mut(|data| data.insert_temp(told_id(), path));
+            if saves && !confirming && path.is_file() {
+                ui.data_mut(|data| data.insert_temp(warned_id(), path));
             } else {
                 commands.push(Command::PathGiven(purpose, path));
             }
@@ -89,8 +89,8 @@ fn buttons_ui(
     });
 }
 
-/// Where it is kept at which path the user was told that there is a file.
-fn told_id() -> Id {
+/// The id under which the path of the last warning is stored.
+fn warned_id() -> Id {
     Id::unique("file that would be replaced")
 }
 

@@ -1,5 +1,5 @@
-//! The presets: those that Quartet brings along, what the model's author advises, and the user's own,
-//! which are saved, renamed and deleted here.
+//! The presets menu: built-in presets, the model author's recommendation, and the user's own
+//! presets, which are saved, renamed and deleted here.
 
 use egui::{Align, Frame, Id, Layout, Margin, Response, TextEdit, Ui, vec2};
 
@@ -14,7 +14,7 @@ use crate::generation::RecommendedSampling;
 use crate::interop::presets::{OwnPreset, built_in};
 use crate::state::{AppState, Command, Document, Pane, PathPurpose, PresetCommand};
 
-/// Draws the list for the pane at this place; says whether a preset was chosen.
+/// Draws the menu for the pane at this position. Returns whether a preset was chosen.
 pub(super) fn presets_ui(
     ui: &mut Ui,
     place: usize,
@@ -29,9 +29,10 @@ pub(super) fn presets_ui(
     save_ui(ui, pane, &state.presets, commands);
     own_ui(ui, pane, &state.presets, &mut chosen, commands);
     let model = state.model.ready();
-    if let Some(advice) = model.and_then(|model| model.recommended_sampling.as_deref()) {
-        title_ui(ui, "The model’s author");
-        advice_ui(ui, pane, advice, &mut chosen);
+    let recommended = model.and_then(|model| model.recommended_sampling.as_deref());
+    if let Some(recommended) = recommended {
+        title_ui(ui, "Recommended by the model’s author");
+        recommended_ui(ui, pane, recommended, &mut chosen);
     }
     for group in built_in() {
         title_ui(ui, group.title);
@@ -66,24 +67,23 @@ fn row_ui(ui: &mut Ui, pane: &Pane, name: &str, chain: &ChainConfig, notes: &[&s
     response.on_hover_text(chain.to_string()).clicked()
 }
 
-/// What the author advises, and what of it can't be followed.
-fn advice_ui(
+/// Draws the recommended settings, and remarks on what Quartet can't apply.
+fn recommended_ui(
     ui: &mut Ui,
     pane: &Pane,
-    advice: &RecommendedSampling,
+    recommended: &RecommendedSampling,
     chosen: &mut Option<ChainConfig>,
 ) {
-    let source = format!("From {}", advice.source);
-    if let Some(chain) = &advice.chain
-        && row_ui(ui, pane, "As its author advises", chain, &[&source])
+    let source = format!("From {}", recommended.source);
+    if let Some(chain) = &recommended.chain
+        && row_ui(ui, pane, "Recommended", chain, &[&source])
     {
         *chosen = Some(chain.clone());
     }
-    if advice.chain.is_none() {
-        let words = format!("{source}, nothing can be taken over.");
-        note_ui(ui, &words);
+    if recommended.chain.is_none() {
+        note_ui(ui, &format!("{source}: no setting can be applied"));
     }
-    for remark in &advice.remarks {
+    for remark in &recommended.remarks {
         note_ui(ui, &format!("{}.", remark.trim_end_matches('.')));
     }
 }
@@ -95,55 +95,64 @@ fn note_ui(ui: &mut Ui, words: &str) {
     });
 }
 
-/// Asks for a name, and keeps the pane's settings under it.
+/// Draws the field for saving the pane's settings under a name.
 fn save_ui(ui: &mut Ui, pane: &Pane, presets: &[OwnPreset], commands: &mut Vec<Command>) {
     let id = Id::unique("name of a new preset").with(pane.id.0);
     let mut name: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let taken = presets.iter().any(|preset| preset.name == name.trim());
     let verb = if taken { "Replace" } else { "Save" };
-    let hint = "Name these settings";
-    let possible = !name.trim().is_empty();
-    let (_, entered) = field_ui(ui, &mut name, (hint, hint), |ui| {
-        let button = ui.add_enabled(possible, Button::new(verb));
-        button
-            .on_disabled_hover_text("Give them a name first")
-            .clicked()
+    let label = "Name these settings";
+    let has_name = !name.trim().is_empty();
+    let field = NameField { label, hint: label };
+    let (_, confirmed) = field.ui(ui, &mut name, |ui| {
+        let button = ui.add_enabled(has_name, Button::new(verb));
+        button.on_disabled_hover_text("Type a name first").clicked()
     });
-    if entered && possible {
+    if confirmed && has_name {
         commands.push(Command::Preset(PresetCommand::Save(pane.id, name.clone())));
         name.clear();
     }
     ui.data_mut(|data| data.insert_temp(id, name));
 }
 
-/// A field for a name with a button after it; gives the field, and whether either was confirmed.
-fn field_ui(
-    ui: &mut Ui,
-    name: &mut String,
-    (label, hint): (&str, &str),
-    button: impl FnOnce(&mut Ui) -> bool,
-) -> (Response, bool) {
-    ui.horizontal(|ui| {
-        ui.add_space(10.0);
-        let width = ui.available_width() - 10.0;
-        let area = vec2(width, 32.0);
-        ui.allocate_ui_with_layout(area, Layout::right_to_left(Align::Center), |ui| {
-            let pressed = button(ui);
-            let edit = TextEdit::singleline(name)
-                .frame(field_frame(ui))
-                .hint_text(hint)
-                .char_limit(80)
-                .desired_width(f32::INFINITY);
-            let field = ui.add(edit).accessible_name(label);
-            let is_entered = entered(ui, &field);
-            (field, pressed || is_entered)
-        })
-        .inner
-    })
-    .inner
+/// A field for a preset's name, followed by a button.
+struct NameField<'a> {
+    /// The accessible name.
+    label: &'a str,
+    /// Shown while the field is empty.
+    hint: &'a str,
 }
 
-/// A row for each of the user's own.
+impl NameField<'_> {
+    /// Draws the field. Returns its response, and whether the name was confirmed by Enter or the
+    /// button.
+    fn ui(
+        &self,
+        ui: &mut Ui,
+        name: &mut String,
+        button: impl FnOnce(&mut Ui) -> bool,
+    ) -> (Response, bool) {
+        ui.horizontal(|ui| {
+            ui.add_space(10.0);
+            let area = vec2(ui.available_width() - 10.0, 32.0);
+            ui.allocate_ui_with_layout(area, Layout::right_to_left(Align::Center), |ui| {
+                let clicked = button(ui);
+                let edit = TextEdit::singleline(name)
+                    .frame(field_frame(ui))
+                    .hint_text(self.hint)
+                    .char_limit(80)
+                    .desired_width(f32::INFINITY);
+                let field = ui.add(edit).accessible_name(self.label);
+                let is_entered = entered(ui, &field);
+                (field, clicked || is_entered)
+            })
+            .inner
+        })
+        .inner
+    }
+}
+
+/// Draws a row for each of the user's own presets.
 fn own_ui(
     ui: &mut Ui,
     pane: &Pane,
@@ -152,12 +161,12 @@ fn own_ui(
     commands: &mut Vec<Command>,
 ) {
     let id = Id::unique("preset that is renamed");
-    // The name that it has, and the one that is being typed.
+    // The preset's current name, and the new one as typed so far.
     let mut renamed: Option<(String, String)> = ui.data(|data| data.get_temp(id));
     for preset in presets {
         match &mut renamed {
             Some((from, to)) if *from == preset.name => match rename_ui(ui, from, to, presets) {
-                Renaming::Asked => {}
+                Renaming::InProgress => {}
                 Renaming::Done(command) => {
                     commands.push(command);
                     renamed = None;
@@ -211,29 +220,33 @@ fn own_row_ui(ui: &mut Ui, pane: &Pane, preset: &OwnPreset) -> Option<OwnAction>
     action
 }
 
-/// What came of asking for another name.
+/// The state of a rename after a frame.
 enum Renaming {
-    Asked,
+    InProgress,
     Done(Command),
     Cancelled,
 }
 
-/// The field in which a preset gets another name.
+/// Draws the field for renaming a preset.
 fn rename_ui(ui: &mut Ui, from: &str, to: &mut String, presets: &[OwnPreset]) -> Renaming {
     let name = to.trim().to_owned();
     let taken = name != from && presets.iter().any(|preset| preset.name == name);
-    let possible = !name.is_empty() && !taken;
+    let is_valid = !name.is_empty() && !taken;
     let mut cancelled = false;
-    let label = format!("New name of {from}");
-    let (field, entered) = field_ui(ui, to, (&label, from), |ui| {
+    let label = format!("New name for {from}");
+    let name_field = NameField {
+        label: &label,
+        hint: from,
+    };
+    let (field, confirmed) = name_field.ui(ui, to, |ui| {
         cancelled = ui.add(Button::new("Cancel").quiet()).clicked();
-        ui.add_enabled(possible, Button::new("Rename")).clicked()
+        ui.add_enabled(is_valid, Button::new("Rename")).clicked()
     });
     if ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }
     if taken {
-        let sentence = format!("There is a preset ‘{name}’ already.");
+        let sentence = format!("A preset named ‘{name}’ already exists");
         ui.horizontal(|ui| {
             ui.add_space(10.0);
             ui.label(Face::Small.text(sentence).color(Theme::of(ui).error));
@@ -242,23 +255,23 @@ fn rename_ui(ui: &mut Ui, from: &str, to: &mut String, presets: &[OwnPreset]) ->
     if cancelled {
         return Renaming::Cancelled;
     }
-    if entered && possible {
+    if confirmed && is_valid {
         let (from, to) = (from.to_owned(), name);
         return Renaming::Done(Command::Preset(PresetCommand::Rename { from, to }));
     }
-    Renaming::Asked
+    Renaming::InProgress
 }
 
-/// The title of the user's own, with the ways to a file and from a file.
+/// Draws the title of the user's own presets, with the export and import buttons.
 fn own_title_ui(ui: &mut Ui, presets: &[OwnPreset], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.add_space(10.0);
-        let title = Face::SmallMedium.text("Your own");
+        let title = Face::SmallMedium.text("Your presets");
         ui.label(title.color(Theme::of(ui).text_3));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             let export = ui.add_enabled(!presets.is_empty(), Button::new("Export…").quiet());
-            let export = export.on_disabled_hover_text("There are none of your own yet");
+            let export = export.on_disabled_hover_text("Save a preset first");
             if export.clicked() {
                 let purpose = PathPurpose::Save(Document::Presets);
                 commands.push(Command::AskPath(purpose));

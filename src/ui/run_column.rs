@@ -1,4 +1,4 @@
-//! The button that starts and stops, and the limits that all panes share.
+//! The Generate button, and the limits and seed that all panes share.
 
 use egui::{DragValue, RectAlign, TextEdit, Ui};
 
@@ -39,34 +39,34 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }
         return;
     }
-    let complaint = state.complaint();
-    let news = complaint.is_none() && state.generating_is_news();
-    let button = Button::run("Generate", news)
+    let blocking_reason = state.complaint();
+    let is_primary = blocking_reason.is_none() && state.output_is_stale();
+    let button = Button::run("Generate", is_primary)
         .icon(Icon::Play)
         .hint(shortcut_words(ui))
         .width(width);
-    let response = ui.add_enabled(complaint.is_none(), button);
+    let response = ui.add_enabled(blocking_reason.is_none(), button);
     if response.clicked() {
         finish_typing(ui);
         commands.push(Command::GenerateAll);
     }
-    if let Some(complaint) = complaint {
-        response.on_disabled_hover_text(complaint);
+    if let Some(reason) = blocking_reason {
+        response.on_disabled_hover_text(reason);
     }
 }
 
-/// What the chip of a long seed leaves to the one beside it.
-const MOST_SEED: f32 = 72.0;
+/// The maximum width of the seed's chip in points, which leaves space for the chip beside it.
+const MAX_SEED_WIDTH: f32 = 72.0;
 
-/// A chip that opens its editor below it, and is no wider than `most`.
+/// Draws a chip that opens its editor below it, at most `max_width` points wide.
 fn editor_chip_ui(
     ui: &mut Ui,
     words: &str,
     title: &str,
-    most: Option<f32>,
+    max_width: Option<f32>,
     editor: impl FnOnce(&mut Ui),
 ) {
-    let width = most.unwrap_or(f32::INFINITY).min(ui.available_width());
+    let width = max_width.unwrap_or(f32::INFINITY).min(ui.available_width());
     let response = ui.add(Chip::new(words).max_width(width));
     editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
@@ -76,97 +76,99 @@ fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
         1 => "Up to 1 token".to_owned(),
         n => format!("Up to {n} tokens"),
     };
-    editor_chip_ui(ui, &words, "Length", None, |ui| {
+    editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
             ui.label("At most");
             let field = DragValue::new(&mut limits.max_new_tokens)
                 .range(1..=1_000_000)
                 .speed(2.0);
-            ui.add(field).accessible_name("Most tokens");
-            ui.label("tokens a pane");
+            ui.add(field).accessible_name("Token limit per pane");
+            ui.label("tokens per pane");
         });
-        hint_ui(ui, "The token that ends the text counts.");
+        hint_ui(ui, "The end-of-text token counts too");
     });
 }
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {
-    editor_chip_ui(ui, &format!("Seed {seed}"), "Seed", Some(MOST_SEED), |ui| {
+    let words = format!("Seed {seed}");
+    editor_chip_ui(ui, &words, "Seed", Some(MAX_SEED_WIDTH), |ui| {
         seed_field_ui(ui, "Seed for all panes", seed);
         hint_ui(
             ui,
-            "The same seed gives the same coins. Panes with one seed part by their settings, not by \
-             luck.",
+            "The same seed tosses the same coins. Panes that share a seed diverge because of their \
+             settings, not by luck.",
         );
     });
 }
 
 fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
     let words = stops_words(room, limits);
-    editor_chip_ui(ui, &words, "Where to stop", None, |ui| {
+    editor_chip_ui(ui, &words, "When to stop", None, |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
-        let words = Face::Body.text("At the end of the text");
-        if checkbox(ui, &mut stops, words).changed() {
+        let label = Face::Body.text("At the end-of-text token");
+        if checkbox(ui, &mut stops, label).changed() {
             limits.end_of_text = if stops {
                 EndOfText::Stops
             } else {
                 EndOfText::Ignored
             };
         }
-        hint_ui(ui, "The model has a token of its own for that.");
+        hint_ui(
+            ui,
+            "The model samples this token when it considers the text complete",
+        );
         stop_strings_ui(ui, &mut limits.stop_strings);
     });
 }
 
-/// One stop string a line. "\n" in a line means a line break.
+/// Draws the editor of the stop sequences, one per line. "\n" in a line means a line break.
 fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
-    let label = ui.label("At one of these texts, one a line");
-    // A sign that is half typed stands for something else, so what was typed stays as it is while it means the same.
+    let label = ui.label("Stop sequences, one per line");
+    // A half-typed escape sequence has another meaning, so the typed text is kept as long as it
+    // stands for the current stop sequences.
     let typed: Option<String> = ui.data(|data| data.get_temp(label.id));
     let mut lines = typed
-        .filter(|lines| stops_of(lines) == *stop_strings)
-        .unwrap_or_else(|| lines_of(stop_strings));
+        .filter(|lines| parse_stops(lines) == *stop_strings)
+        .unwrap_or_else(|| format_stops(stop_strings));
     let edit = TextEdit::multiline(&mut lines)
         .font(Face::Code.font())
         .frame(field_frame(ui))
         .desired_rows(3)
         .desired_width(f32::INFINITY);
     if ui.add(edit).labelled_by(label.id).changed() {
-        *stop_strings = stops_of(&lines);
+        *stop_strings = parse_stops(&lines);
         ui.data_mut(|data| data.insert_temp(label.id, lines));
     }
-    hint_ui(ui, "Write \\n for a line break.");
+    hint_ui(ui, "Type \\n for a line break");
 }
 
-fn stops_of(lines: &str) -> Vec<String> {
+fn parse_stops(lines: &str) -> Vec<String> {
     match lines {
         "" => Vec::new(),
         lines => lines.split('\n').map(unescape).collect(),
     }
 }
 
-fn lines_of(stop_strings: &[String]) -> String {
+fn format_stops(stop_strings: &[String]) -> String {
     let lines: Vec<String> = stop_strings.iter().map(|stop| escape(stop)).collect();
     lines.join("\n")
 }
 
 fn stops_words(room: Room, limits: &Limits) -> String {
-    let end = limits.end_of_text == EndOfText::Stops;
-    let texts = limits
-        .stop_strings
-        .iter()
-        .filter(|stop| !stop.is_empty())
-        .count();
-    match (room, end, texts) {
-        (Room::Tight | Room::Small, _, _) => match texts + usize::from(end) {
+    let stops_at_end = limits.end_of_text == EndOfText::Stops;
+    let stop_strings = limits.stop_strings.iter();
+    let n_strings = stop_strings.filter(|stop| !stop.is_empty()).count();
+    match (room, stops_at_end, n_strings) {
+        (Room::Tight | Room::Small, _, _) => match n_strings + usize::from(stops_at_end) {
             0 => "No stops".to_owned(),
             1 => "1 stop".to_owned(),
             n => format!("{n} stops"),
         },
-        (_, true, 0) => "Stops: end of text".to_owned(),
-        (_, true, n) => format!("Stops: end + {n}"),
-        (_, false, 0) => "Stops: none".to_owned(),
-        (_, false, 1) => "Stops: 1 text".to_owned(),
-        (_, false, n) => format!("Stops: {n} texts"),
+        (_, true, 0) => "Stop: end of text".to_owned(),
+        (_, true, n) => format!("Stop: end + {n}"),
+        (_, false, 0) => "Stop: none".to_owned(),
+        (_, false, 1) => "Stop: 1 sequence".to_owned(),
+        (_, false, n) => format!("Stop: {n} sequences"),
     }
 }
 
@@ -180,10 +182,10 @@ mod tests {
     use crate::ui::testing::{key, press, window_of};
 
     #[test]
-    fn a_sign_of_a_stop_is_typed_letter_by_letter() {
+    fn an_escape_sequence_can_be_typed_letter_by_letter() {
         let mut window = window_of(vec2(1280.0, 800.0), ready());
-        press(&mut window, "Stops: end of text");
-        let label = "At one of these texts, one a line";
+        press(&mut window, "Stop: end of text");
+        let label = "Stop sequences, one per line";
         window
             .get_by_role_and_label(Role::MultilineTextInput, label)
             .focus();

@@ -1,4 +1,4 @@
-//! The notice in the corner: what happened somewhere that is not on the screen.
+//! The toast in the corner, which shows the newest notice.
 
 use egui::{Align, Align2, Area, Frame, Id, Layout, Margin, Order, Sense, Stroke, Ui, vec2};
 
@@ -8,13 +8,13 @@ use super::theme::Theme;
 use super::widgets::Button;
 use crate::state::{AppState, Command, Notice, NoticeKind};
 
-/// How long a notice without an action stays.
+/// How long a notice without an action stays, in seconds.
 const SECS: f64 = 6.0;
 
 /// Draws the newest notice.
 pub(super) fn toast_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
-        // The same words may come again, and then for as long.
+        // If the same notice appears again, its time starts over.
         ui.data_mut(|data| data.remove::<Shown>(shown_id()));
         return;
     };
@@ -76,7 +76,7 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
         for action in &notice.actions {
             if ui.add(Button::new(action.label)).clicked() {
                 commands.push(Command::CloseNotice);
-                // That is all that some ask for, and there may be another notice behind this one.
+                // Closing twice would also close the notice behind this one.
                 if action.command != Command::CloseNotice {
                     commands.push(action.command.clone());
                 }
@@ -85,7 +85,7 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     });
 }
 
-/// Since when a notice is on the screen.
+/// The notice on screen, and the egui time in seconds at which it appeared.
 #[derive(Debug, Clone)]
 struct Shown {
     notice: Notice,
@@ -96,7 +96,7 @@ fn shown_id() -> Id {
     Id::unique("notice since")
 }
 
-/// Whether the notice has been on the screen long enough.
+/// Returns whether the notice has been on screen long enough.
 fn expired(ui: &Ui, notice: &Notice) -> bool {
     let now = ui.input(|input| input.time);
     let since = ui.data_mut(|data| {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_are_shown_as_long_the_second_time() {
+    fn a_repeated_notice_is_shown_for_the_full_time() {
         let mut window = window_with(vec![Notice::done("Saved")]);
         window.run_steps(2);
         press(&mut window, "Close the notice");

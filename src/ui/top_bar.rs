@@ -1,4 +1,4 @@
-//! The top of the window: the mark, the model, what is exported, the theme.
+//! The top bar: the logo, the model button, the export menu and the theme menu.
 
 use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -22,7 +22,7 @@ pub(super) fn top_bar_ui(
     commands: &mut Vec<Command>,
 ) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        mark_ui(ui);
+        logo_ui(ui);
         ui.label(Face::Run.text("Quartet").color(Theme::of(ui).text_1));
         ui.add_space(8.0);
         let (line, _) = ui.allocate_exact_size(vec2(1.0, 16.0), Sense::hover());
@@ -36,8 +36,8 @@ pub(super) fn top_bar_ui(
     });
 }
 
-/// Four bars, in the colours of the first four panes.
-fn mark_ui(ui: &mut Ui) {
+/// Draws the logo: four bars in the colors of the first four panes.
+fn logo_ui(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::hover());
     let theme = Theme::of(ui);
     for (index, (top, bottom)) in [(8.0, 17.0), (3.0, 17.0), (6.0, 17.0), (10.0, 17.0)]
@@ -51,7 +51,7 @@ fn mark_ui(ui: &mut Ui) {
     }
 }
 
-/// The button that names the model, or says what becomes of it.
+/// Draws the button that shows the model's name or its status, and opens the models dialog.
 fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Command>) {
     let mut limits = None;
     let (name, facts) = match model {
@@ -102,12 +102,12 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
 
 fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     let theme = Theme::of(ui);
-    let lay = |text: &str, face: Face, color| {
+    let lay_out = |text: &str, face: Face, color| {
         ui.painter()
             .layout_no_wrap(text.to_owned(), face.font(), color)
     };
-    let name_galley = lay(name, Face::Medium, theme.text_1);
-    let facts_galley = lay(facts, Face::Body, theme.text_3);
+    let name_galley = lay_out(name, Face::Medium, theme.text_1);
+    let facts_galley = lay_out(facts, Face::Body, theme.text_3);
     let facts_width = if facts.is_empty() {
         0.0
     } else {
@@ -118,12 +118,12 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     let label = format!("Model: {name} {facts}");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, label.trim_end()));
     let color = paint_fill(ui, &response, Rest::quiet(theme), 6);
-    let middle = |height: f32| rect.center().y - height / 2.0;
-    let mut at = pos2(rect.left() + 10.0, middle(name_galley.size().y));
-    let step = name_galley.size().x + 8.0;
-    ui.painter().galley(at, name_galley, theme.text_1);
-    at = pos2(at.x + step, middle(facts_galley.size().y));
-    ui.painter().galley(at, facts_galley, theme.text_3);
+    let centered_top = |height: f32| rect.center().y - height / 2.0;
+    let name_pos = pos2(rect.left() + 10.0, centered_top(name_galley.size().y));
+    let facts_x = name_pos.x + name_galley.size().x + 8.0;
+    ui.painter().galley(name_pos, name_galley, theme.text_1);
+    let facts_pos = pos2(facts_x, centered_top(facts_galley.size().y));
+    ui.painter().galley(facts_pos, facts_galley, theme.text_3);
     let center = pos2(rect.right() - 17.0, rect.center().y);
     let square = Rect::from_center_size(center, vec2(14.0, 14.0));
     Icon::Down.paint(ui.painter(), square, color);
@@ -131,20 +131,20 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     response
 }
 
-/// The menu of all that can leave the program.
+/// Draws the export menu.
 fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let button = Button::new("Export").icon(Icon::Export).quiet();
     let response = ui
         .add_enabled(has_text, button)
-        .on_disabled_hover_text("There is nothing to export yet");
+        .on_disabled_hover_text("Generate a text first");
     Popup::menu(&response)
         .width(280.0)
         .gap(4.0)
         .accessible_name("Export")
         .show(|ui| {
             for format in ExportFormat::ALL {
-                let label = format!("The run as {}…", format.name());
+                let label = format!("Run as {}…", format.name());
                 if menu_item(ui, &label, format.description(), false).clicked() {
                     let document = Document::Run(format);
                     commands.push(Command::AskPath(PathPurpose::Save(document)));
@@ -155,7 +155,7 @@ fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         });
 }
 
-/// A row for each plot and each format of a picture.
+/// Draws a menu item for each plot and picture format.
 pub(super) fn picture_menu_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     for plot in Plot::ALL {
         for format in PictureFormat::ALL {

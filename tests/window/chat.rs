@@ -1,4 +1,4 @@
-//! Chat, with a model that has a chat template.
+//! Tests of chat mode with a model that has a chat template.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
 use quartet::state::{AppState, PromptMode, Settings};
 
-use super::{USUAL, Window, generate, is_loaded, open, press, settings, wait};
+use super::{DEFAULT_SIZE, Window, generate, is_loaded, open, press, settings, wait};
 
-/// Puts "!" before a system text and "?" before a message.
+/// Puts "!" before a system prompt and "?" before a message.
 const TEMPLATE: &str = "{% for message in messages %}\
     {% if message.role == 'user' %}?{{ message.content }}{{ sign }}\
     {% else %}!{{ message.content }}{% endif %}\
     {% endfor %}:";
 
-/// A window whose model has this chat template, or none.
+/// Opens a window whose model has this chat template, or none.
 fn window(mode: PromptMode, system: &str, template: Option<&'static str>) -> Window {
     let settings = Settings {
         prompt_mode: mode,
         system: system.to_owned(),
         ..settings(8)
     };
-    let mut window = open(settings, USUAL, move |_| talking(template));
+    let mut window = open(settings, DEFAULT_SIZE, move |_| chat_model(template));
     wait(&mut window, "the model", is_loaded);
     window
 }
 
-fn talking(template: Option<&str>) -> Result<LoadedModel, EngineError> {
+fn chat_model(template: Option<&str>) -> Result<LoadedModel, EngineError> {
     let signs = BTreeMap::from([("sign".to_owned(), "</s>".to_owned())]);
     let mut model = ScriptedLm::babbling(512).into_loaded()?;
     model.chat = template.map(|template| ChatTemplate::parse(template, signs));
@@ -40,7 +40,7 @@ fn state_of(window: &Window) -> &AppState {
 }
 
 #[test]
-fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_it() {
+fn a_message_is_answered_and_its_rendered_prompt_shown() {
     let mut window = window(PromptMode::Raw, "", Some(TEMPLATE));
     press(&mut window, "Chat");
     let field = window.get_by_role_and_label(Role::MultilineTextInput, "System prompt");
@@ -71,18 +71,18 @@ fn a_message_is_answered_through_the_chat_template_and_shown_as_the_model_reads_
     assert_eq!(prompt.text, "A fox");
     let chat = prompt.chat.as_ref().unwrap();
     assert_eq!(chat.rendered, "!Be kind?A fox</s>:");
-    assert!(!state.generating_is_news());
+    assert!(!state.output_is_stale());
     let message = |label: String| label.starts_with("A fox\n\n");
     window
         .get_all_by(|node| node.value().is_some_and(message))
         .next()
         .expect("the pane repeats the message");
     press(&mut window, "Raw");
-    assert!(state_of(&window).generating_is_news());
+    assert!(state_of(&window).output_is_stale());
 }
 
 #[test]
-fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() {
+fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
     let cases: [(&'static str, &str, &str); 2] = [
         (
             "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
@@ -93,14 +93,14 @@ fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() 
     ];
     for (template, system, sentence) in cases {
         let mut window = window(PromptMode::Chat, system, Some(template));
-        wait(&mut window, "the complaint", |state| {
+        wait(&mut window, "the error", |state| {
             state.prompt_refusal().is_some()
         });
         assert_eq!(window.get_all_by_label_contains(sentence).count(), 1);
         let generate = window.get_by_label("Generate");
         assert!(generate.accesskit_node().is_disabled());
-        press(&mut window, "Write raw");
-        // What was refused stays in sight until the answer to what is asked now is there.
+        press(&mut window, "Use raw");
+        // The error stays visible until the new prompt has been tokenized.
         wait(&mut window, "the count", |state| {
             state.prompt_refusal().is_none()
         });
@@ -110,13 +110,13 @@ fn what_a_chat_template_refuses_is_said_below_the_prompt_and_raw_stays_usable() 
 }
 
 #[test]
-fn a_model_without_a_chat_template_keeps_to_raw() {
+fn a_model_without_a_chat_template_works_in_raw_mode_only() {
     let raw = window(PromptMode::Raw, "", None);
     let chat = raw.get_by_label("Chat");
     assert!(chat.accesskit_node().is_disabled());
 
     let mut window = window(PromptMode::Chat, "", None);
-    window.get_by_label("This model has no chat template, it only continues texts");
-    press(&mut window, "Write raw");
+    window.get_by_label("This model has no chat template; use raw mode instead");
+    press(&mut window, "Use raw");
     generate(&mut window);
 }

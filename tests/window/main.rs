@@ -1,5 +1,5 @@
-//! The window as a user meets it, by the names of its controls: the real worker on a real thread,
-//! with a scripted model, and no display.
+//! Tests of the whole window through its accessible controls, with the real worker on a real
+//! thread, a scripted model and no display.
 
 mod chat;
 mod presets;
@@ -20,17 +20,17 @@ use quartet::generation::Limits;
 use quartet::state::{AppState, Settings};
 use quartet::worker::{ModelSource, Worker};
 
-/// How long anything may take; far more than it does.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long to wait for anything, far longer than it takes.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 const STORY: &str = "A fox lived in a little house by the road. He was fond of tea, and of cake.";
 
-/// The size of the window at its first start, in points.
-const USUAL: [f32; 2] = [1280.0, 800.0];
+/// The default size of the window, in points.
+const DEFAULT_SIZE: [f32; 2] = [1280.0, 800.0];
 
 type Window = Harness<'static, App>;
 
-/// A window of this size, whose model is what `model` gives.
+/// Opens a window of this size with the model that `model` returns.
 fn open(
     settings: Settings,
     size: [f32; 2],
@@ -50,7 +50,7 @@ fn open(
         })
 }
 
-/// The story's first words as the prompt, to be continued by so many tokens.
+/// Settings with the story's first words as the prompt, and this token limit.
 fn settings(max_new_tokens: usize) -> Settings {
     Settings {
         prompt: "A fox".to_owned(),
@@ -62,17 +62,17 @@ fn settings(max_new_tokens: usize) -> Settings {
     }
 }
 
-/// A model that knows the story by heart.
+/// Loads a model that recites the story.
 fn reciting(_: &ModelSource) -> Result<LoadedModel, EngineError> {
     ScriptedLm::reciting(512, STORY).into_loaded()
 }
 
-/// Lets the window draw until it has come to this.
+/// Runs the window until a condition holds.
 #[track_caller]
-fn wait(window: &mut Window, what: &str, is_so: impl Fn(&AppState) -> bool) {
-    let began = Instant::now();
-    while !is_so(window.state().state()) {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+fn wait(window: &mut Window, what: &str, condition: impl Fn(&AppState) -> bool) {
+    let start = Instant::now();
+    while !condition(window.state().state()) {
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting for {what}");
         window.step();
         sleep(Duration::from_millis(1));
     }
@@ -89,7 +89,7 @@ fn is_loaded(state: &AppState) -> bool {
     state.model.ready().is_some()
 }
 
-/// Whether the model is there and the prompt is counted, so that it can be continued.
+/// Returns whether the model is loaded and the prompt tokenized, so that it can be continued.
 fn is_ready(state: &AppState) -> bool {
     is_loaded(state) && state.complaint().is_none()
 }
@@ -98,7 +98,7 @@ fn is_done(state: &AppState) -> bool {
     !state.is_running() && state.panes.iter().all(|pane| pane.generation().is_some())
 }
 
-/// Writes four texts.
+/// Generates four texts.
 #[track_caller]
 fn generate(window: &mut Window) {
     wait(window, "the model", is_ready);

@@ -1,4 +1,4 @@
-//! Orders, presets and other tools' words.
+//! Tests of stage orders, presets, and exchanging settings with other tools.
 
 use crate::scripted::ScriptedLm;
 use egui::accesskit::Role;
@@ -6,18 +6,18 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::decoding::dialect::Dialect;
 use quartet::state::{AppState, Settings};
 
-use super::{USUAL, Window, is_loaded, open, press, wait};
+use super::{DEFAULT_SIZE, Window, is_loaded, open, press, wait};
 
-/// A window whose model is there.
+/// Opens a window and waits for its model.
 fn window() -> Window {
-    let mut window = open(Settings::default(), USUAL, |_| {
+    let mut window = open(Settings::default(), DEFAULT_SIZE, |_| {
         ScriptedLm::babbling(512).into_loaded()
     });
     wait(&mut window, "the model", is_loaded);
     window
 }
 
-/// Types into the field of this name, which has the keyboard then.
+/// Focuses the field of this name and types into it.
 #[track_caller]
 fn write(window: &mut Window, role: Role, name: &str, text: &str) {
     window.get_by_role_and_label(role, name).focus();
@@ -32,7 +32,7 @@ fn chain(state: &AppState, place: usize) -> String {
 }
 
 #[test]
-fn a_pane_is_brought_into_an_engine_s_order_with_its_own_numbers_or_the_engine_s() {
+fn a_pane_can_take_an_engine_s_order_with_its_own_numbers_or_the_engine_s() {
     let mut window = window();
     press(&mut window, "How D chooses");
     press(&mut window, "Order");
@@ -55,11 +55,11 @@ fn a_pane_is_brought_into_an_engine_s_order_with_its_own_numbers_or_the_engine_s
 }
 
 #[test]
-fn a_preset_is_chosen_and_one_s_own_is_kept_renamed_and_deleted() {
+fn a_preset_can_be_chosen_saved_renamed_and_deleted() {
     let mut window = window();
     press(&mut window, "How A chooses");
     press(&mut window, "Presets");
-    // It stands further down than the list is high.
+    // The item is below the visible part of the menu.
     window.get_by_label("Creative").click_accesskit();
     window.run_steps(4);
     assert_eq!(chain(window.state().state(), 0), "T 1.5 › min-p 0.1");
@@ -72,7 +72,12 @@ fn a_preset_is_chosen_and_one_s_own_is_kept_renamed_and_deleted() {
     assert_eq!(presets[0].chain.to_string(), "T 1.5 › min-p 0.1");
 
     press(&mut window, "Rename the preset Poems");
-    write(&mut window, Role::TextInput, "New name of Poems", " of old");
+    write(
+        &mut window,
+        Role::TextInput,
+        "New name for Poems",
+        " of old",
+    );
     window.key_press(egui::Key::Enter);
     window.run_steps(4);
     assert_eq!(window.state().state().presets[0].name, "Poems of old");
@@ -84,7 +89,7 @@ fn a_preset_is_chosen_and_one_s_own_is_kept_renamed_and_deleted() {
 }
 
 #[test]
-fn settings_go_out_to_other_tools_and_come_in_from_them() {
+fn settings_are_copied_to_other_tools_and_pasted_from_them() {
     let mut window = window();
     press(&mut window, "More for pane B");
     press(&mut window, "Copy as Ollama Modelfile");

@@ -1,4 +1,4 @@
-//! Writing, pinning, settings, saving, and what can go wrong.
+//! Tests of generating, pinning, editing settings, saving, and errors.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -12,21 +12,21 @@ use quartet::generation::{FinishReason, Step};
 use quartet::state::PaneStatus;
 
 use super::{
-    STORY, USUAL, Window, generate, is_done, is_ready, open, press, reciting, settings, wait,
+    DEFAULT_SIZE, STORY, Window, generate, is_done, is_ready, open, press, reciting, settings, wait,
 };
 
-/// How many tokens each text gets at most.
+/// The token limit of each text.
 const MOST: usize = 40;
 
 fn window() -> Window {
-    open(settings(MOST), USUAL, reciting)
+    open(settings(MOST), DEFAULT_SIZE, reciting)
 }
 
 fn prompt(window: &Window) -> egui_kittest::Node<'_> {
     window.get_by_role_and_label(egui::accesskit::Role::MultilineTextInput, "Prompt")
 }
 
-/// A window in which four texts are written.
+/// Opens a window and generates four texts.
 fn written() -> Window {
     let mut window = window();
     generate(&mut window);
@@ -34,12 +34,12 @@ fn written() -> Window {
 }
 
 #[test]
-fn a_new_window_says_what_each_pane_will_do() {
+fn a_new_window_describes_each_pane() {
     let mut window = window();
     wait(&mut window, "the model", is_ready);
-    window.get_by_label("Takes the most likely token, always. The same text every time.");
+    window.get_by_label("Always picks the most likely token. The text is the same every time.");
     window.get_by_label(
-        "The prompt is read once. Then all four write from it, under their own settings.",
+        "The prompt is read once. Then all four panes continue it, each with its own settings.",
     );
     assert_eq!(prompt(&window).value().as_deref(), Some("A fox"));
     window.get_by_label("Model: Scripted 0 k · CPU");
@@ -47,7 +47,7 @@ fn a_new_window_says_what_each_pane_will_do() {
 }
 
 #[test]
-fn generate_writes_in_all_four_panes() {
+fn generate_fills_all_four_panes() {
     let window = written();
     let state = window.state().state();
     let greedy = state.panes[0].generation().unwrap();
@@ -59,12 +59,12 @@ fn generate_writes_in_all_four_panes() {
         assert_eq!(generation.config, state.config_of(pane));
         assert!(!generation.steps.is_empty());
     }
-    assert!(!state.generating_is_news());
+    assert!(!state.output_is_stale());
 }
 
 #[test]
 fn ctrl_enter_generates_and_escape_stops() {
-    let mut window = open(settings(1_000_000), USUAL, |_| {
+    let mut window = open(settings(1_000_000), DEFAULT_SIZE, |_| {
         let babbling = ScriptedLm::babbling(1_000_000);
         let slow = babbling.before_forward(|_| sleep(Duration::from_millis(1)));
         slow.into_loaded()
@@ -88,7 +88,7 @@ fn ctrl_enter_generates_and_escape_stops() {
 }
 
 #[test]
-fn a_pane_is_run_again_alone() {
+fn one_pane_can_run_alone() {
     let mut window = written();
     let before = window.state().state().panes[1].generation().cloned();
     press(&mut window, "More for pane A");
@@ -103,7 +103,7 @@ fn a_pane_is_run_again_alone() {
 }
 
 #[test]
-fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
+fn a_click_pins_a_token_arrows_move_the_pin_and_escape_clears_it() {
     let mut window = written();
     let is_text = |label: String| label.starts_with("A fox lived in");
     let text = window
@@ -136,7 +136,7 @@ fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
     window.run_steps(2);
     assert_eq!(window.state().state().pin, None);
 
-    // Where none is held, the newest token of the text that has the keyboard is the first.
+    // If nothing is pinned, the arrows start at the newest token of the focused text.
     click(&mut window);
     click(&mut window);
     assert_eq!(window.state().state().pin, None);
@@ -148,7 +148,7 @@ fn a_click_pins_a_token_arrows_move_it_and_escape_lets_go() {
 }
 
 #[test]
-fn the_chain_editor_changes_how_a_pane_chooses() {
+fn the_chain_editor_changes_a_pane_s_chain() {
     let mut window = written();
     press(&mut window, "How D chooses");
     press(&mut window, "Add Top-k");
@@ -162,7 +162,7 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
     assert!(matches!(chain.stages[0].filter, Filter::Temperature(_)));
     assert!(!chain.stages[0].enabled);
     assert_eq!(state.panes[3].settings.name, "Top-k + top-p");
-    assert!(state.generating_is_news());
+    assert!(state.output_is_stale());
 
     press(&mut window, "Draw: By coin");
     press(&mut window, "Top token");
@@ -173,7 +173,7 @@ fn the_chain_editor_changes_how_a_pane_chooses() {
 }
 
 #[test]
-fn a_change_of_settings_says_at_once_what_it_would_change_in_the_text() {
+fn a_change_of_settings_immediately_shows_what_it_would_change() {
     let mut window = written();
     assert!(window.query_by_label_contains("What if").is_none());
     press(&mut window, "How D chooses");
@@ -189,7 +189,7 @@ fn a_change_of_settings_says_at_once_what_it_would_change_in_the_text() {
 }
 
 #[test]
-fn remarks_on_settings_are_stepped_through_and_settled() {
+fn lints_are_shown_and_can_be_fixed() {
     let mut window = written();
     press(&mut window, "How D chooses");
     press(&mut window, "Draw: By coin");
@@ -207,7 +207,7 @@ fn remarks_on_settings_are_stepped_through_and_settled() {
 }
 
 #[test]
-fn escape_closes_what_is_open_before_it_lets_go_of_a_token() {
+fn escape_closes_popups_before_it_clears_the_pin() {
     let mut window = written();
     let is_pinned = |window: &Window| window.state().state().pin.is_some();
     window.key_press(egui::Key::Tab);
@@ -220,7 +220,7 @@ fn escape_closes_what_is_open_before_it_lets_go_of_a_token() {
 }
 
 #[test]
-fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
+fn a_value_out_of_range_is_reported_and_disables_generate() {
     let mut window = written();
     press(&mut window, "How D chooses");
     let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
@@ -237,7 +237,7 @@ fn a_value_out_of_range_is_complained_about_and_keeps_generate_from_running() {
 }
 
 #[test]
-fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
+fn an_empty_or_too_long_prompt_is_reported() {
     let mut window = window();
     wait(&mut window, "the model", is_ready);
     prompt(&window).focus();
@@ -245,7 +245,7 @@ fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
     window.key_press(egui::Key::Backspace);
     window.run_steps(3);
-    window.get_by_label("Write a beginning first");
+    window.get_by_label("Type a prompt first");
     press(&mut window, "The old king had three");
     wait(&mut window, "the count", is_ready);
 
@@ -253,23 +253,23 @@ fn an_empty_and_a_too_long_prompt_are_refused_where_they_are_written() {
     prompt(&window).focus();
     window.step();
     prompt(&window).type_text(&long);
-    wait(&mut window, "the complaint", |state| {
+    wait(&mut window, "the error", |state| {
         state.complaint().is_some()
     });
     let complaint = window.state().state().complaint().unwrap();
     assert!(
-        complaint.ends_with("the model reads 512 at most"),
+        complaint.ends_with("the model reads at most 512"),
         "{complaint}"
     );
 }
 
 #[test]
-fn a_run_and_a_picture_are_saved_to_the_path_that_is_typed() {
+fn runs_and_pictures_are_saved_to_the_typed_path() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = written();
     for (entry, file, beginning) in [
-        ("The run as JSON…", "run.json", "{"),
-        ("The run as Markdown…", "run.md", "#"),
+        ("Run as JSON…", "run.json", "{"),
+        ("Run as Markdown…", "run.md", "#"),
         ("The score as SVG…", "score.svg", "<svg"),
     ] {
         let path = folder.path().join(file);
@@ -281,14 +281,14 @@ fn a_run_and_a_picture_are_saved_to_the_path_that_is_typed() {
 }
 
 #[test]
-fn a_file_that_is_there_is_replaced_only_by_a_second_word() {
+fn replacing_a_file_needs_confirmation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     std::fs::write(&path, "the first run").unwrap();
     let content = || std::fs::read_to_string(&path).unwrap();
     let mut window = written();
-    save_as(&mut window, "The run as JSON…", &path);
-    window.get_by_label("There is a file of this name already. What is in it would be lost.");
+    save_as(&mut window, "Run as JSON…", &path);
+    window.get_by_label("A file with this name already exists. Its contents will be lost.");
     assert!(window.state().state().path_field.is_some());
     assert_eq!(content(), "the first run");
     press(&mut window, "Replace");
@@ -296,12 +296,12 @@ fn a_file_that_is_there_is_replaced_only_by_a_second_word() {
     assert!(window.state().state().path_field.is_none());
 }
 
-/// Chooses an entry of the export menu, and types a path.
+/// Chooses an entry of the export menu and types a path.
 fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, "Export");
     press(window, entry);
     wait(window, "the path field", |state| state.path_field.is_some());
-    let label = "This system offers no file dialog. Write the whole path.";
+    let label = "No file dialog is available on this system. Type the full path.";
     let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
     field.focus();
     window.step();
@@ -313,10 +313,10 @@ fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_and_the_run_is_kept() {
+fn a_failed_save_is_reported_and_the_run_is_kept() {
     let mut window = written();
     let path = PathBuf::from("/nowhere/at/all/run.json");
-    save_as(&mut window, "The run as JSON…", &path);
+    save_as(&mut window, "Run as JSON…", &path);
     wait(&mut window, "the notice", |state| !state.notices.is_empty());
     window.get_by_label("The run was not saved");
     window.get_by_label("Save elsewhere…");
@@ -324,8 +324,8 @@ fn a_folder_that_cannot_be_written_is_told_and_the_run_is_kept() {
 }
 
 #[test]
-fn a_model_that_cannot_be_loaded_is_told_and_another_can_be_opened() {
-    let mut window = open(settings(MOST), USUAL, |_| {
+fn a_failed_load_is_reported_and_another_model_can_be_opened() {
+    let mut window = open(settings(MOST), DEFAULT_SIZE, |_| {
         Err(EngineError::FileMissing {
             what: "config.json",
             path: "here".to_owned(),
@@ -347,18 +347,18 @@ fn a_model_that_cannot_be_loaded_is_told_and_another_can_be_opened() {
 }
 
 #[test]
-fn after_a_fault_the_texts_stay_and_the_engine_is_started_again() {
-    let mut window = open(settings(MOST), USUAL, |_| {
+fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
+    let mut window = open(settings(MOST), DEFAULT_SIZE, |_| {
         let mut n_passes = 0;
         let model = ScriptedLm::reciting(512, STORY).before_forward(move |_| {
             n_passes += 1;
-            assert!(n_passes < 10, "a fault of the engine");
+            assert!(n_passes < 10, "the engine fails on purpose");
         });
         model.into_loaded()
     });
     wait(&mut window, "the model", is_ready);
     press(&mut window, "Generate");
-    wait(&mut window, "the fault", |state| !state.notices.is_empty());
+    wait(&mut window, "the notice", |state| !state.notices.is_empty());
     window.get_by_label("The engine stopped unexpectedly");
     assert!(
         !window.state().state().panes[0]
@@ -367,12 +367,12 @@ fn after_a_fault_the_texts_stay_and_the_engine_is_started_again() {
             .steps
             .is_empty()
     );
-    press(&mut window, "Start it again");
+    press(&mut window, "Restart");
     wait(&mut window, "the model again", is_ready);
 }
 
 #[test]
-fn numbers_show_the_figures_of_each_pane_and_the_candidates_of_a_step() {
+fn numbers_show_the_metrics_of_each_pane_and_the_candidates_of_a_step() {
     let mut window = written();
     press(&mut window, "Numbers");
     for column in [
@@ -389,7 +389,7 @@ fn numbers_show_the_figures_of_each_pane_and_the_candidates_of_a_step() {
 }
 
 #[test]
-fn every_size_of_window_and_every_number_of_panes_is_drawn() {
+fn every_window_size_and_number_of_panes_is_drawn() {
     let mut window = written();
     for size in [(720.0, 520.0), (1024.0, 700.0), (1920.0, 1080.0)] {
         window.set_size(egui::Vec2::from(size));

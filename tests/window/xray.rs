@@ -1,4 +1,4 @@
-//! The X-ray of a step, and sampling by hand.
+//! Tests of the X-ray and of sampling by hand.
 
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2, vec2};
@@ -7,7 +7,7 @@ use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::state::{AppState, DockTab, HandPreset, HandToken};
 
-use super::{USUAL, Window, generate, is_ready, open, press, reciting, settings, wait};
+use super::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
 
 fn window(tab: DockTab, size: [f32; 2]) -> Window {
     let mut settings = settings(5);
@@ -22,7 +22,7 @@ fn window(tab: DockTab, size: [f32; 2]) -> Window {
     open(settings, size, reciting)
 }
 
-/// A window in which four texts are written.
+/// Opens a window and generates four texts.
 fn written(size: [f32; 2]) -> Window {
     let mut window = window(DockTab::Xray, size);
     generate(&mut window);
@@ -34,12 +34,12 @@ fn is_shown(window: &Window, words: &str) -> bool {
 }
 
 #[test]
-fn a_step_is_followed_from_the_model_to_the_coin() {
-    let mut window = window(DockTab::Xray, USUAL);
+fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
+    let mut window = window(DockTab::Xray, DEFAULT_SIZE);
     wait(&mut window, "the model", is_ready);
     window.get_by_label("How a token was chosen stands here once there is one: the newest, or the one that you click.");
 
-    let mut window = written(USUAL);
+    let mut window = written(DEFAULT_SIZE);
     let n_steps = window.state().state().generations()[3].map(|text| text.steps.len());
     let n_steps = n_steps.expect("a text");
     window.get_by_label(&format!("Token {n_steps} of {n_steps}"));
@@ -49,7 +49,7 @@ fn a_step_is_followed_from_the_model_to_the_coin() {
     assert!(is_shown(&window, ", chosen"));
     assert!(is_shown(&window, " falls on ‘"));
 
-    // What is muted is shown as it would have been.
+    // Muting a stage shows what it would have changed.
     press(&mut window, "Mute Top-p");
     assert!(!window.state().state().panes[3].settings.chain.stages[1].enabled);
     window.get_by_label("What if");
@@ -59,8 +59,8 @@ fn a_step_is_followed_from_the_model_to_the_coin() {
 }
 
 #[test]
-fn scores_are_set_and_drawn_from_by_hand() {
-    let mut window = window(DockTab::ByHand, USUAL);
+fn scores_can_be_set_and_sampled_by_hand() {
+    let mut window = window(DockTab::ByHand, DEFAULT_SIZE);
     press(&mut window, "Chain of pane A");
     assert!(is_shown(
         &window,
@@ -108,20 +108,20 @@ fn scores_are_set_and_drawn_from_by_hand() {
     assert!(is_shown(&window, "‘down’ was written before, take it out"));
 
     press(&mut window, "Start from");
-    press(&mut window, "A sure model");
+    press(&mut window, "Confident");
     assert!(is_shown(&window, "‘upon’ rank 1, Model 99 %"));
 
-    // Its chip has that name too, and is there before.
+    // The pane's chip has that name too.
     let n_named = |window: &Window| window.query_all_by_label("How B chooses").count();
     let n_before = n_named(&window);
     press(&mut window, "Change how B chooses");
     assert!(n_named(&window) > n_before);
 }
 
-/// The dock grows under the pointer, and brings a score below it.
+/// Opening the tab makes the dock grow, which moves a score under the pointer.
 #[test]
 fn a_second_click_on_a_tab_changes_nothing_below_it() {
-    let mut window = window(DockTab::Plots, USUAL);
+    let mut window = window(DockTab::Plots, DEFAULT_SIZE);
     wait(&mut window, "the model", is_ready);
     let tab = window.get_by_label("By hand").rect();
     let at = pos2(tab.center().x, tab.bottom() - 6.0);
@@ -154,7 +154,7 @@ fn click(window: &mut Window, at: Pos2) {
 }
 
 #[test]
-fn both_tables_are_drawn_in_a_small_window_and_a_large_one() {
+fn x_ray_and_by_hand_are_drawn_in_small_and_large_windows() {
     for size in [[1024.0, 700.0], [1920.0, 1080.0], [800.0, 640.0]] {
         let mut window = written(size);
         let open = |state: &AppState| state.view.dock_open != Some(false);

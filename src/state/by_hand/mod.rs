@@ -1,4 +1,4 @@
-//! Sampling by hand: a few tokens with scores that the user sets, in place of a model's.
+//! Sampling by hand: a few tokens whose logits the user sets, in place of a model's.
 
 mod preset;
 
@@ -11,39 +11,39 @@ use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, Coins, TokenId};
 use crate::state::{AppState, Effect};
 
-/// The fewest tokens and the most.
+/// The allowed number of tokens.
 pub const HAND_TOKENS: std::ops::RangeInclusive<usize> = 2..=16;
 
-/// What a score may be.
+/// The allowed range of a score (logit).
 pub const HAND_SCORES: std::ops::RangeInclusive<f64> = -5.0..=10.0;
 
-/// The most tokens that can be written before.
+/// The maximum number of tokens in the history.
 const MAX_HISTORY: usize = 32;
 
-/// What is set by hand.
+/// The distribution and context that the user sets by hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ByHand {
-    /// As many as [`HAND_TOKENS`] allows.
+    /// The number of tokens stays within [`HAND_TOKENS`].
     tokens: Vec<HandToken>,
-    /// Indices of them.
+    /// Indices into `tokens`, oldest first, at most `MAX_HISTORY`.
     history: Vec<u32>,
-    /// Not more than there are in the history.
+    /// How many tokens of the history belong to the prompt; at most the length of the history.
     n_prompt: usize,
-    /// The place of the pane whose chain is applied; nothing for the last one.
+    /// The position of the pane whose chain is applied; `None` for the last pane.
     pub pane: Option<usize>,
-    /// Where the coin was put; nothing where it is that of the seed.
+    /// The coin set by hand; `None` if the seed determines it.
     pub coin: Option<f64>,
-    /// Which of the seed's coins it is, counted from that of the first token after the history.
+    /// The index of the seed's current coin, counted from the coin of the first token after the
+    /// history.
     toss: u32,
 }
 
-/// A token and its score.
+/// A token and its score (logit).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandToken {
-    /// What it is called.
     pub label: String,
-    /// Its logit, within [`HAND_SCORES`].
+    /// Within [`HAND_SCORES`].
     logit: f32,
 }
 
@@ -63,12 +63,12 @@ impl Default for ByHand {
 }
 
 impl HandToken {
-    /// Its logit.
+    /// Returns the logit, which is within [`HAND_SCORES`].
     pub const fn logit(&self) -> f32 {
         self.logit
     }
 
-    /// Sets its logit, within what it may be.
+    /// Sets the logit, clamped to [`HAND_SCORES`]; ignores NaN.
     pub fn set_logit(&mut self, logit: f64) {
         if !logit.is_nan() {
             self.logit = logit.clamp(*HAND_SCORES.start(), *HAND_SCORES.end()) as f32;
@@ -77,7 +77,7 @@ impl HandToken {
 }
 
 impl ByHand {
-    /// Takes these tokens and scores; nothing was written before them.
+    /// Replaces the tokens and scores with a preset's, and clears the history.
     pub fn begin_with(&mut self, preset: HandPreset) {
         let tokens = preset.tokens().iter();
         self.tokens = tokens
@@ -90,17 +90,17 @@ impl ByHand {
         self.n_prompt = 0;
     }
 
-    /// The tokens, by their ids.
+    /// Returns the tokens, indexed by token id.
     pub fn tokens(&self) -> &[HandToken] {
         &self.tokens
     }
 
-    /// The same, to be edited.
+    /// Returns the tokens for editing.
     pub fn tokens_mut(&mut self) -> &mut [HandToken] {
         &mut self.tokens
     }
 
-    /// What a token is called: its label, or its number where it has none.
+    /// Returns a token's label, or its number if the label is blank.
     pub fn label(&self, token: TokenId) -> String {
         match self.tokens.get(token.index()) {
             Some(hand) if !hand.label.trim().is_empty() => hand.label.clone(),
@@ -108,7 +108,7 @@ impl ByHand {
         }
     }
 
-    /// One more token, as likely as the least likely one.
+    /// Adds a token as likely as the least likely one, unless there are too many.
     pub fn add(&mut self) {
         if self.tokens.len() < *HAND_TOKENS.end() {
             let logits = self.tokens.iter().map(HandToken::logit);
@@ -120,7 +120,7 @@ impl ByHand {
         }
     }
 
-    /// Takes a token away, from the history too.
+    /// Removes a token, also from the history, unless there are too few.
     pub fn remove(&mut self, index: usize) {
         if self.tokens.len() <= *HAND_TOKENS.start() || index >= self.tokens.len() {
             return;
@@ -134,29 +134,29 @@ impl ByHand {
         }
     }
 
-    /// Which tokens were written before, oldest first.
+    /// Returns the tokens of the history, oldest first.
     pub fn history(&self) -> impl Iterator<Item = TokenId> {
         self.history.iter().copied().map(TokenId)
     }
 
-    /// How many were written before.
+    /// Returns the length of the history.
     pub const fn n_history(&self) -> usize {
         self.history.len()
     }
 
-    /// Whether one more can be written before.
+    /// Returns whether another token fits into the history.
     pub const fn history_has_room(&self) -> bool {
         self.history.len() < MAX_HISTORY
     }
 
-    /// Writes a token before, after those that are there.
+    /// Appends a token to the history, if there is room.
     pub fn write_before(&mut self, token: TokenId) {
         if token.index() < self.tokens.len() && self.history_has_room() {
             self.history.push(token.0);
         }
     }
 
-    /// Takes the token at this place out of the history.
+    /// Removes the token at this index from the history.
     pub fn forget(&mut self, at: usize) {
         if at < self.history.len() {
             self.history.remove(at);
@@ -164,17 +164,17 @@ impl ByHand {
         }
     }
 
-    /// How many of those written before are the prompt's.
+    /// Returns how many tokens of the history belong to the prompt.
     pub const fn n_prompt(&self) -> usize {
         self.n_prompt
     }
 
-    /// Says how many are the prompt's.
+    /// Sets how many tokens of the history belong to the prompt.
     pub fn set_n_prompt(&mut self, n_prompt: usize) {
         self.n_prompt = n_prompt.min(self.history.len());
     }
 
-    /// The numbers, as a model would give them.
+    /// Returns the logits and the history in the form the chain takes.
     pub fn row(&self) -> ScoreRow {
         ScoreRow {
             logits: self.tokens.iter().map(HandToken::logit).collect(),
@@ -183,9 +183,9 @@ impl ByHand {
         }
     }
 
-    /// The same with whatever does not fit together put right, as after reading it from a file.
+    /// Restores every invariant after deserialization.
     #[must_use]
-    pub fn repaired(mut self) -> Self {
+    pub fn sanitized(mut self) -> Self {
         if self.tokens.len() < *HAND_TOKENS.start() {
             return Self::default();
         }
@@ -208,25 +208,33 @@ impl ByHand {
     }
 }
 
-/// What was drawn by hand, and from what.
+/// The draws made by hand, and the inputs they were made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandDraws {
-    from: (ScoreRow, ChainConfig, u64),
+    inputs: HandInputs,
     draws: Draws,
 }
 
+/// Everything that determines the draws, except the coins' positions.
+#[derive(Debug, Clone, PartialEq)]
+struct HandInputs {
+    row: ScoreRow,
+    chain: ChainConfig,
+    seed: u64,
+}
+
 impl AppState {
-    /// The place of the pane whose chain is applied by hand.
+    /// Returns the position of the pane whose chain is applied by hand.
     pub fn hand_pane(&self) -> usize {
         let last = self.panes.len().saturating_sub(1);
         self.by_hand.pane.map_or(last, |place| place.min(last))
     }
 
-    /// What that chain makes of the scores, or why it can't.
+    /// Returns the X-ray of that chain applied to the scores, or why it can't run.
     pub fn hand_table(&self) -> Result<XrayTable, String> {
-        let (row, chain, seed) = self.hand_asked().ok_or("There is no pane")?;
-        if let Some(complaint) = chain.complaint() {
-            return Err(complaint);
+        let HandInputs { row, chain, seed } = self.hand_inputs().ok_or("No pane is open")?;
+        if let Some(error) = chain.complaint() {
+            return Err(error);
         }
         let coins = self.by_hand.coins(&row, seed);
         let sampled = row.sample(&chain, coins);
@@ -240,24 +248,27 @@ impl AppState {
         Ok(table)
     }
 
-    /// What was drawn from the scores and by the chain as they are now.
+    /// Returns the draws made so far, or `None` once the scores, the chain or the seed change.
     pub fn hand_draws(&self) -> Option<&Draws> {
         let drawn = self.hand_drawn.as_ref()?;
-        (Some(&drawn.from) == self.hand_asked().as_ref()).then_some(&drawn.draws)
+        (Some(&drawn.inputs) == self.hand_inputs().as_ref()).then_some(&drawn.draws)
     }
 
-    fn hand_asked(&self) -> Option<(ScoreRow, ChainConfig, u64)> {
+    fn hand_inputs(&self) -> Option<HandInputs> {
         let pane = self.panes.get(self.hand_pane())?;
-        let seed = self.seed_of(pane);
-        Some((self.by_hand.row(), pane.settings.chain.clone(), seed))
+        Some(HandInputs {
+            row: self.by_hand.row(),
+            chain: pane.settings.chain.clone(),
+            seed: self.seed_of(pane),
+        })
     }
 
-    /// Draws so many more times, each with the seed's next coin.
+    /// Draws `n` more tokens, each with the seed's next coin.
     pub(in crate::state) fn draw_by_hand(&mut self, n: u32) -> Vec<Effect> {
-        let Some(from) = self.hand_asked() else {
+        let Some(inputs) = self.hand_inputs() else {
             return Vec::new();
         };
-        let (row, chain, seed) = &from;
+        let HandInputs { row, chain, seed } = &inputs;
         self.by_hand.coin = None;
         let mut coins = self.by_hand.coins(row, *seed);
         coins.position += 1;
@@ -267,7 +278,7 @@ impl AppState {
                 None => more,
             };
             self.by_hand.toss = self.by_hand.toss.saturating_add(n);
-            self.hand_drawn = Some(HandDraws { from, draws });
+            self.hand_drawn = Some(HandDraws { inputs, draws });
         }
         Vec::new()
     }

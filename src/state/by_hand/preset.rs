@@ -1,33 +1,33 @@
-//! Scores to begin with when one samples by hand.
+//! Starting scores for sampling by hand.
 
-/// Scores to begin with.
+/// A set of tokens and scores to start from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandPreset {
-    /// One token has nearly everything.
+    /// One token has nearly all the probability.
     Sure,
-    /// Many share.
+    /// Several tokens are about equally likely.
     Undecided,
-    /// A few likely ones, and many unlikely ones.
+    /// A few likely tokens and many unlikely ones.
     LongTail,
-    /// The two best are as good as each other.
+    /// The top two tokens are equally likely.
     TwoEquals,
 }
 
 impl HandPreset {
-    /// All, in the order of the menu.
+    /// All presets, in menu order.
     pub const ALL: [Self; 4] = [Self::Sure, Self::Undecided, Self::LongTail, Self::TwoEquals];
 
-    /// The words in the menu.
+    /// Returns the label in the menu.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Sure => "A sure model",
+            Self::Sure => "Confident",
             Self::Undecided => "Undecided",
-            Self::LongTail => "A long tail",
-            Self::TwoEquals => "Two equals",
+            Self::LongTail => "Long tail",
+            Self::TwoEquals => "Two-way tie",
         }
     }
 
-    /// The tokens and their logits.
+    /// Returns the tokens and their logits.
     pub(in crate::state) const fn tokens(self) -> &'static [(&'static str, f32)] {
         match self {
             Self::Sure => &[

@@ -1,37 +1,33 @@
-//! How models compute: which devices, how many threads and which numbers can be
-//! chosen, and what is to be said about it.
+//! How models compute: the choice of device, precision, KV cache type and thread count.
 
 use std::num::NonZeroUsize;
 
 use crate::state::{AppState, Command, Effect, ModelsCommand};
 use crate::worker::{CacheType, ComputeChoice, DeviceChoice, Precision, Request};
 
-/// A device, a precision or a type of cache that can be chosen.
+/// A menu row: a device, a precision or a KV cache type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceRow {
-    /// What it is called.
     pub name: String,
-    /// What there is to know of it, in a few words.
+    /// A short remark beside the name; may be empty.
     pub hint: &'static str,
-    /// Whether models are loaded for it, or in it.
+    /// Whether the next model uses it.
     pub chosen: bool,
-    /// What chooses it.
+    /// Chooses it.
     pub command: Command,
 }
 
-/// With how many threads the next model computes on the processor, and what else can be chosen.
+/// The number of CPU threads of the next model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadChoice {
-    /// So many.
     pub n_threads: NonZeroUsize,
-    /// At most so many.
     pub n_max: NonZeroUsize,
-    /// Whether nobody asked for another number.
-    pub is_usual: bool,
+    /// Whether this is the default rather than the user's choice.
+    pub is_default: bool,
 }
 
 impl AppState {
-    /// What the user can choose from; nothing until the devices are known.
+    /// Returns the devices to choose from; empty until they are known.
     pub fn device_rows(&self) -> Vec<DeviceRow> {
         let Some(devices) = &self.models.devices else {
             return Vec::new();
@@ -53,10 +49,9 @@ impl AppState {
             .collect()
     }
 
-    /// In which numbers models can compute where they are to; nothing where there is no choice, as on
-    /// the processor.
+    /// Returns the precisions to choose from; empty on the CPU, which offers no choice.
     pub fn precision_rows(&self) -> Vec<DeviceRow> {
-        if !self.computes_elsewhere() {
+        if !self.uses_gpu() {
             return Vec::new();
         }
         let row = |precision: Precision| DeviceRow {
@@ -68,9 +63,9 @@ impl AppState {
         Precision::ALL.map(row).into()
     }
 
-    /// As what keys and values can be kept on the processor; nothing where models are to compute elsewhere.
+    /// Returns the KV cache types to choose from; empty on a GPU, which offers no choice.
     pub fn cache_rows(&self) -> Vec<DeviceRow> {
-        if self.models.devices.is_none() || self.computes_elsewhere() {
+        if self.models.devices.is_none() || self.uses_gpu() {
             return Vec::new();
         }
         let compute = self.models.compute;
@@ -78,12 +73,12 @@ impl AppState {
             name: cache.name().to_owned(),
             hint: cache.hint(),
             chosen: cache == compute.cache,
-            command: choosing(ComputeChoice { cache, ..compute }),
+            command: choose(ComputeChoice { cache, ..compute }),
         };
         CacheType::ALL.map(row).into()
     }
 
-    /// What is to be said about the devices: what is missing, or what there is to know.
+    /// Returns a sentence about the devices; may be empty.
     pub fn device_words(&self) -> String {
         if let Some(missing) = &self.models.device_missing {
             return missing.clone();
@@ -91,34 +86,34 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_knows_accelerators => {
-                "This build runs on the processor only; see the README.".to_owned()
+                "This build has no GPU support; see the README".to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
-                "This build knows a GPU, but none answers.".to_owned()
+                "Built with GPU support, but no GPU was found".to_owned()
             }
-            Some(_) if !self.computes_elsewhere() => {
-                "Computes in f32; products with quantised weights round their inputs to 8 bits."
+            Some(_) if !self.uses_gpu() => {
+                "Computes in f32; products with quantized weights round activations to 8 bits"
                     .to_owned()
             }
-            Some(_) => "Counts for the next model that is opened.".to_owned(),
+            Some(_) => "Applies to the next model you open".to_owned(),
         }
     }
 
-    /// How many threads can be chosen, once that is known.
+    /// Returns the thread count, once the devices are known.
     pub fn thread_choice(&self) -> Option<ThreadChoice> {
         let threads = self.models.devices.as_ref()?.cpu_threads;
         let wanted = self.models.compute.n_threads;
         Some(ThreadChoice {
             n_threads: threads.granted(wanted),
             n_max: threads.n_max,
-            is_usual: wanted.is_none(),
+            is_default: wanted.is_none(),
         })
     }
 
-    /// What lets the next model compute with so many threads; with the usual number where none is given.
+    /// Returns the command that sets the thread count; `None` restores the default.
     pub fn with_threads(&self, n_threads: Option<NonZeroUsize>) -> Command {
         let compute = self.models.compute;
-        choosing(ComputeChoice {
+        choose(ComputeChoice {
             n_threads,
             ..compute
         })
@@ -126,7 +121,7 @@ impl AppState {
 
     fn with_precision(&self, precision: Precision) -> Command {
         let compute = self.models.compute;
-        choosing(ComputeChoice {
+        choose(ComputeChoice {
             precision,
             ..compute
         })
@@ -134,18 +129,19 @@ impl AppState {
 
     fn with_device(&self, device: DeviceChoice) -> Command {
         let compute = self.models.compute;
-        choosing(ComputeChoice { device, ..compute })
+        choose(ComputeChoice { device, ..compute })
     }
 
     pub(in crate::state) fn compute_with(&mut self, choice: ComputeChoice) -> Vec<Effect> {
-        // The engine looks for the device again, and says so if it is still not to be had.
+        // The engine looks for the device again, and reports if it is still missing.
         self.models.device_missing = None;
         self.models.compute = choice;
         vec![Effect::Send(Request::ComputeWith(choice))]
     }
 
-    /// Whether the next model gets memory that is not the machine's; graphics processors of Apple share it.
-    pub(in crate::state) fn has_memory_elsewhere(&self) -> bool {
+    /// Returns whether the next model is loaded into dedicated GPU memory. Apple GPUs share the
+    /// machine's memory.
+    pub(in crate::state) fn uses_gpu_memory(&self) -> bool {
         let is_cuda = |choice: &DeviceChoice| matches!(choice, DeviceChoice::Cuda(_));
         let devices = self.models.devices.as_ref();
         match self.models.compute.device {
@@ -156,8 +152,8 @@ impl AppState {
         }
     }
 
-    /// Whether the next model computes on something else than the processor.
-    pub(in crate::state) fn computes_elsewhere(&self) -> bool {
+    /// Returns whether the next model computes on a GPU.
+    pub(in crate::state) fn uses_gpu(&self) -> bool {
         let has_accelerator = self
             .models
             .devices
@@ -170,20 +166,19 @@ impl AppState {
         }
     }
 
-    /// Tells a new engine how to compute, where it would not compute so anyway.
+    /// Returns the request that tells a new engine how to compute, unless the default applies.
     pub(in crate::state) fn compute_request(&self) -> Option<Effect> {
         let choice = self.models.compute;
-        let is_usual = choice == ComputeChoice::default();
-        (!is_usual).then_some(Effect::Send(Request::ComputeWith(choice)))
+        let is_default = choice == ComputeChoice::default();
+        (!is_default).then_some(Effect::Send(Request::ComputeWith(choice)))
     }
 
     pub(in crate::state) fn on_device_missing(&mut self, name: &str, reason: &str) {
-        let words = format!("{name} is not to be had, so models run on the processor: {reason}");
-        self.models.device_missing = Some(words);
+        let sentence = format!("{name} is not available, so models run on the CPU: {reason}");
+        self.models.device_missing = Some(sentence);
     }
 }
 
-/// What lets the next model compute like this.
-const fn choosing(choice: ComputeChoice) -> Command {
+const fn choose(choice: ComputeChoice) -> Command {
     Command::Models(ModelsCommand::ComputeWith(choice))
 }

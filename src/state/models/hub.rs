@@ -1,4 +1,4 @@
-//! Models from the Hugging Face Hub: what was searched for, what is offered, what is on its way.
+//! The Hugging Face Hub: the search, the list of results and the downloads.
 
 use std::path::PathBuf;
 
@@ -7,34 +7,34 @@ use crate::worker::{
     CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, KeptDownload, Repository, Wanted,
 };
 
-/// The most repositories that a search shows.
-const N_FOUND: usize = 30;
+/// The maximum number of search results.
+const MAX_RESULTS: usize = 30;
 
-/// Addresses of models begin so.
-const ADDRESSES: [&str; 4] = [
+/// The prefixes of a model's URL.
+const URL_PREFIXES: [&str; 4] = [
     "https://huggingface.co/",
     "http://huggingface.co/",
     "huggingface.co/",
     "hf.co/",
 ];
 
-/// The parts of the dialog.
+/// The tabs of the models dialog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ModelsTab {
-    /// A few small models to begin with.
+    /// A few small models to start with.
     Recommended,
-    /// What can be opened at once.
+    /// Models that can be opened without a download.
     #[default]
     OnThisComputer,
-    /// What a search has found.
+    /// Search results from the Hub.
     HuggingFace,
 }
 
 impl ModelsTab {
-    /// All, from left to right.
+    /// All tabs, from left to right.
     pub const ALL: [Self; 3] = [Self::Recommended, Self::OnThisComputer, Self::HuggingFace];
 
-    /// The words on the tab.
+    /// Returns the label on the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Recommended => "Recommended",
@@ -44,86 +44,79 @@ impl ModelsTab {
     }
 }
 
-/// What is known of the Hub.
+/// The state of the models dialog's tabs, and of all downloads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HubState {
-    /// The part of the dialog that is shown.
     pub tab: ModelsTab,
-    /// What is typed into the search box.
+    /// The text in the search box.
     pub query: String,
-    /// What became of it.
     pub(in crate::state) search: Search,
-    /// The repository whose files are shown, and what is known of them.
-    pub(in crate::state) unfolded: Option<(String, Listing)>,
-    /// What is on its way, or was.
+    /// The expanded repository and its files; at most one is expanded.
+    pub(in crate::state) expanded: Option<(String, Listing)>,
+    /// The downloads of this session, finished ones included.
     pub(in crate::state) downloads: Vec<Download>,
     /// The models in the cache folder.
     pub(in crate::state) cached: Vec<CachedModel>,
-    /// The downloads that were not finished, as the cache folder was seen last.
+    /// The unfinished downloads in the cache folder, as of the last listing.
     pub(in crate::state) kept: Vec<KeptDownload>,
 }
 
-/// A search.
+/// The state of the search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) enum Search {
-    /// Nothing was asked yet.
     #[default]
     Idle,
-    /// The Hub was asked.
-    Asked(String),
-    /// It has answered.
+    /// Waiting for the answer to this query.
+    Pending(String),
     Found(Vec<Repository>),
-    /// It has not.
+    /// Failed, with the error message.
     Failed(String),
 }
 
 /// The files of a repository.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) enum Listing {
-    /// The Hub was asked.
-    Asked,
-    /// It has answered.
+    /// Waiting for the answer.
+    Pending,
     Found(Repository),
-    /// It has not.
+    /// Failed, with the error message.
     Failed(String),
 }
 
-/// A download.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Download {
     pub wanted: Wanted,
     pub stage: DownloadStage,
 }
 
-/// How far a download has come.
+/// The progress of a download.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) enum DownloadStage {
-    /// It waits for those before it.
+    /// Queued behind another download.
     Waiting,
-    /// It is under way.
-    Going(DownloadProgress),
-    /// It was stopped, and so many bytes are kept.
+    Running(DownloadProgress),
+    /// Paused, with this many bytes kept.
     Paused(u64),
-    /// It failed for this reason, and so many bytes are kept.
+    /// Failed, with the error message and the number of bytes kept.
     Failed(String, u64),
-    /// It is here.
+    /// Finished; the model is at this path.
     Done(PathBuf),
 }
 
-/// What is asked of the Hub's part of the dialog.
+/// A user action in the Hub's part of the dialog, or a report of the download threads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HubCommand {
-    /// Look for what is typed.
+    /// Search for the text in the search box.
     Search,
-    /// Show the files of this repository, or fold them away.
-    Unfold(String),
-    /// Bring this, or go on with it.
+    /// Expand this repository, or collapse it if it is expanded.
+    ToggleFiles(String),
+    /// Start or resume this download.
     Download(Wanted),
-    /// Stop it, and keep what has come.
+    /// Pause this download and keep its partial files.
     Pause(Wanted),
-    /// Stop it, and keep nothing.
+    /// Cancel this download and delete its partial files.
     Cancel(Wanted),
-    /// What the Hub's threads report.
+    /// A report of the download threads.
     Event(DownloadEvent),
 }
 
@@ -131,7 +124,7 @@ impl AppState {
     pub(in crate::state) fn apply_to_hub(&mut self, command: HubCommand) -> Vec<Effect> {
         match command {
             HubCommand::Search => self.search_hub(),
-            HubCommand::Unfold(repository) => self.unfold(repository),
+            HubCommand::ToggleFiles(repository) => self.toggle_repository(repository),
             HubCommand::Download(wanted) => {
                 self.set_download(&wanted, DownloadStage::Waiting);
                 vec![Effect::Hub(DownloadRequest::Download(wanted))]
@@ -148,26 +141,22 @@ impl AppState {
             return Vec::new();
         }
         self.hub.tab = ModelsTab::HuggingFace;
-        self.hub.unfolded = None;
+        self.hub.expanded = None;
         if let Some(repository) = repository_in(&query) {
             self.hub.search = Search::Idle;
-            return self.unfold(repository);
+            return self.toggle_repository(repository);
         }
-        self.hub.search = Search::Asked(query.clone());
-        let n_max = N_FOUND;
+        self.hub.search = Search::Pending(query.clone());
+        let n_max = MAX_RESULTS;
         vec![Effect::Hub(DownloadRequest::Search { query, n_max })]
     }
 
-    fn unfold(&mut self, repository: String) -> Vec<Effect> {
-        if self
-            .hub
-            .unfolded
-            .take()
-            .is_some_and(|(name, _)| name == repository)
-        {
+    fn toggle_repository(&mut self, repository: String) -> Vec<Effect> {
+        let expanded = self.hub.expanded.take();
+        if expanded.is_some_and(|(name, _)| name == repository) {
             return Vec::new();
         }
-        self.hub.unfolded = Some((repository.clone(), Listing::Asked));
+        self.hub.expanded = Some((repository.clone(), Listing::Pending));
         vec![Effect::Hub(DownloadRequest::Files { repository })]
     }
 
@@ -177,7 +166,7 @@ impl AppState {
                 query,
                 repositories,
             } => {
-                if self.hub.search == Search::Asked(query) {
+                if self.hub.search == Search::Pending(query) {
                     self.hub.search = match repositories {
                         Ok(repositories) => Search::Found(repositories),
                         Err(reason) => Search::Failed(capital(&reason)),
@@ -185,7 +174,7 @@ impl AppState {
                 }
             }
             DownloadEvent::FilesListed { repository, found } => {
-                if let Some((name, listing)) = &mut self.hub.unfolded
+                if let Some((name, listing)) = &mut self.hub.expanded
                     && *name == repository
                 {
                     *listing = match found {
@@ -196,19 +185,19 @@ impl AppState {
             }
             DownloadEvent::CachedListed { models, kept } => {
                 if let Ok(models) = &models {
-                    // What was brought may have been taken away since.
-                    let is_here = |path: &PathBuf| models.iter().any(|model| model.path == *path);
+                    // A downloaded model may have been deleted since.
+                    let exists = |path: &PathBuf| models.iter().any(|model| model.path == *path);
                     self.hub.downloads.retain(|download| match &download.stage {
-                        DownloadStage::Done(path) => is_here(path),
+                        DownloadStage::Done(path) => exists(path),
                         _ => true,
                     });
                 }
-                // Without a cache folder there is nothing in it.
+                // An error means that there is no cache folder, so nothing is cached.
                 self.hub.cached = models.unwrap_or_default();
                 self.hub.kept = kept;
             }
             DownloadEvent::Progress { wanted, progress } => {
-                self.set_download(&wanted, DownloadStage::Going(progress));
+                self.set_download(&wanted, DownloadStage::Running(progress));
             }
             DownloadEvent::Done { wanted, path } => {
                 self.set_download(&wanted, DownloadStage::Done(path));
@@ -252,7 +241,7 @@ impl AppState {
         }
     }
 
-    /// The row says so; a notice says it where the row is not on the screen.
+    /// Shows the failure in the download's row, and in a notice if the dialog is closed.
     fn fail_download(&mut self, wanted: &Wanted, reason: &str, n_bytes_kept: u64) {
         let reason = capital(reason);
         let stage = DownloadStage::Failed(reason.clone(), n_bytes_kept);
@@ -268,28 +257,29 @@ impl AppState {
         for download in &mut self.hub.downloads {
             let n_bytes_kept = match &download.stage {
                 DownloadStage::Waiting => 0,
-                DownloadStage::Going(progress) => progress.n_bytes,
+                DownloadStage::Running(progress) => progress.n_bytes,
                 _ => continue,
             };
             let reason = "The download stopped unexpectedly".to_owned();
             download.stage = DownloadStage::Failed(reason, n_bytes_kept);
         }
         self.hub.search = Search::Idle;
-        self.hub.unfolded = None;
-        let body = format!("What has come is kept. It said: {message}");
-        self.notify(Notice::error("Downloading stopped unexpectedly", body));
+        self.hub.expanded = None;
+        let body = format!("Partial files are kept. The error was: {message}");
+        self.notify(Notice::error("The downloads stopped unexpectedly", body));
     }
 }
 
-/// The repository that an address or a whole name stands for.
+/// Returns the repository that a query names, by its URL or as OWNER/NAME.
 fn repository_in(query: &str) -> Option<String> {
-    let address = ADDRESSES.iter().find_map(|start| query.strip_prefix(start));
-    let mut parts = address.unwrap_or(query).trim_matches('/').split('/');
+    let mut prefixes = URL_PREFIXES.iter();
+    let url_path = prefixes.find_map(|prefix| query.strip_prefix(prefix));
+    let mut parts = url_path.unwrap_or(query).trim_matches('/').split('/');
     let (owner, name) = (parts.next()?, parts.next()?);
     let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
-    // After the name an address may go on: /tree/main, /blob/main/FILE.
-    let whole = address.is_some() || parts.next().is_none();
-    (is_name(owner) && is_name(name) && whole).then(|| format!("{owner}/{name}"))
+    // A URL may continue after the name: /tree/main, /blob/main/FILE.
+    let ends_here = url_path.is_some() || parts.next().is_none();
+    (is_name(owner) && is_name(name) && ends_here).then(|| format!("{owner}/{name}"))
 }
 
 #[cfg(test)]
@@ -297,7 +287,7 @@ mod tests {
     use super::repository_in;
 
     #[test]
-    fn an_address_or_a_whole_name_is_a_repository_and_words_are_not() {
+    fn a_url_or_a_full_name_is_a_repository_and_other_words_are_not() {
         let name = "Qwen/Qwen3-0.6B-GGUF";
         for query in [
             name,

@@ -1,77 +1,65 @@
-//! The Hub's models as they are listed: words, and what can be done with each.
+//! The rows of the Hub's models: their text and the actions they offer.
 
 use super::hub::{DownloadStage, Listing, Search};
 use crate::generation::ByteSize;
 use crate::state::{AppState, Command, HubCommand, ModelsCommand};
 use crate::worker::{DownloadProgress, ModelFiles, RECOMMENDED, Repository, Stage, Wanted};
 
-/// One model of the Hub.
+/// A row in the list: a repository, or a model on the Hub.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HubRow {
-    /// What it is called.
     pub name: String,
-    /// How many weights it has, where that is known.
+    /// The number of parameters, if known.
     pub n_params: Option<u64>,
-    /// How often it was downloaded in the last month, where that is known.
+    /// The downloads of the last month, if known.
     pub n_downloads: Option<u64>,
-    /// What else is known of it.
+    /// Everything else known about it: license, quantization, size.
     pub facts: String,
-    /// Whether it is a file of the repository above it.
+    /// Whether this is a file of the repository above it.
     pub indented: bool,
-    /// What becomes of it.
     pub status: HubRowStatus,
 }
 
-/// What becomes of a model of the Hub.
+/// The status of a row, with the actions it offers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HubRowStatus {
-    /// It can be brought.
-    Offered {
-        /// Its size, where that is known.
+    /// The model can be downloaded.
+    Available {
+        /// Empty if unknown.
         size: String,
-        /// What brings it.
-        get: Command,
+        download: Command,
     },
-    /// It has files to choose from.
+    /// A repository with files to choose from.
     Repository {
-        /// Whether they are shown.
-        unfolded: bool,
-        /// What shows them or folds them away.
-        unfold: Command,
+        expanded: bool,
+        /// Expands or collapses it.
+        toggle: Command,
     },
-    /// It is on its way.
-    Going {
-        /// The part that is here, between 0 and 1.
+    Downloading {
+        /// Between 0 and 1.
         fraction: f32,
-        /// How much is here, and how fast it comes.
+        /// Bytes received and the speed.
         words: String,
-        /// How long it will take.
+        /// The remaining time; empty if unknown.
         left: String,
-        /// What stops it, and keeps what has come.
         pause: Command,
-        /// What stops it, and keeps nothing.
         cancel: Command,
     },
-    /// It stopped on its way.
-    Halted {
-        /// Why, and how much is kept.
+    /// The download was paused or failed.
+    Interrupted {
+        /// Why, and how many bytes are kept.
         words: String,
-        /// Whether something went wrong.
+        /// Whether it failed rather than being paused.
         failed: bool,
-        /// What goes on with it.
         resume: Command,
-        /// What throws away what is kept.
         discard: Command,
     },
-    /// It is on this computer.
-    Here {
-        /// What opens it.
-        open: Command,
-    },
+    /// The model is on this computer.
+    Downloaded { open: Command },
 }
 
 impl AppState {
-    /// A few small models to begin with.
+    /// Returns the rows of a few small models to start with.
     pub fn recommended_rows(&self) -> Vec<HubRow> {
         let rows = RECOMMENDED.iter().map(|model| {
             let wanted = Wanted {
@@ -91,8 +79,7 @@ impl AppState {
         rows.collect()
     }
 
-    /// The downloads that were not finished and have no row of their own elsewhere, and those of them
-    /// that go on.
+    /// Returns the rows of the unfinished downloads that have no row elsewhere.
     pub fn kept_rows(&self) -> Vec<HubRow> {
         let kept = self.hub.kept.iter();
         let mut rows: Vec<HubRow> = kept
@@ -109,7 +96,7 @@ impl AppState {
                     file: None,
                 };
                 let words = format!("Paused. {}.", kept_words(kept.n_bytes));
-                unfinished_row(&wanted, halted(&wanted, words, false))
+                unfinished_row(&wanted, interrupted(&wanted, words, false))
             })
             .collect();
         for download in &self.hub.downloads {
@@ -125,21 +112,21 @@ impl AppState {
         rows
     }
 
-    /// Whether it is recommended, or a file of the repository that is unfolded.
+    /// Returns whether the download is a recommended model, or a file of the expanded repository.
     fn has_row(&self, wanted: &Wanted) -> bool {
-        let is_it = |repository: &str, file: &str| {
+        let is_wanted = |repository: &str, file: &str| {
             (wanted.repository == repository) && wanted.file.as_deref() == Some(file)
         };
         let mut recommended = RECOMMENDED.iter();
-        recommended.any(|model| is_it(model.repository, model.file))
+        recommended.any(|model| is_wanted(model.repository, model.file))
             || matches!(
-                &self.hub.unfolded,
+                &self.hub.expanded,
                 Some((repository, Listing::Found(found)))
-                    if found.models.iter().any(|model| is_it(repository, model.name()))
+                    if found.models.iter().any(|model| is_wanted(repository, model.name()))
             )
     }
 
-    /// What a search has found, with the files of the repository that is unfolded.
+    /// Returns the rows of the search results, with the files of the expanded repository.
     pub fn found_rows(&self) -> Vec<HubRow> {
         let mut rows = Vec::new();
         let found = match &self.hub.search {
@@ -150,8 +137,8 @@ impl AppState {
             rows.push(self.repository_row(&repository.name, Some(repository)));
             rows.extend(self.file_rows(&repository.name));
         }
-        // What was asked for by its address stands alone.
-        if let Some((name, _)) = &self.hub.unfolded
+        // A repository that was opened by its URL has no search result above it.
+        if let Some((name, _)) = &self.hub.expanded
             && !found.iter().any(|repository| repository.name == *name)
         {
             rows.push(self.repository_row(name, None));
@@ -160,20 +147,22 @@ impl AppState {
         rows
     }
 
-    /// What there is to say about the search, and whether something went wrong.
+    /// Returns the sentence about the search, and whether it is an error.
     pub fn search_words(&self) -> (String, bool) {
-        let listing = self.hub.unfolded.as_ref().map(|(_, listing)| listing);
+        let listing = self.hub.expanded.as_ref().map(|(_, listing)| listing);
         match (&self.hub.search, listing) {
             (_, Some(Listing::Failed(reason))) | (Search::Failed(reason), _) => {
                 (reason.clone(), true)
             }
-            (_, Some(Listing::Asked)) => ("Asking which files there are".to_owned(), false),
-            (Search::Asked(query), _) => (format!("Searching for ‘{query}’"), false),
-            (Search::Found(found), _) if found.is_empty() => {
-                ("Nothing was found that Quartet can open.".to_owned(), false)
-            }
+            (_, Some(Listing::Pending)) => ("Listing files".to_owned(), false),
+            (Search::Pending(query), _) => (format!("Searching for ‘{query}’"), false),
+            (Search::Found(found), _) if found.is_empty() => (
+                "No models that Quartet can open were found".to_owned(),
+                false,
+            ),
             (Search::Idle, None) => {
-                let words = "Type a name above and press Enter. Nothing is asked before that.";
+                let words =
+                    "Type a name above and press Enter. Quartet stays offline until you do.";
                 (words.to_owned(), false)
             }
             _ => (String::new(), false),
@@ -181,9 +170,9 @@ impl AppState {
     }
 
     fn repository_row(&self, name: &str, known: Option<&Repository>) -> HubRow {
-        let unfolded = self.hub.unfolded.as_ref();
-        let unfolded = unfolded.filter(|(unfolded, _)| unfolded == name);
-        let listed = match unfolded {
+        let expanded = self.hub.expanded.as_ref();
+        let expanded = expanded.filter(|(expanded, _)| expanded == name);
+        let listed = match expanded {
             Some((_, Listing::Found(repository))) => Some(repository),
             _ => known,
         };
@@ -194,14 +183,14 @@ impl AppState {
             facts: listed.map_or_else(String::new, repository_facts),
             indented: false,
             status: HubRowStatus::Repository {
-                unfolded: unfolded.is_some(),
-                unfold: Command::Hub(HubCommand::Unfold(name.to_owned())),
+                expanded: expanded.is_some(),
+                toggle: Command::Hub(HubCommand::ToggleFiles(name.to_owned())),
             },
         }
     }
 
     fn file_rows(&self, repository: &str) -> Vec<HubRow> {
-        let Some((name, Listing::Found(found))) = &self.hub.unfolded else {
+        let Some((name, Listing::Found(found))) = &self.hub.expanded else {
             return Vec::new();
         };
         if name != repository {
@@ -233,14 +222,14 @@ impl AppState {
         let mut downloads = self.hub.downloads.iter();
         let stage = downloads.find(|download| download.wanted == *wanted);
         match stage.map(|download| &download.stage) {
-            Some(DownloadStage::Waiting) => HubRowStatus::Going {
+            Some(DownloadStage::Waiting) => HubRowStatus::Downloading {
                 fraction: 0.0,
-                words: "Waiting for the download before it".to_owned(),
+                words: "Waiting for another download".to_owned(),
                 left: String::new(),
                 pause: command(HubCommand::Pause),
                 cancel: command(HubCommand::Cancel),
             },
-            Some(DownloadStage::Going(progress)) => HubRowStatus::Going {
+            Some(DownloadStage::Running(progress)) => HubRowStatus::Downloading {
                 fraction: fraction(progress),
                 words: progress_words(progress),
                 left: left_words(progress),
@@ -248,26 +237,26 @@ impl AppState {
                 cancel: command(HubCommand::Cancel),
             },
             Some(DownloadStage::Paused(n_kept)) => {
-                halted(wanted, format!("Paused. {}.", kept_words(*n_kept)), false)
+                interrupted(wanted, format!("Paused. {}.", kept_words(*n_kept)), false)
             }
             Some(DownloadStage::Failed(reason, n_kept)) => {
-                halted(wanted, format!("{reason}. {}.", kept_words(*n_kept)), true)
+                interrupted(wanted, format!("{reason}. {}.", kept_words(*n_kept)), true)
             }
-            Some(DownloadStage::Done(path)) => HubRowStatus::Here {
+            Some(DownloadStage::Done(path)) => HubRowStatus::Downloaded {
                 open: Command::Models(ModelsCommand::Open(path.clone())),
             },
-            None => match self.cached(wanted) {
-                Some(open) => HubRowStatus::Here { open },
-                None => HubRowStatus::Offered {
+            None => match self.open_cached(wanted) {
+                Some(open) => HubRowStatus::Downloaded { open },
+                None => HubRowStatus::Available {
                     size,
-                    get: command(HubCommand::Download),
+                    download: command(HubCommand::Download),
                 },
             },
         }
     }
 
-    /// What opens a model that is in the cache folder already.
-    fn cached(&self, wanted: &Wanted) -> Option<Command> {
+    /// Returns the command that opens this model from the cache folder, if it is there.
+    fn open_cached(&self, wanted: &Wanted) -> Option<Command> {
         let mut cached = self.hub.cached.iter();
         let model = cached.find(|cached| {
             let name = cached.model.name();
@@ -277,8 +266,8 @@ impl AppState {
     }
 }
 
-fn halted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
-    HubRowStatus::Halted {
+fn interrupted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
+    HubRowStatus::Interrupted {
         words,
         failed,
         resume: Command::Hub(HubCommand::Download(wanted.clone())),
@@ -286,14 +275,15 @@ fn halted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
     }
 }
 
-/// A download that has no row elsewhere. Of one that was begun earlier only the repository is known.
+/// Returns the row of a download that has no row elsewhere. For one from an earlier session, only
+/// the repository is known.
 fn unfinished_row(wanted: &Wanted, status: HubRowStatus) -> HubRow {
-    let begun_earlier = || "Begun earlier".to_owned();
+    let from_earlier = || "Started in an earlier session".to_owned();
     HubRow {
         name: wanted.repository.clone(),
         n_params: None,
         n_downloads: None,
-        facts: wanted.file.clone().unwrap_or_else(begun_earlier),
+        facts: wanted.file.clone().unwrap_or_else(from_earlier),
         indented: false,
         status,
     }
@@ -302,7 +292,7 @@ fn unfinished_row(wanted: &Wanted, status: HubRowStatus) -> HubRow {
 fn repository_facts(repository: &Repository) -> String {
     let mut facts: Vec<String> = repository.license.clone().into_iter().collect();
     if repository.is_gated {
-        facts.push("asks for consent on the Hub".to_owned());
+        facts.push("gated: accept its terms on the Hub first".to_owned());
     }
     let mut kinds: Vec<&str> = repository.models.iter().map(ModelFiles::kind).collect();
     kinds.dedup();
@@ -312,9 +302,9 @@ fn repository_facts(repository: &Repository) -> String {
 
 fn file_words(model: &ModelFiles) -> String {
     match model.file() {
-        Some(file) if model.paths.len() > 1 => format!("{file} and its parts"),
+        Some(file) if model.paths.len() > 1 => format!("{file} and its other parts"),
         Some(file) => file.to_owned(),
-        None => "The whole folder, safetensors".to_owned(),
+        None => "Whole repository (safetensors)".to_owned(),
     }
 }
 
@@ -324,17 +314,17 @@ fn fraction(progress: &DownloadProgress) -> f32 {
 
 #[expect(clippy::cast_sign_loss, reason = "a speed is never negative")]
 fn progress_words(progress: &DownloadProgress) -> String {
-    let here = || ByteSize(progress.n_bytes).of(ByteSize(progress.n_bytes_total));
+    let received = || ByteSize(progress.n_bytes).of(ByteSize(progress.n_bytes_total));
     match &progress.stage {
-        Stage::Asking => "Asking the Hub".to_owned(),
+        Stage::Asking => "Contacting the Hub".to_owned(),
         Stage::Receiving => match progress.bytes_per_second {
-            Some(speed) => format!("{}  {}/s", here(), ByteSize(speed as u64)),
-            None => here(),
+            Some(speed) => format!("{}  {}/s", received(), ByteSize(speed as u64)),
+            None => received(),
         },
         Stage::Waiting { reason, seconds } => {
-            format!("{reason}; tried again in {seconds} s")
+            format!("{reason}; retrying in {seconds} s")
         }
-        Stage::Verifying => "Checking that the file is whole and right".to_owned(),
+        Stage::Verifying => "Verifying the file".to_owned(),
     }
 }
 
@@ -351,7 +341,7 @@ fn left_words(progress: &DownloadProgress) -> String {
 
 fn kept_words(n_bytes: u64) -> String {
     match n_bytes {
-        0 => "Nothing is kept yet".to_owned(),
-        n => format!("{} are kept; it goes on from there", ByteSize(n)),
+        0 => "Nothing was downloaded yet".to_owned(),
+        n => format!("{} downloaded; it resumes from there", ByteSize(n)),
     }
 }

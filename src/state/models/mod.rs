@@ -1,5 +1,5 @@
-//! Which models can be opened on this computer: the one inside the program, those of before, and the
-//! one that is on its way or could not be opened.
+//! The models on this computer: the built-in one, recent ones, and the one that is being opened or
+//! failed to open.
 
 pub(super) mod compute;
 pub(super) mod hub;
@@ -21,86 +21,80 @@ pub use self::compute::{DeviceRow, ThreadChoice};
 pub use self::hub::{HubCommand, HubState, ModelsTab};
 pub use self::hub_rows::{HubRow, HubRowStatus};
 pub use self::open::ModelsCommand;
-pub(crate) use self::open::now_secs;
+pub(crate) use self::open::unix_time_secs;
 pub use self::status::{ModelStatus, ReadyModel};
 
-/// So many models are remembered.
+/// The maximum number of recent models.
 pub const MAX_RECENT: usize = 12;
 
-/// A model that was open before.
+/// A model that was opened before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentModel {
-    /// Its file or folder.
+    /// The model file or folder.
     pub path: PathBuf,
-    /// What it is called.
     pub name: String,
-    /// How many weights it has.
     pub n_params: u64,
-    /// How most of them are stored: `Q4_K`.
+    /// The type of most weights: `Q4_K`.
     pub quantization: String,
-    /// When it was opened last, in seconds since 1970.
+    /// The Unix time in seconds at which it was last opened.
     pub opened_at: u64,
 }
 
-/// What is known of the models that can be opened.
+/// The models on this computer, and how models compute.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Models {
-    /// Whether the dialog is open.
     pub dialog_open: bool,
-    /// The models of before, the newest first.
+    /// The models opened before, most recent first.
     pub recent: Vec<RecentModel>,
-    /// Their sizes in bytes, as far as they were looked at, or why they can't be opened any more.
-    pub(in crate::state) seen: BTreeMap<PathBuf, Result<u64, String>>,
-    /// The one inside the program, once it was loaded.
+    /// The sizes of the models in bytes, or why they can't be opened any more, if checked.
+    pub(in crate::state) checked: BTreeMap<PathBuf, Result<u64, String>>,
+    /// The built-in model, once it has been loaded.
     pub(in crate::state) embedded: Option<Arc<ModelInfo>>,
-    /// What could not be opened last, and why.
+    /// The model that failed to open last, and why.
     pub(in crate::state) refusal: Option<(ModelSource, String)>,
-    /// The one that is looked at before it is loaded.
+    /// The model that is inspected before it is loaded.
     pub(in crate::state) opening: Option<Opening>,
-    /// How models are to compute.
+    /// The user's choice of how models compute.
     pub compute: ComputeChoice,
-    /// How they can, once that is known.
+    /// The available choices, once known.
     pub(in crate::state) devices: Option<Devices>,
-    /// Why the next model computes elsewhere, as a sentence.
+    /// Why the chosen device can't be used, as a sentence.
     pub(in crate::state) device_missing: Option<String>,
 }
 
-/// A model that is looked at before it is loaded.
+/// A model that is inspected before it is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Opening {
-    /// Where it is.
     pub path: PathBuf,
-    /// What speaks against loading it, once that is known.
+    /// The warning that the user must confirm; `None` while the files are inspected.
     pub warning: Option<String>,
 }
 
-/// What becomes of a model in the list.
+/// The status of a model in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelRowStatus {
-    /// It can be opened.
+    /// The model can be opened.
     Closed,
-    /// Its files are looked at.
-    Inspected,
-    /// It may be too large.
-    Doubtful {
-        /// Why, as a sentence.
+    /// Its files are being inspected.
+    Inspecting,
+    /// The user must confirm a warning before it is loaded.
+    NeedsConfirmation {
+        /// A sentence.
         warning: String,
     },
-    /// It is being loaded.
     Loading {
-        /// The part that is done, between 0 and 1.
+        /// Between 0 and 1.
         fraction: f32,
     },
-    /// It writes.
     InUse,
-    /// It could not be opened.
+    /// The model could not be opened.
     Refused {
-        /// Why, as a sentence.
+        /// A sentence.
         reason: String,
     },
-    /// It is not there any more.
-    Gone {
-        /// Why, as a sentence.
+    /// Its files no longer exist.
+    Missing {
+        /// A sentence.
         reason: String,
     },
 }
@@ -108,28 +102,26 @@ pub enum ModelRowStatus {
 /// A model in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRow {
-    /// Its file or folder; nothing for the one inside the program.
+    /// The model file or folder; `None` for the built-in model.
     pub path: Option<PathBuf>,
-    /// What it is called.
     pub name: String,
-    /// How many weights it has, where that is known.
+    /// The number of parameters, if known.
     pub n_params: Option<u64>,
-    /// How most of them are stored; empty where that is not known.
+    /// The type of most weights; empty if unknown.
     pub quantization: String,
-    /// The size of its files in bytes, where that is known.
+    /// The total size of its files in bytes, if known.
     pub n_bytes: Option<u64>,
-    /// When it was opened last, in seconds since 1970, where that is known.
+    /// The Unix time in seconds at which it was last opened, if known.
     pub opened_at: Option<u64>,
-    /// What it can't do, as a sentence; none where that is not known, or nothing.
+    /// A sentence about what it can't do, if known.
     pub limits: Option<&'static str>,
-    /// What becomes of it.
     pub status: ModelRowStatus,
-    /// Why it can't be unloaded now, where it is in use.
-    pub held: Option<&'static str>,
+    /// Why it can't be unloaded now.
+    pub unload_blocked: Option<&'static str>,
 }
 
 impl Models {
-    /// The models of before, and nothing looked at yet.
+    /// Creates the list from the recent models; nothing has been checked yet.
     pub(in crate::state) fn new(mut recent: Vec<RecentModel>, compute: ComputeChoice) -> Self {
         recent.truncate(MAX_RECENT);
         Self {
@@ -139,7 +131,7 @@ impl Models {
         }
     }
 
-    /// Remembers that a model was opened.
+    /// Adds a model that was opened to the recent ones.
     pub(in crate::state) fn remember(
         &mut self,
         source: &ModelSource,
@@ -162,15 +154,17 @@ impl Models {
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// Forgets a model of before.
+    /// Removes a model from the recent ones.
     pub(in crate::state) fn forget(&mut self, path: &Path) {
         self.recent.retain(|recent| recent.path != path);
-        self.seen.remove(path);
-        let is_it = |source: &ModelSource| matches!(source, ModelSource::Path(of) if of == path);
-        self.refusal = self.refusal.take().filter(|(source, _)| !is_it(source));
+        self.checked.remove(path);
+        let is_forgotten =
+            |source: &ModelSource| matches!(source, ModelSource::Path(other) if other == path);
+        let refusal = self.refusal.take();
+        self.refusal = refusal.filter(|(source, _)| !is_forgotten(source));
     }
 
-    /// Whether this model has a row of its own already.
+    /// Returns whether this model is built in or recent.
     fn lists(&self, source: &ModelSource) -> bool {
         match source {
             ModelSource::Embedded => true,
@@ -180,18 +174,18 @@ impl Models {
 }
 
 impl AppState {
-    /// The models that can be opened on this computer, as they are listed.
+    /// Returns the rows of the models on this computer.
     pub fn model_rows(&self) -> Vec<ModelRow> {
         let mut sources = vec![ModelSource::Embedded];
-        let mut new = |source: Option<&ModelSource>| {
+        let mut add_if_new = |source: Option<&ModelSource>| {
             sources.extend(source.filter(|source| !self.models.lists(source)).cloned());
         };
         let opening = self.models.opening.as_ref();
         let opening = opening.map(|opening| ModelSource::Path(opening.path.clone()));
         let refused = self.models.refusal.as_ref().map(|(source, _)| source);
-        let coming = opening.as_ref().or(self.asked_sources.back());
-        new(coming);
-        new(refused.filter(|refused| Some(*refused) != coming));
+        let incoming = opening.as_ref().or(self.pending_sources.back());
+        add_if_new(incoming);
+        add_if_new(refused.filter(|refused| Some(*refused) != incoming));
         let recent = self.models.recent.iter().map(|recent| recent.path.clone());
         sources.extend(recent.map(ModelSource::Path));
         let cached = self.hub.cached.iter().map(|cached| cached.path.clone());
@@ -208,7 +202,7 @@ impl AppState {
     fn model_row(&self, source: &ModelSource) -> ModelRow {
         let status = self.model_row_status(source);
         let is_loading = matches!(self.model, ModelStatus::Loading { .. });
-        let held = is_loading.then_some("Another model is being loaded");
+        let unload_blocked = is_loading.then_some("Another model is loading");
         match source {
             ModelSource::Embedded => {
                 let info = self.models.embedded.as_ref();
@@ -220,17 +214,17 @@ impl AppState {
                     opened_at: None,
                     limits: self.limits(&status),
                     status,
-                    held,
+                    unload_blocked,
                     path: None,
                 }
             }
             ModelSource::Path(path) => {
-                let recent = self.models.recent.iter();
-                let recent = recent.clone().find(|recent| recent.path == *path);
-                let seen = self.models.seen.get(path);
-                let mut cached = self.hub.cached.iter();
-                let cached = cached.find(|cached| cached.path == *path);
-                // A folder in the cache is called by the number of its commit.
+                let mut all_recent = self.models.recent.iter();
+                let recent = all_recent.find(|recent| recent.path == *path);
+                let checked = self.models.checked.get(path);
+                let mut all_cached = self.hub.cached.iter();
+                let cached = all_cached.find(|cached| cached.path == *path);
+                // A folder in the cache is named after its commit.
                 let name = || match cached {
                     Some(cached) if cached.model.file().is_none() => cached.repository.clone(),
                     _ => file_name(path),
@@ -244,23 +238,23 @@ impl AppState {
                     n_params: recent.map(|recent| recent.n_params),
                     quantization: recent
                         .map_or_else(quantization, |recent| recent.quantization.clone()),
-                    n_bytes: seen
-                        .and_then(|seen| seen.as_ref().ok().copied())
+                    n_bytes: checked
+                        .and_then(|checked| checked.as_ref().ok().copied())
                         .or_else(|| cached.and_then(|cached| cached.model.n_bytes)),
                     opened_at: recent.map(|recent| recent.opened_at),
                     limits: self.limits(&status),
                     status,
-                    held,
+                    unload_blocked,
                     path: Some(path.clone()),
                 }
             }
         }
     }
 
-    /// What the model that writes can't do, where this row is its.
+    /// Returns what the model in use can't do, if the row is that model's.
     fn limits(&self, status: &ModelRowStatus) -> Option<&'static str> {
-        let writer = self.model.writer()?;
-        let limits = writer.info.implementation.limits();
+        let model = self.model.in_use()?;
+        let limits = model.info.implementation.limits();
         limits.filter(|_| *status == ModelRowStatus::InUse)
     }
 
@@ -269,19 +263,19 @@ impl AppState {
             && opening.path == *path
         {
             return match opening.warning.clone() {
-                None => ModelRowStatus::Inspected,
-                Some(warning) => ModelRowStatus::Doubtful { warning },
+                None => ModelRowStatus::Inspecting,
+                Some(warning) => ModelRowStatus::NeedsConfirmation { warning },
             };
         }
-        if let (ModelStatus::Loading { fraction, .. }, Some(coming)) =
-            (&self.model, self.asked_sources.back())
-            && coming == source
+        if let (ModelStatus::Loading { fraction, .. }, Some(incoming)) =
+            (&self.model, self.pending_sources.back())
+            && incoming == source
         {
             let fraction = *fraction;
             return ModelRowStatus::Loading { fraction };
         }
-        // The one before writes on if the one that comes is called off.
-        if self.model.writer().is_some() && self.model_source == *source {
+        // The previous model stays in use until its replacement has loaded.
+        if self.model.in_use().is_some() && self.model_source == *source {
             return ModelRowStatus::InUse;
         }
         if let Some((refused, reason)) = &self.models.refusal
@@ -290,12 +284,12 @@ impl AppState {
             let reason = reason.clone();
             return ModelRowStatus::Refused { reason };
         }
-        let seen = match source {
+        let checked = match source {
             ModelSource::Embedded => None,
-            ModelSource::Path(path) => self.models.seen.get(path),
+            ModelSource::Path(path) => self.models.checked.get(path),
         };
-        match seen {
-            Some(Err(reason)) => ModelRowStatus::Gone {
+        match checked {
+            Some(Err(reason)) => ModelRowStatus::Missing {
                 reason: reason.clone(),
             },
             Some(Ok(_)) | None => ModelRowStatus::Closed,
@@ -303,7 +297,7 @@ impl AppState {
     }
 }
 
-/// What a model is called before it has said so itself.
+/// Returns the name to show for a model whose metadata has not been read.
 fn file_name(path: &Path) -> String {
     let name = path.file_stem().or_else(|| path.file_name());
     name.map_or_else(

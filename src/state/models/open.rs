@@ -1,4 +1,4 @@
-//! Opening, replacing and letting go of models.
+//! Opening, replacing and unloading models.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,32 +12,30 @@ use crate::state::{
 };
 use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
 
-/// What is asked of the models.
+/// A user action on models, or the result of checking files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelsCommand {
-    /// Show which there are.
     ShowDialog,
-    /// Enough of that.
     CloseDialog,
-    /// Open this one, if there is memory for it.
+    /// Open this model, after confirmation if memory is short.
     Open(PathBuf),
-    /// Open it although memory is short.
-    OpenAllTheSame,
-    /// Leave the one that was to be opened.
-    LeaveOpening,
-    /// These were dropped onto the window.
+    /// Open the model despite the warning.
+    OpenAnyway,
+    /// Don't open the model that is being inspected or awaits confirmation.
+    CancelOpening,
+    /// Files or folders were dropped onto the window.
     Dropped(Vec<PathBuf>),
-    /// What was dropped is no model.
+    /// The dropped path is not a model, with the reason.
     DropRefused(String),
-    /// Leave the one that is being loaded.
+    /// Cancel the load in progress; the previous model stays.
     CancelLoading,
-    /// Let go of the one that is open.
+    /// Unload the current model.
     Unload,
-    /// Load models to compute like this from now on.
+    /// Choose how models compute, from the next load on.
     ComputeWith(ComputeChoice),
-    /// Take this one off the list.
+    /// Remove this model from the recent ones.
     Forget(PathBuf),
-    /// The sizes of these in bytes, or why they can't be opened.
+    /// The sizes of these models in bytes, or why they can't be opened.
     Seen(BTreeMap<PathBuf, Result<u64, String>>),
 }
 
@@ -48,23 +46,24 @@ impl AppState {
             ModelsCommand::CloseDialog => {
                 self.models.dialog_open = false;
                 self.models.refusal = None;
-                self.models.opening = self.models.opening.take().filter(|o| o.warning.is_none());
+                let opening = self.models.opening.take();
+                self.models.opening = opening.filter(|opening| opening.warning.is_none());
                 Vec::new()
             }
             ModelsCommand::Open(path) => self.open_model(path),
-            ModelsCommand::OpenAllTheSame => {
+            ModelsCommand::OpenAnyway => {
                 let opening = self.models.opening.take();
                 opening.map_or_else(Vec::new, |opening| {
                     self.load_model(ModelSource::Path(opening.path))
                 })
             }
-            ModelsCommand::LeaveOpening => {
+            ModelsCommand::CancelOpening => {
                 self.models.opening = None;
                 Vec::new()
             }
             ModelsCommand::Dropped(paths) => self.take_dropped(paths),
             ModelsCommand::DropRefused(reason) => {
-                self.notify(Notice::error("This was not opened", reason))
+                self.notify(Notice::error("The drop was not opened", reason))
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
@@ -73,8 +72,8 @@ impl AppState {
                 self.models.forget(&path);
                 Vec::new()
             }
-            ModelsCommand::Seen(seen) => {
-                self.models.seen.extend(seen);
+            ModelsCommand::Seen(checked) => {
+                self.models.checked.extend(checked);
                 Vec::new()
             }
         }
@@ -93,7 +92,7 @@ impl AppState {
         effects
     }
 
-    /// Asks which devices there are, unless that is known.
+    /// Returns the request for the list of devices, unless it is known.
     fn list_devices(&self) -> Option<Effect> {
         let is_unknown = self.models.devices.is_none();
         is_unknown.then_some(Effect::Send(Request::ListDevices))
@@ -107,12 +106,13 @@ impl AppState {
         }
     }
 
-    /// Asks first what it takes; a loading that is under way ends, since this one is wanted now.
+    /// Inspects a model before loading it. A load in progress is cancelled, since this model is
+    /// wanted now.
     fn open_model(&mut self, path: PathBuf) -> Vec<Effect> {
         if self.model == ModelStatus::Lost {
             return self.load_model(ModelSource::Path(path));
         }
-        // What becomes of it stands in its row there.
+        // Its row on that tab shows the progress.
         self.hub.tab = ModelsTab::OnThisComputer;
         self.models.refusal = None;
         self.models.opening = Some(Opening {
@@ -120,7 +120,7 @@ impl AppState {
             warning: None,
         });
         let mut effects = self.cancel_loading();
-        // Whether it needs the machine's memory depends on them.
+        // The devices decide whether the model uses the machine's memory.
         effects.extend(self.list_devices());
         effects.push(Effect::Send(Request::Inspect(path)));
         effects
@@ -133,12 +133,12 @@ impl AppState {
         n_free_bytes: u64,
     ) -> Vec<Effect> {
         let opening = self.models.opening.as_ref();
-        // Another one may be wanted by now, or none.
+        // The user may have chosen another model since, or cancelled.
         if opening.is_none_or(|opening| opening.path != path || opening.warning.is_some()) {
             return Vec::new();
         }
         self.models.opening = None;
-        match found.map(|outline| self.shortage(&outline, n_free_bytes)) {
+        match found.map(|outline| self.memory_warning(&outline, n_free_bytes)) {
             Err(error) => {
                 self.refuse_model(Some(ModelSource::Path(path)), error);
                 Vec::new()
@@ -156,10 +156,10 @@ impl AppState {
         }
     }
 
-    /// The warning that a model with all panes needs more memory than is free; none where it fits, or
-    /// where a graphics processor has memory of its own.
-    fn shortage(&self, outline: &ModelOutline, n_free_bytes: u64) -> Option<String> {
-        if self.has_memory_elsewhere() {
+    /// Returns the warning that a model with all panes needs more memory than is free, or `None` if
+    /// it fits or is loaded into GPU memory.
+    fn memory_warning(&self, outline: &ModelOutline, n_free_bytes: u64) -> Option<String> {
+        if self.uses_gpu_memory() {
             return None;
         }
         let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
@@ -174,9 +174,8 @@ impl AppState {
         match (paths.pop(), paths.len()) {
             (Some(path), 0) => vec![Effect::LookAtDropped(path)],
             (Some(_), _) => self.notify(Notice::error(
-                "This was not opened",
-                "One model at a time: drop one file, or one folder. Of a model in several files, the \
-                 first is enough.",
+                "The drop was not opened",
+                "Drop one file or one folder at a time. A split GGUF opens from any of its parts.",
             )),
             (None, _) => Vec::new(),
         }
@@ -191,7 +190,7 @@ impl AppState {
         }
         let mut effects = self.cancel_loading();
         self.model.begin_loading();
-        self.asked_sources.push_back(source.clone());
+        self.pending_sources.push_back(source.clone());
         effects.push(Effect::Send(Request::LoadModel(source)));
         effects
     }
@@ -202,7 +201,7 @@ impl AppState {
         self.notices
             .retain(|notice| !notice.actions.iter().any(restarts));
         let source = self.model_source.clone();
-        self.asked_sources = [source.clone()].into();
+        self.pending_sources = [source.clone()].into();
         let mut effects = vec![Effect::RestartWorker];
         effects.extend(self.compute_request());
         effects.push(Effect::Send(Request::LoadModel(source)));
@@ -225,42 +224,42 @@ impl AppState {
         }
     }
 
-    pub(in crate::state) fn on_loading(&mut self, now: f32) {
+    pub(in crate::state) fn on_loading(&mut self, new_fraction: f32) {
         if let ModelStatus::Loading { fraction, .. } = &mut self.model {
-            *fraction = now;
+            *fraction = new_fraction;
         }
     }
 
     pub(in crate::state) fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
-        if let Some(source) = self.asked_sources.pop_front() {
-            self.models.remember(&source, &model.info, now_secs());
+        if let Some(source) = self.pending_sources.pop_front() {
+            self.models.remember(&source, &model.info, unix_time_secs());
             self.model_source = source;
         }
         self.model = ModelStatus::Ready(model);
         self.prompt_reading = None;
-        if self.asked_sources.is_empty() {
+        if self.pending_sources.is_empty() {
             self.models.dialog_open = false;
         } else {
             self.model.begin_loading();
         }
-        self.read_pasted();
-        self.read_prompt()
+        self.parse_pasted();
+        self.tokenize_prompt()
     }
 
     pub(in crate::state) fn on_load_failed(&mut self, error: String) -> Vec<Effect> {
-        let source = self.asked_sources.pop_front();
+        let source = self.pending_sources.pop_front();
         self.refuse_model(source, error.clone());
-        self.go_back_to_model(ModelStatus::Failed { error })
+        self.restore_model(ModelStatus::Failed { error })
     }
 
-    /// Says why a model was not loaded: in its row, if that is on the screen.
+    /// Shows why a model was not loaded: in its row if that is visible, otherwise in a notice.
     fn refuse_model(&mut self, source: Option<ModelSource>, error: String) {
-        // The row of the model that writes says that it does.
-        let writes = self.model.writer().is_some() && source.as_ref() == Some(&self.model_source);
-        let on_screen = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
-        let shown = on_screen && source.is_some() && !writes;
+        // The row of the model in use shows "In use" instead.
+        let in_use = self.model.in_use().is_some() && source.as_ref() == Some(&self.model_source);
+        let list_visible = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
+        let shown_in_row = list_visible && source.is_some() && !in_use;
         self.models.refusal = source.map(|source| (source, capital(&error)));
-        if !shown {
+        if !shown_in_row {
             let ask = Command::AskPath(PathPurpose::ModelFile);
             let notice = Notice::error("The model was not loaded", error);
             self.notify(notice.with_action("Open another…", ask));
@@ -268,41 +267,41 @@ impl AppState {
     }
 
     pub(in crate::state) fn on_loading_cancelled(&mut self) -> Vec<Effect> {
-        self.asked_sources.pop_front();
-        self.go_back_to_model(ModelStatus::Absent)
+        self.pending_sources.pop_front();
+        self.restore_model(ModelStatus::Absent)
     }
 
-    /// The model before the one that did not come is there again, unless yet another is on its way. It
-    /// was not asked about the prompt meanwhile.
-    fn go_back_to_model(&mut self, otherwise: ModelStatus) -> Vec<Effect> {
-        if !self.asked_sources.is_empty() {
+    /// Returns to the previous model after a load failed or was cancelled, unless another load is
+    /// pending. Tokenizes the prompt again, since it may have changed in the meantime.
+    fn restore_model(&mut self, otherwise: ModelStatus) -> Vec<Effect> {
+        if !self.pending_sources.is_empty() {
             return Vec::new();
         }
         self.model = match std::mem::replace(&mut self.model, ModelStatus::Lost) {
             ModelStatus::Loading {
-                before: Some(model),
+                previous: Some(model),
                 ..
             }
             | ModelStatus::Ready(model) => ModelStatus::Ready(model),
             _ => otherwise,
         };
-        self.read_pasted();
-        self.read_prompt()
+        self.parse_pasted();
+        self.tokenize_prompt()
     }
 
     pub(in crate::state) fn on_unloaded(&mut self) {
         match &mut self.model {
-            ModelStatus::Loading { before, .. } => *before = None,
+            ModelStatus::Loading { previous, .. } => *previous = None,
             status => *status = ModelStatus::Absent,
         }
-        self.read_pasted();
+        self.parse_pasted();
         self.prompt_reading = None;
     }
 }
 
-/// Seconds since 1970.
-pub(crate) fn now_secs() -> u64 {
-    // A clock that stands before 1970 knows no better.
+/// Returns the current Unix time in seconds.
+pub(crate) fn unix_time_secs() -> u64 {
+    // A clock before 1970 is wrong anyway, so it counts as 1970.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }

@@ -1,48 +1,44 @@
-//! Which model there is, or why there is none.
+//! The status of the current model.
 
 use std::sync::Arc;
 
 use crate::generation::RecommendedSampling;
 use crate::generation::{ChatSupport, ModelInfo, Vocabulary};
 
-/// A model that can write.
+/// A loaded model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadyModel {
-    /// What it is.
     pub info: Arc<ModelInfo>,
-    /// What its tokens stand for.
     pub vocabulary: Arc<Vocabulary>,
-    /// How its author would choose its tokens, where the files say so.
+    /// The settings recommended by the model's author, if its files contain any.
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
-    /// Whether it can be talked to.
+    /// Whether the model has a usable chat template.
     pub chat: ChatSupport,
 }
 
-/// Which model there is, or why there is none.
+/// The current model, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelStatus {
-    /// One is on its way.
     Loading {
-        /// The part that is done, between 0 and 1.
+        /// Between 0 and 1.
         fraction: f32,
-        /// The one that comes back if this one can't be loaded.
-        before: Option<ReadyModel>,
+        /// The model to return to if this load fails or is cancelled.
+        previous: Option<ReadyModel>,
     },
-    /// One can write.
     Ready(ReadyModel),
-    /// The one that was asked for could not be loaded, and there was none before it.
+    /// The model could not be loaded, and there was no previous one.
     Failed {
-        /// Why, fit to be shown.
+        /// A message fit to be shown.
         error: String,
     },
-    /// It was let go, or the first one was called off.
+    /// The model was unloaded, or the first load was cancelled.
     Absent,
-    /// It died with the engine's thread.
+    /// The engine thread died, and the model with it.
     Lost,
 }
 
 impl ModelStatus {
-    /// The model that can write now.
+    /// Returns the model if it can generate now.
     pub const fn ready(&self) -> Option<&ReadyModel> {
         match self {
             Self::Ready(model) => Some(model),
@@ -50,35 +46,36 @@ impl ModelStatus {
         }
     }
 
-    /// The model that writes what was asked last: the ready one, or the one that is being replaced.
-    pub(in crate::state) const fn writer(&self) -> Option<&ReadyModel> {
+    /// Returns the model that running generations use: the current one, or the one that is being
+    /// replaced.
+    pub(in crate::state) const fn in_use(&self) -> Option<&ReadyModel> {
         match self {
             Self::Ready(model) => Some(model),
-            Self::Loading { before, .. } => before.as_ref(),
+            Self::Loading { previous, .. } => previous.as_ref(),
             Self::Failed { .. } | Self::Absent | Self::Lost => None,
         }
     }
 
-    /// Why nothing can be written now.
-    pub fn complaint(&self) -> Option<&str> {
+    /// Returns why the model can't generate now, or `None` if it can.
+    pub fn blocking_reason(&self) -> Option<&str> {
         match self {
-            Self::Loading { .. } => Some("The model is being loaded"),
+            Self::Loading { .. } => Some("The model is still loading"),
             Self::Ready(_) => None,
             Self::Failed { .. } | Self::Absent => Some("No model is open"),
-            Self::Lost => Some("The engine has stopped, start it again first"),
+            Self::Lost => Some("The engine has stopped; restart it first"),
         }
     }
 
-    /// A new load begins; what can write now is kept in case it fails.
+    /// Starts a load and keeps the current model in case the load fails.
     pub(in crate::state) fn begin_loading(&mut self) {
-        let before = match std::mem::replace(self, Self::Lost) {
+        let previous = match std::mem::replace(self, Self::Lost) {
             Self::Ready(model) => Some(model),
-            Self::Loading { before, .. } => before,
+            Self::Loading { previous, .. } => previous,
             Self::Failed { .. } | Self::Absent | Self::Lost => None,
         };
         *self = Self::Loading {
             fraction: 0.0,
-            before,
+            previous,
         };
     }
 }

@@ -1,34 +1,47 @@
-//! How far the panes' texts agree, kept from frame to frame.
+//! Tracks how far the panes' texts agree, incrementally from frame to frame.
 
 use super::review::TextMark;
 use crate::analysis::{Agreement, Divergence};
 use crate::generation::Generation;
 use crate::state::{Pane, PaneId};
 
-/// How far the texts agree, and which texts they were, as far as they had come.
+/// How far the texts agree, and the marks of the texts that were compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct Comparison {
-    compared: Vec<(PaneId, Option<TextMark>)>,
+    /// The panes from left to right, each with the mark of its text up to the last compared step.
+    /// `agreement` holds for exactly these texts.
+    compared: Vec<ComparedText>,
     agreement: Agreement,
 }
 
+#[derive(Debug, Clone, PartialEq)]
+struct ComparedText {
+    pane: PaneId,
+    mark: Option<TextMark>,
+}
+
 impl Comparison {
-    /// Compares what the texts have gained; begins anew where one is another, or at another place.
-    pub(in crate::state) fn follow(&mut self, panes: &[Pane]) {
-        let goes_on = self.compared.len() == panes.len()
-            && self.compared.iter().zip(panes).all(is_beginning_of);
-        if !goes_on {
+    /// Compares the steps added since the last call. Starts over if a text was replaced or a pane
+    /// moved.
+    pub(in crate::state) fn update(&mut self, panes: &[Pane]) {
+        let mut pairs = self.compared.iter().zip(panes);
+        let can_resume = self.compared.len() == panes.len()
+            && pairs.all(|(compared, pane)| compared.is_beginning_of(pane));
+        if !can_resume {
             self.agreement = Agreement::default();
         }
         self.agreement.follow(&generations(panes));
-        let marks = panes.iter().map(|pane| {
+        let compared = panes.iter().map(|pane| {
             let mark = |text: &Generation| TextMark::of(text, text.steps.len());
-            (pane.id, pane.generation().map(mark))
+            ComparedText {
+                pane: pane.id,
+                mark: pane.generation().map(mark),
+            }
         });
-        self.compared = marks.collect();
+        self.compared = compared.collect();
     }
 
-    /// Where the texts part; those that were compared last.
+    /// Returns where the texts diverge, as of the last update.
     pub(in crate::state) fn divergence(&self, panes: &[Pane]) -> Divergence {
         self.agreement.divergence(&generations(panes))
     }
@@ -38,14 +51,16 @@ fn generations(panes: &[Pane]) -> Vec<Option<&Generation>> {
     panes.iter().map(Pane::generation).collect()
 }
 
-/// Whether a pane shows the text that was compared, or what it has grown to.
-fn is_beginning_of(((id, mark), pane): (&(PaneId, Option<TextMark>), &Pane)) -> bool {
-    *id == pane.id
-        && match (mark, pane.generation()) {
-            (Some(mark), Some(generation)) => mark.is_beginning_of(generation),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        }
+impl ComparedText {
+    /// Returns whether the pane shows the text that was compared, or a continuation of it.
+    fn is_beginning_of(&self, pane: &Pane) -> bool {
+        self.pane == pane.id
+            && match (&self.mark, pane.generation()) {
+                (Some(mark), Some(generation)) => mark.is_beginning_of(generation),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            }
+    }
 }
 
 #[cfg(test)]
@@ -56,18 +71,18 @@ mod tests {
 
     const STORY: [(&str, f64); 3] = [(" in", 0.6), (" a", 0.9), (" cottage", 0.4)];
 
-    /// Where the texts part, before and after it is taken down.
+    /// Returns the divergence, and checks that a review and a full comparison agree with it.
     #[track_caller]
     fn divergence(state: &mut AppState) -> Divergence {
-        let fork = state.divergence();
+        let divergence = state.divergence();
         state.review(|| true);
-        assert_eq!(state.divergence(), fork);
-        assert_eq!(first_divergence(&state.generations()), fork);
-        fork
+        assert_eq!(state.divergence(), divergence);
+        assert_eq!(first_divergence(&state.generations()), divergence);
+        divergence
     }
 
     #[test]
-    fn a_fork_goes_with_the_text_that_made_it() {
+    fn a_divergence_disappears_with_the_text_that_caused_it() {
         let mut state = written();
         assert!(matches!(
             divergence(&mut state),
@@ -97,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_come_one_after_the_other_are_compared_as_they_come() {
+    fn texts_are_compared_as_they_arrive() {
         let mut state = ready();
         assert_eq!(divergence(&mut state), Divergence::NothingToCompare);
         let ids = asked(&state.apply(Command::GenerateAll));

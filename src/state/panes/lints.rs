@@ -1,37 +1,38 @@
-//! The remarks on a pane's settings, made once for each change of them.
+//! The lints of a pane's settings, cached until the settings or the text change.
 
 use super::review::TextMark;
 use crate::analysis::{Lint, Tally, lint_chain};
 use crate::decoding::ChainConfig;
 use crate::generation::Generation;
 
-/// The remarks on the settings of one pane, and what they were made of.
+/// The lints of one pane's settings, and the inputs they were computed from.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct Lints {
     list: Vec<Lint>,
-    made_of: Option<MadeOf>,
-    /// What the stages did in the pane's text, and how far that was looked at.
+    /// The inputs of `list`; `None` before the first update.
+    inputs: Option<LintInputs>,
+    /// What the stages did in the pane's text, up to `mark`.
     tally: Tally,
     mark: TextMark,
 }
 
-/// All that the remarks depend on.
+/// Everything the lints depend on.
 #[derive(Debug, Clone, PartialEq)]
-struct MadeOf {
+struct LintInputs {
     chain: ChainConfig,
     n_vocab: Option<usize>,
-    /// How far the text is written, where it is this chain's and counts.
-    written: Option<TextMark>,
+    /// The mark of the text, if this chain generated it.
+    text: Option<TextMark>,
 }
 
 impl Lints {
-    /// The remarks, the most important first.
+    /// Returns the lints, most important first.
     pub(in crate::state) fn list(&self) -> &[Lint] {
         &self.list
     }
 
-    /// Makes the remarks anew where something has changed.
-    pub(in crate::state) fn follow(
+    /// Computes the lints again if an input has changed.
+    pub(in crate::state) fn update(
         &mut self,
         generation: Option<&Generation>,
         chain: &ChainConfig,
@@ -45,23 +46,23 @@ impl Lints {
             self.mark = TextMark::of(generation, generation.steps.len());
         }
         let own = generation.filter(|generation| generation.config.chain == *chain);
-        let same = |made_of: &MadeOf| {
-            made_of.chain == *chain
-                && made_of.n_vocab == n_vocab
-                && made_of.written.as_ref() == own.map(|_| &self.mark)
+        let is_current = |inputs: &LintInputs| {
+            inputs.chain == *chain
+                && inputs.n_vocab == n_vocab
+                && inputs.text.as_ref() == own.map(|_| &self.mark)
         };
-        if self.made_of.as_ref().is_some_and(same) {
+        if self.inputs.as_ref().is_some_and(is_current) {
             return;
         }
-        // A value that can't be is complained about at its field.
+        // An invalid value is reported at its field instead.
         self.list = match chain.complaint() {
             Some(_) => Vec::new(),
             None => lint_chain(chain, n_vocab, own.map(|_| &self.tally)),
         };
-        self.made_of = Some(MadeOf {
+        self.inputs = Some(LintInputs {
             chain: chain.clone(),
             n_vocab,
-            written: own.map(|_| self.mark.clone()),
+            text: own.map(|_| self.mark.clone()),
         });
     }
 }
@@ -77,7 +78,7 @@ mod tests {
         words.parse::<PaneSettings>().unwrap().chain
     }
 
-    fn said(state: &mut AppState, words: &str) -> Vec<String> {
+    fn lints(state: &mut AppState, words: &str) -> Vec<String> {
         let pane = state.panes[0].id;
         state.apply(Command::SetChain(pane, chain(words)));
         state.review(|| true);
@@ -86,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn remarks_follow_the_settings_and_a_remedy_ends_them() {
+    fn lints_follow_the_settings_and_a_fix_resolves_them() {
         let mut state = ready();
-        assert_eq!(said(&mut state, "temp 0.7, top-p 0.9"), [] as [&str; 0]);
+        assert_eq!(lints(&mut state, "temp 0.7, top-p 0.9"), [] as [&str; 0]);
         let words = "temp 0, top-p 0.9";
         assert_eq!(
-            said(&mut state, words),
+            lints(&mut state, words),
             ["T 0 leaves one token, so top-p 0.9 has nothing to do."]
         );
         let remedy = state.panes[0].lints()[0].remedy.clone().unwrap();
@@ -105,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_stages_did_is_said_of_the_chain_that_did_it_alone() {
+    fn only_the_chain_that_generated_the_text_is_linted_for_what_its_stages_did() {
         let mut state = ready();
         let words = "repeat 1.1, temp 0.7";
-        assert_eq!(said(&mut state, words), [] as [&str; 0]);
+        assert_eq!(lints(&mut state, words), [] as [&str; 0]);
         let pane = state.panes[0].id;
         let ids = asked(&state.apply(Command::Generate(pane)));
         write(&mut state, ids[0], &[(" a", 0.5)]);
-        // The steps of tests are made by a temperature alone.
+        // Test generations have a temperature stage only, so add the penalty's report.
         if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
             let stages = &mut generation.steps[0].trace.stages;
             let mut penalty = stages[0].clone();
@@ -120,15 +121,15 @@ mod tests {
             stages.insert(0, penalty);
         }
         let touched = "Repetition penalty touched 3 different tokens of the prompt.";
-        assert_eq!(said(&mut state, words), [touched]);
-        assert_eq!(said(&mut state, "repeat 1.2, temp 0.7"), [] as [&str; 0]);
-        assert_eq!(said(&mut state, words), [touched]);
+        assert_eq!(lints(&mut state, words), [touched]);
+        assert_eq!(lints(&mut state, "repeat 1.2, temp 0.7"), [] as [&str; 0]);
+        assert_eq!(lints(&mut state, words), [touched]);
     }
 
     #[test]
-    fn a_value_that_cannot_be_is_left_to_its_field() {
+    fn an_invalid_value_is_reported_at_its_field_and_not_linted() {
         let mut state = written();
-        assert_eq!(said(&mut state, "temp 0, top-p 0.9").len(), 1);
+        assert_eq!(lints(&mut state, "temp 0, top-p 0.9").len(), 1);
         let pane = state.panes[0].id;
         let mut broken = chain("temp 0, top-p 0.9");
         if let crate::decoding::Filter::TopP(top_p) = &mut broken.stages[1].filter {

@@ -1,4 +1,5 @@
-//! The panes: their settings and texts, undo, presets, pasted settings, and what follows from a change.
+//! The panes: their settings and texts, undo, presets, pasted settings, and what is derived from
+//! them (divergence, lints, what-if).
 
 pub(super) mod comparison;
 pub(super) mod lints;

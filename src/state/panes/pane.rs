@@ -1,4 +1,4 @@
-//! A pane: how it is set, and what it has written.
+//! A pane: its settings and its generation.
 
 use super::lints::Lints;
 use super::solo::Solo;
@@ -7,79 +7,68 @@ use crate::analysis::Lint;
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
 use crate::worker::GenerationId;
 
-/// A pane's name for the program. It stays the same when panes beside it come and go.
+/// Identifies a pane, independent of its position. Never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PaneId(pub u32);
 
-/// One of the texts side by side.
+/// One of the panes side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pane {
-    /// Its name for the program.
     pub id: PaneId,
-    /// How its next text is to be written.
+    /// The settings of its next generation.
     pub settings: PaneSettings,
-    /// What it has written, or is about to.
+    /// The state of its current generation.
     pub status: PaneStatus,
-    /// The stage that was left alone, with those that were on before.
+    /// The soloed stage, and which stages were enabled before.
     pub(in crate::state) solo: Option<Solo>,
-    /// What its settings would have changed in its text.
+    /// What its current settings would have changed in its text.
     pub(in crate::state) what_ifs: WhatIfs,
-    /// The remarks on its settings.
     pub(in crate::state) lints: Lints,
 }
 
-/// What a pane does, with what it needs for that.
+/// The state of a pane's generation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaneStatus {
-    /// Nothing was asked of it yet.
+    /// Nothing has been requested yet.
     Ready,
-    /// The engine has not begun.
-    Waiting {
-        /// What was asked.
-        asked: Asked,
-    },
-    /// The prompt is being read.
+    /// Requested, but the engine has not started.
+    Waiting { asked: PendingGeneration },
+    /// The prompt is being processed (prefill).
     Reading {
-        /// What was asked.
-        asked: Asked,
-        /// How many of its tokens have been read.
+        asked: PendingGeneration,
+        /// The number of prompt tokens processed so far.
         n_read: usize,
-        /// How many there are.
+        /// The number of prompt tokens in total.
         n_tokens: usize,
     },
-    /// Tokens come.
+    /// Tokens are being generated.
     Writing {
-        /// The name under which they come.
         id: GenerationId,
-        /// What has come so far.
         generation: Generation,
     },
-    /// The text is whole, or as much of it as there will be.
+    /// The generation ended; its finish reason says why.
     Finished(Generation),
-    /// It ended before its first token could be written.
+    /// The generation ended before its first token.
     Refused {
-        /// Why.
         reason: FinishReason,
-        /// The text that was there before.
+        /// The pane's previous text, which it still shows.
         before: Option<Generation>,
     },
 }
 
-/// A text that was asked for and has not begun.
+/// A generation that was requested and has not started.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The name under which its events come.
+pub struct PendingGeneration {
     pub id: GenerationId,
-    /// The pane's name at that moment.
+    /// The pane's name at the time of the request.
     pub name: String,
-    /// How it is to be written.
     pub config: GenerationConfig,
-    /// The text that was there before; it stays to be seen until the first token comes.
-    pub before: Option<Generation>,
+    /// The pane's previous text, which it shows until the generation starts.
+    pub previous: Option<Generation>,
 }
 
 impl Pane {
-    /// A pane that has written nothing.
+    /// Creates a pane without a text.
     pub fn new(id: PaneId, settings: PaneSettings) -> Self {
         Self {
             id,
@@ -91,27 +80,28 @@ impl Pane {
         }
     }
 
-    /// The index of the stage that was left alone, while it is.
+    /// Returns the index of the soloed stage.
     pub fn solo_stage(&self) -> Option<usize> {
         self.solo.as_ref()?.index(&self.settings.chain)
     }
 
-    /// The text to be seen, with its record.
+    /// Returns the generation that the pane shows.
     pub const fn generation(&self) -> Option<&Generation> {
         self.status.generation()
     }
 
-    /// What its settings would have changed in its text, where they are others than those that wrote
-    /// it; as of the last [`AppState::review`](super::AppState::review).
+    /// Returns what the pane's settings would have changed in its text, as of the last
+    /// [`AppState::review`](super::AppState::review); `None` if they are the settings that
+    /// generated it.
     pub const fn what_ifs(&self) -> Option<&WhatIfs> {
-        if self.what_ifs.is_asked() {
+        if self.what_ifs.is_active() {
             Some(&self.what_ifs)
         } else {
             None
         }
     }
 
-    /// The remarks on its settings, the most important first; as of the last
+    /// Returns the lints of the pane's settings, most important first, as of the last
     /// [`AppState::review`](super::AppState::review).
     pub fn lints(&self) -> &[Lint] {
         self.lints.list()
@@ -119,17 +109,17 @@ impl Pane {
 }
 
 impl PaneStatus {
-    /// The text to be seen, with its record.
+    /// Returns the generation to show: the current one, or the previous one until it starts.
     pub const fn generation(&self) -> Option<&Generation> {
         match self {
             Self::Ready => None,
-            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.before.as_ref(),
+            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.previous.as_ref(),
             Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
             Self::Refused { before, .. } => before.as_ref(),
         }
     }
 
-    /// The name under which events come, while any are to come.
+    /// Returns the id of the generation in progress.
     pub const fn running(&self) -> Option<GenerationId> {
         match self {
             Self::Waiting { asked } | Self::Reading { asked, .. } => Some(asked.id),
@@ -138,27 +128,27 @@ impl PaneStatus {
         }
     }
 
-    /// Whether tokens are coming.
+    /// Returns whether tokens are being generated; false during prefill.
     pub const fn is_writing(&self) -> bool {
         matches!(self, Self::Writing { .. })
     }
 
-    /// Gives the record away.
+    /// Returns the generation to show, by value.
     pub(in crate::state) fn into_generation(self) -> Option<Generation> {
         match self {
             Self::Ready => None,
-            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.before,
+            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.previous,
             Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
             Self::Refused { before, .. } => before,
         }
     }
 
-    /// Ends what runs, for this reason. A text that had begun is kept.
+    /// Ends the generation in progress for this reason. A partial text is kept.
     pub(in crate::state) fn finish(&mut self, reason: FinishReason) {
         *self = match std::mem::replace(self, Self::Ready) {
             Self::Waiting { asked } | Self::Reading { asked, .. } => Self::Refused {
                 reason,
-                before: asked.before,
+                before: asked.previous,
             },
             Self::Writing { mut generation, .. } => {
                 generation.finish = Some(reason);

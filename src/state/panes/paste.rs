@@ -1,40 +1,39 @@
-//! A pane's settings in the words of other tools: copied for them, pasted from them.
+//! Copies a pane's settings in the formats of other tools, and pastes them back.
 
 use crate::interop::tools::{ReadSettings, Tool, read_settings, write_settings};
 use crate::state::{AppState, Command, Effect, Notice, PaneId};
 
-/// How the notice of a copy begins.
+/// The beginning of every notice about copied settings.
 const COPIED: &str = "Copied as";
 
-/// The dialog in which settings are pasted.
+/// The dialog for pasting settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paste {
-    /// The pane that is to be set.
+    /// The pane that receives the settings.
     pub pane: PaneId,
-    /// What was pasted or typed so far.
+    /// The text pasted or typed so far.
     pub text: String,
-    /// What it means, or why it means nothing; nothing while there is no text.
+    /// The parsed settings or the error; `None` while the text is blank.
     pub read: Option<Result<ReadSettings, String>>,
-    /// Whether length and stops are taken over too, where the text names them: all panes share
-    /// them, so that is the user's choice.
+    /// Whether to apply the token limit and the stop sequences too. All panes share these, so the
+    /// user decides.
     pub limits_too: bool,
 }
 
-/// What may be asked of the dialog. Its text is edited in place.
+/// A user action in the paste dialog. Its text is edited in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasteCommand {
-    /// Open it for a pane.
+    /// Open the dialog for a pane.
     Open(PaneId),
     /// The text was edited.
     Edited,
-    /// Set the pane as the text says, and close.
+    /// Apply the settings to the pane and close.
     Apply,
-    /// Close, and change nothing.
     Close,
 }
 
 impl AppState {
-    /// Puts a pane's settings on the clipboard, and says what they don't say there.
+    /// Copies a pane's settings, and shows what the tool's format can't express.
     pub(in crate::state) fn copy_settings(&mut self, id: PaneId, tool: Tool) -> Vec<Effect> {
         let Some(pane) = self.pane(id) else {
             return Vec::new();
@@ -44,11 +43,11 @@ impl AppState {
         let written = write_settings(tool, &self.config_of(pane), vocabulary);
         let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
         if !written.unsaid.is_empty() {
-            notice.body = format!("Not the same there:\n{}", written.unsaid.join("\n"));
-            // What must be read stays until it was.
+            notice.body = format!("Different there:\n{}", written.unsaid.join("\n"));
+            // An action keeps the notice open until the user has read it.
             notice = notice.with_action("Close", Command::CloseNotice);
         }
-        // Only the newest copy is on the clipboard.
+        // Notices about earlier copies are out of date: the clipboard holds only this one.
         self.notices
             .retain(|notice| !notice.title.starts_with(COPIED));
         self.notify(notice);
@@ -67,7 +66,7 @@ impl AppState {
                 Vec::new()
             }
             PasteCommand::Edited => {
-                self.read_pasted();
+                self.parse_pasted();
                 Vec::new()
             }
             PasteCommand::Apply => self.apply_pasted(),
@@ -78,17 +77,17 @@ impl AppState {
         }
     }
 
-    /// Reads what was pasted, in the vocabulary of the model that is there now.
-    pub(in crate::state) fn read_pasted(&mut self) {
+    /// Parses the pasted text with the vocabulary of the current model.
+    pub(in crate::state) fn parse_pasted(&mut self) {
         let model = self.model.ready();
         let vocabulary = model.map(|model| model.vocabulary.clone());
         if let Some(paste) = &mut self.paste {
-            let written = !paste.text.trim().is_empty();
-            paste.read = written.then(|| read_settings(&paste.text, vocabulary.as_deref()));
+            let has_text = !paste.text.trim().is_empty();
+            paste.read = has_text.then(|| read_settings(&paste.text, vocabulary.as_deref()));
         }
     }
 
-    /// Nothing is applied that could not be read.
+    /// Applies the settings, if the text could be parsed.
     fn apply_pasted(&mut self) -> Vec<Effect> {
         let Some(Paste {
             pane: id,

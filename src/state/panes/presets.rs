@@ -1,38 +1,34 @@
-//! The user's own presets: kept, renamed, deleted, brought in from a file.
+//! The user's own presets: saving, renaming, deleting and importing them.
 
 use std::path::{Path, PathBuf};
 
 use crate::interop::presets::{OwnPreset, free_name, save};
 use crate::state::{AppState, Command, Effect, Notice, PaneId, PathPurpose};
 
-/// What may be asked of the user's own presets.
+/// A user action on presets, or the result of reading a preset file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PresetCommand {
-    /// Keep how a pane chooses under this name, in place of the preset that has it already.
+    /// Save a pane's chain under this name, replacing any preset of that name.
     Save(PaneId, String),
-    /// Call a preset by another name.
     Rename {
-        /// Its name.
         from: String,
-        /// The new one; nothing happens where another preset has it.
+        /// The new name; if another preset has it, nothing happens.
         to: String,
     },
-    /// Keep a preset no longer.
+    /// Delete the preset of this name.
     Delete(String),
-    /// Put a deleted preset back.
-    PutBack {
-        /// The preset.
+    /// Undo a deletion.
+    Undelete {
         preset: OwnPreset,
-        /// Its place in the list.
+        /// Its index in the list.
         place: usize,
     },
-    /// Put a preset back that another of its name has replaced.
+    /// Undo a replacement: restore the preset that another of the same name replaced.
     Restore(OwnPreset),
-    /// A file was read.
+    /// A preset file was read.
     Import {
-        /// Where it is.
         path: PathBuf,
-        /// The presets in it, or why there are none.
+        /// The presets in the file, or why it could not be read.
         presets: Result<Vec<OwnPreset>, String>,
     },
 }
@@ -43,7 +39,7 @@ impl AppState {
             PresetCommand::Save(id, name) => self.save_preset(id, &name),
             PresetCommand::Rename { from, to } => self.rename_preset(&from, to.trim()),
             PresetCommand::Delete(name) => self.delete_preset(&name),
-            PresetCommand::PutBack { preset, place } => {
+            PresetCommand::Undelete { preset, place } => {
                 let name = free_name(&self.presets, &preset.name);
                 let place = place.min(self.presets.len());
                 self.presets.insert(place, OwnPreset { name, ..preset });
@@ -80,9 +76,9 @@ impl AppState {
     }
 
     fn rename_preset(&mut self, from: &str, to: &str) -> Vec<Effect> {
-        let possible = !to.is_empty() && !self.presets.iter().any(|preset| preset.name == to);
+        let is_free = !to.is_empty() && !self.presets.iter().any(|preset| preset.name == to);
         let preset = self.presets.iter_mut().find(|preset| preset.name == from);
-        if let Some(preset) = preset.filter(|_| possible) {
+        if let Some(preset) = preset.filter(|_| is_free) {
             to.clone_into(&mut preset.name);
         }
         Vec::new()
@@ -95,11 +91,11 @@ impl AppState {
         };
         let preset = self.presets.remove(place);
         let notice = Notice::done(format!("Deleted the preset ‘{name}’"));
-        let undo = Command::Preset(PresetCommand::PutBack { preset, place });
+        let undo = Command::Preset(PresetCommand::Undelete { preset, place });
         self.notify(notice.with_action("Undo", undo))
     }
 
-    /// Nothing that is there already is lost: a name that is taken gets a number.
+    /// Adds the presets of a file. Existing presets stay: a name that is taken gets a number.
     fn import_presets(
         &mut self,
         path: &Path,
@@ -120,12 +116,12 @@ impl AppState {
         for preset in presets {
             let name = free_name(&self.presets, &preset.name);
             if name != preset.name {
-                renamed.push(format!("‘{}’ came as ‘{name}’", preset.name));
+                renamed.push(format!("‘{}’ was imported as ‘{name}’", preset.name));
             }
             self.presets.push(OwnPreset { name, ..preset });
         }
         let mut notice = Notice::done(match n_presets {
-            0 => "There are no presets in this file".to_owned(),
+            0 => "This file contains no presets".to_owned(),
             1 => "Imported 1 preset".to_owned(),
             n => format!("Imported {n} presets"),
         });

@@ -1,21 +1,21 @@
-//! Undo and redo of the whole window: what was observed is put back into the panes.
+//! Undo and redo: observes the settings of all panes and restores them.
 
 use crate::generation::FinishReason;
 use crate::state::words::change::Snapshot;
 use crate::state::{AppState, Effect, Pane, PaneId};
 
 impl AppState {
-    /// What a step back would undo: "top-p of D".
+    /// Returns what undo would revert: "top-p of D".
     pub fn undo_words(&self) -> Option<&str> {
-        self.undo.words_back()
+        self.undo.undo_label()
     }
 
-    /// What a step forth would do again.
+    /// Returns what redo would apply again.
     pub fn redo_words(&self) -> Option<&str> {
-        self.undo.words_forth()
+        self.undo.redo_label()
     }
 
-    /// How the panes are set now.
+    /// Returns the current settings of all panes.
     pub(in crate::state) fn snapshot(&self) -> Snapshot {
         let panes = self.panes.iter();
         Snapshot {
@@ -24,20 +24,21 @@ impl AppState {
         }
     }
 
-    /// Takes in what was changed since it was asked last, in place or by a command.
+    /// Records any change to the settings since the last call, made in place or by a command.
+    /// This is the only way that undo learns of a change.
     pub(in crate::state) fn observe_settings(&mut self) {
         self.undo.observe(self.snapshot());
     }
 
-    /// One step back.
-    pub(in crate::state) fn go_back(&mut self) -> Vec<Effect> {
-        let snapshot = self.undo.go_back();
+    /// Undoes the last change.
+    pub(in crate::state) fn undo_change(&mut self) -> Vec<Effect> {
+        let snapshot = self.undo.step_back();
         snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
     }
 
-    /// One step forth again.
-    pub(in crate::state) fn go_forth(&mut self) -> Vec<Effect> {
-        let snapshot = self.undo.go_forth();
+    /// Redoes the last change that was undone.
+    pub(in crate::state) fn redo_change(&mut self) -> Vec<Effect> {
+        let snapshot = self.undo.step_forward();
         snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
     }
 
@@ -46,12 +47,12 @@ impl AppState {
         let ids: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
         let mut effects = Vec::new();
         for id in ids.into_iter().filter(|id| !stays(*id)) {
-            effects.extend(self.take_away(id));
+            effects.extend(self.remove_pane(id));
         }
         for (id, settings) in snapshot.panes {
-            let there = self.place_of(id).map(|place| self.panes.remove(place));
-            let pane = there
-                .or_else(|| self.undo.unshelve(id))
+            let existing = self.place_of(id).map(|place| self.panes.remove(place));
+            let pane = existing
+                .or_else(|| self.undo.take_removed_pane(id))
                 .unwrap_or_else(|| Pane::new(id, settings.clone()));
             self.panes.push(Pane { settings, ..pane });
         }
@@ -59,14 +60,14 @@ impl AppState {
         effects
     }
 
-    /// Takes a pane away, with its text, from where undo can bring both back.
-    pub(in crate::state) fn take_away(&mut self, id: PaneId) -> Vec<Effect> {
+    /// Removes a pane, and keeps it with its text for undo.
+    pub(in crate::state) fn remove_pane(&mut self, id: PaneId) -> Vec<Effect> {
         let effects = self.stop(id);
         if let Some(place) = self.place_of(id) {
             let mut pane = self.panes.remove(place);
-            // Its last events find nobody, so it ends here.
+            // Its remaining events will be ignored, so the generation ends here.
             pane.status.finish(FinishReason::Cancelled);
-            self.undo.shelve(pane);
+            self.undo.keep_removed_pane(pane);
         }
         self.pin = self.pin.filter(|pin| pin.pane != id);
         effects

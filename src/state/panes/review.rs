@@ -1,5 +1,5 @@
-//! Keeps up to date how far the texts agree, and what is said about each pane's settings: the
-//! remarks on them, and what they would have changed in its text.
+//! Brings everything derived from the panes up to date before a frame: divergence, lints and
+//! what-if.
 
 use std::sync::Arc;
 
@@ -9,15 +9,14 @@ use crate::generation::{Generation, PromptRecord};
 use crate::state::AppState;
 
 impl AppState {
-    /// Brings the agreement of the texts and the remarks on all panes' settings up to date, and
-    /// counts on what these would have changed for as long as `may_go_on` says so. Gives whether
-    /// all is counted.
+    /// Updates the divergence and all lints, and evaluates what-ifs while `has_time` returns true.
+    /// Returns whether the what-ifs are complete.
     ///
-    /// Call it before each frame: where nothing has changed, it does next to nothing.
-    pub fn review(&mut self, mut may_go_on: impl FnMut() -> bool) -> bool {
+    /// Call it before each frame. It is cheap if nothing has changed.
+    pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
         let n_vocab = self.model.ready().map(|model| model.info.n_vocab);
-        self.comparison.follow(&self.panes);
-        let mut counted = true;
+        self.comparison.update(&self.panes);
+        let mut complete = true;
         for pane in &mut self.panes {
             let Pane {
                 settings,
@@ -27,51 +26,61 @@ impl AppState {
                 ..
             } = pane;
             let chain = &settings.chain;
-            lints.follow(status.generation(), chain, n_vocab);
+            lints.update(status.generation(), chain, n_vocab);
             let seed = settings.seed.unwrap_or(self.seed);
-            let is_to_be_replaced = status.running().is_some() && !status.is_writing();
+            let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {
-                Some(generation) if !is_to_be_replaced => {
-                    counted &= what_ifs.follow(generation, (chain, seed), &mut may_go_on);
+                Some(generation) if !will_be_replaced => {
+                    complete &= what_ifs.update(generation, chain, seed, &mut has_time);
                 }
                 _ => what_ifs.clear(),
             }
         }
-        counted
+        complete
     }
 }
 
-/// Tells a text as far as it was looked at from every other text.
+/// Identifies a text up to some step, to recognize it in a later frame.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::state) struct TextMark {
+    /// `None` matches no text.
     prompt: Option<Arc<PromptRecord>>,
     n_steps: usize,
-    /// The last step's token, and the moment at which it came.
-    last: Option<(TokenId, u64)>,
+    last: Option<StepMark>,
+}
+
+/// Identifies a step: no two generations have the same token at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct StepMark {
+    token: TokenId,
+    at_secs_bits: u64,
 }
 
 impl TextMark {
-    /// The mark of a text whose first `n_steps` were looked at.
+    /// Marks a text up to its first `n_steps` steps.
     pub(in crate::state) fn of(generation: &Generation, n_steps: usize) -> Self {
         Self {
             prompt: Some(Arc::clone(&generation.prompt)),
             n_steps,
-            last: last_of(generation, n_steps),
+            last: last_step(generation, n_steps),
         }
     }
 
-    /// Whether a text is the one that was looked at, or goes on from there.
+    /// Returns whether a text is the marked one or a continuation of it.
     pub(in crate::state) fn is_beginning_of(&self, generation: &Generation) -> bool {
         let same = |prompt: &Arc<PromptRecord>| Arc::ptr_eq(prompt, &generation.prompt);
         self.prompt.as_ref().is_some_and(same)
             && self.n_steps <= generation.steps.len()
-            && self.last == last_of(generation, self.n_steps)
+            && self.last == last_step(generation, self.n_steps)
     }
 }
 
-fn last_of(generation: &Generation, n_steps: usize) -> Option<(TokenId, u64)> {
+fn last_step(generation: &Generation, n_steps: usize) -> Option<StepMark> {
     let step = generation.steps.get(n_steps.checked_sub(1)?)?;
-    Some((step.token, step.time.at_secs.to_bits()))
+    Some(StepMark {
+        token: step.token,
+        at_secs_bits: step.time.at_secs.to_bits(),
+    })
 }
 
 #[cfg(test)]
@@ -82,7 +91,7 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_text_is_told_from_others_and_known_again_when_it_has_grown() {
+    fn a_text_is_recognized_after_it_has_grown_and_told_from_others() {
         let whole = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
         let mut begun = whole.clone();
         begun.steps.truncate(2);

@@ -1,33 +1,36 @@
-//! One stage alone: all others are muted, and come back as they were.
+//! Soloing a stage: all others are muted, and restored afterwards.
 
 use crate::decoding::{ChainConfig, Stage};
 
-/// The stage that is alone, and which were on before.
+/// The soloed stage, and which stages were enabled before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::state) struct Solo {
+    /// The filter's name; stages have no id, and their order may change.
     stage: &'static str,
+    /// Each stage's name and whether it was enabled before the first solo.
     before: Vec<(&'static str, bool)>,
 }
 
 impl Solo {
-    /// The index of the stage that is alone; nothing once the chain was changed in another way.
+    /// Returns the index of the soloed stage, or `None` if the chain has changed such that the
+    /// stage is not the only enabled one any more.
     pub(in crate::state) fn index(&self, chain: &ChainConfig) -> Option<usize> {
-        let mut on = (0..).zip(&chain.stages).filter(|(_, stage)| stage.enabled);
-        let (index, only) = on.next()?;
-        (on.next().is_none() && only.filter.name() == self.stage).then_some(index)
+        let mut enabled = (0..).zip(&chain.stages).filter(|(_, stage)| stage.enabled);
+        let (index, first) = enabled.next()?;
+        (enabled.next().is_none() && first.filter.name() == self.stage).then_some(index)
     }
 
-    /// Leaves the stage at this index alone, or brings back what was on before.
+    /// Solos the stage at this index, or ends the solo if that stage is already soloed.
     pub(in crate::state) fn toggle(solo: &mut Option<Self>, index: usize, chain: &mut ChainConfig) {
-        let held = solo.take().filter(|solo| solo.index(chain).is_some());
+        let active = solo.take().filter(|solo| solo.index(chain).is_some());
         let Some(stage) = chain.stages.get(index).map(|stage| stage.filter.name()) else {
             return;
         };
-        let before = match held {
-            Some(held) if held.index(chain) == Some(index) => {
-                return bring_back(held.before, &mut chain.stages);
+        let before = match active {
+            Some(active) if active.index(chain) == Some(index) => {
+                return restore_enabled(active.before, &mut chain.stages);
             }
-            Some(held) => held.before,
+            Some(active) => active.before,
             None => {
                 let stages = chain.stages.iter();
                 stages
@@ -35,19 +38,19 @@ impl Solo {
                     .collect()
             }
         };
-        for (at, stage) in chain.stages.iter_mut().enumerate() {
-            stage.enabled = at == index;
+        for (stage_index, stage) in chain.stages.iter_mut().enumerate() {
+            stage.enabled = stage_index == index;
         }
         *solo = Some(Self { stage, before });
     }
 }
 
-/// A stage that was not there before stays as it is.
-fn bring_back(mut before: Vec<(&str, bool)>, stages: &mut [Stage]) {
+/// Restores which stages are enabled. A stage that was added since stays as it is.
+fn restore_enabled(mut before: Vec<(&str, bool)>, stages: &mut [Stage]) {
     for stage in stages {
         let name = stage.filter.name();
-        if let Some(at) = before.iter().position(|(other, _)| *other == name) {
-            (_, stage.enabled) = before.remove(at);
+        if let Some(index) = before.iter().position(|(other, _)| *other == name) {
+            (_, stage.enabled) = before.remove(index);
         }
     }
 }
@@ -59,7 +62,7 @@ mod tests {
     use crate::decoding::Filter;
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
 
-    /// Temperature, top-k, top-p and min-p; top-k is muted.
+    /// A chain of temperature, top-k (muted), top-p and min-p.
     fn chain() -> ChainConfig {
         let mut chain = ChainConfig::sampled([
             Filter::Temperature(Temperature { temperature: 0.7 }),
@@ -71,17 +74,18 @@ mod tests {
         chain
     }
 
-    fn on(chain: &ChainConfig) -> Vec<bool> {
+    fn enabled(chain: &ChainConfig) -> Vec<bool> {
         chain.stages.iter().map(|stage| stage.enabled).collect()
     }
 
     #[test]
-    fn what_was_on_before_is_on_again() {
+    fn ending_a_solo_restores_the_chain() {
         for index in 0..4 {
             let (mut chain, mut solo) = (chain(), None);
             Solo::toggle(&mut solo, index, &mut chain);
             assert_eq!(solo.as_ref().unwrap().index(&chain), Some(index));
-            assert_eq!(on(&chain).iter().filter(|on| **on).count(), 1);
+            let n_enabled = enabled(&chain).into_iter().filter(|enabled| *enabled);
+            assert_eq!(n_enabled.count(), 1);
             Solo::toggle(&mut solo, index, &mut chain);
             assert_eq!(chain, self::chain());
             assert_eq!(solo, None);
@@ -89,23 +93,23 @@ mod tests {
     }
 
     #[test]
-    fn another_stage_alone_still_knows_what_was_on_at_first() {
+    fn soloing_another_stage_keeps_the_original_state() {
         let (mut chain, mut solo) = (chain(), None);
         Solo::toggle(&mut solo, 0, &mut chain);
         Solo::toggle(&mut solo, 2, &mut chain);
-        assert_eq!(on(&chain), [false, false, true, false]);
+        assert_eq!(enabled(&chain), [false, false, true, false]);
         Solo::toggle(&mut solo, 2, &mut chain);
         assert_eq!(chain, self::chain());
     }
 
     #[test]
-    fn it_survives_another_order_and_ends_with_another_mute() {
+    fn a_solo_survives_reordering_and_ends_when_another_stage_is_enabled() {
         let (mut chain, mut solo) = (chain(), None);
         Solo::toggle(&mut solo, 0, &mut chain);
         chain.stages.reverse();
         assert_eq!(solo.as_ref().unwrap().index(&chain), Some(3));
         Solo::toggle(&mut solo, 3, &mut chain);
-        assert_eq!(on(&chain), [true, true, false, true]);
+        assert_eq!(enabled(&chain), [true, true, false, true]);
 
         Solo::toggle(&mut solo, 0, &mut chain);
         chain.stages[1].enabled = true;

@@ -1,4 +1,4 @@
-//! The way back and forth through the panes' settings.
+//! The undo history of the panes' settings.
 
 use std::collections::VecDeque;
 
@@ -6,22 +6,23 @@ use crate::state::settings::MAX_PANES;
 use crate::state::words::change::{Change, Snapshot};
 use crate::state::{Pane, PaneId};
 
-/// How many steps one can go back.
-const MOST_STEPS: usize = 100;
+/// The maximum number of undo steps.
+const MAX_STEPS: usize = 100;
 
-/// Every change of the panes' settings, whoever made it: it is told what they are, and finds out by
-/// itself whether that is new.
+/// The undo history. It observes snapshots of the settings and detects changes itself, so it does
+/// not matter who made them.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Undo {
+    /// The settings as last observed.
     present: Snapshot,
-    /// The steps behind, the oldest first, each with what was there before it.
-    back: VecDeque<UndoStep>,
-    /// The steps ahead, the next one last, each with what was there after it.
-    forth: Vec<UndoStep>,
-    /// Whether the last step still grows while the same value is dragged or typed.
-    growing: bool,
-    /// The panes that were taken away last, so that their texts come back with them.
-    shelf: VecDeque<Pane>,
+    /// The steps to undo, oldest first, each with the snapshot before it.
+    undo_steps: VecDeque<UndoStep>,
+    /// The steps to redo, next one last, each with the snapshot after it.
+    redo_steps: Vec<UndoStep>,
+    /// Whether the last undo step is still open: further edits of the same value extend it.
+    step_open: bool,
+    /// The panes removed last, oldest first, so that undo restores their texts too.
+    removed_panes: VecDeque<Pane>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,108 +32,112 @@ struct UndoStep {
 }
 
 impl Undo {
-    /// Nothing was changed yet.
+    /// Starts an empty history.
     pub(in crate::state) const fn new(present: Snapshot) -> Self {
         Self {
             present,
-            back: VecDeque::new(),
-            forth: Vec::new(),
-            growing: false,
-            shelf: VecDeque::new(),
+            undo_steps: VecDeque::new(),
+            redo_steps: Vec::new(),
+            step_open: false,
+            removed_panes: VecDeque::new(),
         }
     }
 
-    /// Takes in how the panes are set now.
+    /// Records the current settings. If they changed, this adds an undo step, or extends the last
+    /// one if the same value is still being edited.
     pub(in crate::state) fn observe(&mut self, now: Snapshot) {
         let Some(change) = Change::between(&self.present, &now) else {
             return;
         };
-        self.forth.clear();
+        self.redo_steps.clear();
         let before = std::mem::replace(&mut self.present, now);
-        match self.back.back() {
-            Some(last) if self.growing && change.continues(&last.change) => {
+        match self.undo_steps.back() {
+            Some(last) if self.step_open && change.continues(&last.change) => {
                 if last.snapshot == self.present {
-                    self.back.pop_back();
-                    // Dragged on from there, it must not run into the step before.
-                    self.growing = false;
+                    self.undo_steps.pop_back();
+                    // The value is back where the drag started. If the drag continues, it must not
+                    // merge into the previous step.
+                    self.step_open = false;
                     return;
                 }
             }
-            _ => self.back.push_back(UndoStep {
+            _ => self.undo_steps.push_back(UndoStep {
                 change,
                 snapshot: before,
             }),
         }
-        if self.back.len() > MOST_STEPS {
-            self.back.pop_front();
+        if self.undo_steps.len() > MAX_STEPS {
+            self.undo_steps.pop_front();
         }
-        self.growing = true;
+        self.step_open = true;
     }
 
-    /// What comes next is a step of its own.
-    pub(in crate::state) const fn settle(&mut self) {
-        self.growing = false;
+    /// Closes the last undo step: the next change starts a new one.
+    pub(in crate::state) const fn end_step(&mut self) {
+        self.step_open = false;
     }
 
-    /// One step back: how the panes were set before it.
-    pub(in crate::state) fn go_back(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.back.pop_back()?;
+    /// Undoes the last step and returns the snapshot before it.
+    pub(in crate::state) fn step_back(&mut self) -> Option<Snapshot> {
+        let UndoStep { change, snapshot } = self.undo_steps.pop_back()?;
         let after = std::mem::replace(&mut self.present, snapshot.clone());
-        self.forth.push(UndoStep {
+        self.redo_steps.push(UndoStep {
             change,
             snapshot: after,
         });
-        self.settle();
+        self.end_step();
         Some(snapshot)
     }
 
-    /// One step forth again: how the panes were set after it.
-    pub(in crate::state) fn go_forth(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.forth.pop()?;
+    /// Redoes the next step and returns the snapshot after it.
+    pub(in crate::state) fn step_forward(&mut self) -> Option<Snapshot> {
+        let UndoStep { change, snapshot } = self.redo_steps.pop()?;
         let before = std::mem::replace(&mut self.present, snapshot.clone());
-        self.back.push_back(UndoStep {
+        self.undo_steps.push_back(UndoStep {
             change,
             snapshot: before,
         });
-        self.settle();
+        self.end_step();
         Some(snapshot)
     }
 
-    /// What a step back would undo.
-    pub(in crate::state) fn words_back(&self) -> Option<&str> {
-        self.back.back().map(|step| step.change.words.as_str())
+    /// Returns what the next undo would revert.
+    pub(in crate::state) fn undo_label(&self) -> Option<&str> {
+        let step = self.undo_steps.back()?;
+        Some(step.change.label.as_str())
     }
 
-    /// What a step forth would do again.
-    pub(in crate::state) fn words_forth(&self) -> Option<&str> {
-        self.forth.last().map(|step| step.change.words.as_str())
+    /// Returns what the next redo would apply again.
+    pub(in crate::state) fn redo_label(&self) -> Option<&str> {
+        let step = self.redo_steps.last()?;
+        Some(step.change.label.as_str())
     }
 
-    /// Keeps a pane that was taken away; only the last ones are kept.
-    pub(in crate::state) fn shelve(&mut self, pane: Pane) {
-        self.shelf.push_back(pane);
-        if self.shelf.len() > MAX_PANES {
-            self.shelf.pop_front();
+    /// Keeps a removed pane, dropping the oldest one if there are too many.
+    pub(in crate::state) fn keep_removed_pane(&mut self, pane: Pane) {
+        self.removed_panes.push_back(pane);
+        if self.removed_panes.len() > MAX_PANES {
+            self.removed_panes.pop_front();
         }
     }
 
-    /// Gives back a pane that was taken away, if it was kept.
-    pub(in crate::state) fn unshelve(&mut self, id: PaneId) -> Option<Pane> {
-        let place = self.shelf.iter().position(|pane| pane.id == id)?;
-        self.shelf.remove(place)
+    /// Takes back a removed pane, if it was kept.
+    pub(in crate::state) fn take_removed_pane(&mut self, id: PaneId) -> Option<Pane> {
+        let index = self.removed_panes.iter().position(|pane| pane.id == id)?;
+        self.removed_panes.remove(index)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_STEPS, Undo};
+    use super::{MAX_STEPS, Undo};
     use crate::decoding::filters::{Temperature, TopP};
     use crate::decoding::{ChainConfig, Filter};
     use crate::generation::PaneSettings;
     use crate::state::PaneId;
     use crate::state::words::change::Snapshot;
 
-    fn set_to(temperature: f32, p: f32) -> Snapshot {
+    fn snapshot(temperature: f32, p: f32) -> Snapshot {
         let chain = ChainConfig::sampled([
             Filter::Temperature(Temperature { temperature }),
             Filter::TopP(TopP { p }),
@@ -144,78 +149,78 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_undone_and_done_again() {
-        let [a, b, c] = [set_to(0.7, 0.9), set_to(1.0, 0.9), set_to(1.0, 0.5)];
+    fn each_change_can_be_undone_and_redone() {
+        let [a, b, c] = [snapshot(0.7, 0.9), snapshot(1.0, 0.9), snapshot(1.0, 0.5)];
         let mut undo = Undo::new(a.clone());
-        assert_eq!((undo.go_back(), undo.words_back()), (None, None));
+        assert_eq!((undo.step_back(), undo.undo_label()), (None, None));
         undo.observe(b.clone());
         undo.observe(c.clone());
-        assert_eq!(undo.words_back(), Some("top-p of A"));
-        assert_eq!(undo.go_back(), Some(b.clone()));
-        assert_eq!(undo.words_back(), Some("temperature of A"));
-        assert_eq!(undo.words_forth(), Some("top-p of A"));
-        assert_eq!(undo.go_back(), Some(a));
-        assert_eq!(undo.go_back(), None);
-        assert_eq!(undo.go_forth(), Some(b));
-        assert_eq!(undo.go_forth(), Some(c));
-        assert_eq!(undo.go_forth(), None);
+        assert_eq!(undo.undo_label(), Some("top-p of A"));
+        assert_eq!(undo.step_back(), Some(b.clone()));
+        assert_eq!(undo.undo_label(), Some("temperature of A"));
+        assert_eq!(undo.redo_label(), Some("top-p of A"));
+        assert_eq!(undo.step_back(), Some(a));
+        assert_eq!(undo.step_back(), None);
+        assert_eq!(undo.step_forward(), Some(b));
+        assert_eq!(undo.step_forward(), Some(c));
+        assert_eq!(undo.step_forward(), None);
     }
 
     #[test]
-    fn a_drag_is_one_step_and_the_next_drag_another() {
-        let mut undo = Undo::new(set_to(0.7, 0.9));
+    fn each_drag_is_one_step() {
+        let mut undo = Undo::new(snapshot(0.7, 0.9));
         for p in [0.8, 0.7, 0.6] {
-            undo.observe(set_to(0.7, p));
+            undo.observe(snapshot(0.7, p));
         }
-        undo.settle();
+        undo.end_step();
         for p in [0.5, 0.4] {
-            undo.observe(set_to(0.7, p));
+            undo.observe(snapshot(0.7, p));
         }
-        assert_eq!(undo.go_back(), Some(set_to(0.7, 0.6)));
-        assert_eq!(undo.go_back(), Some(set_to(0.7, 0.9)));
-        assert_eq!(undo.go_back(), None);
+        assert_eq!(undo.step_back(), Some(snapshot(0.7, 0.6)));
+        assert_eq!(undo.step_back(), Some(snapshot(0.7, 0.9)));
+        assert_eq!(undo.step_back(), None);
     }
 
     #[test]
-    fn a_drag_back_to_where_it_began_is_no_step() {
-        let mut undo = Undo::new(set_to(0.7, 0.9));
+    fn a_drag_that_returns_to_its_start_is_not_a_step() {
+        let mut undo = Undo::new(snapshot(0.7, 0.9));
         for p in [0.8, 0.9] {
-            undo.observe(set_to(0.7, p));
+            undo.observe(snapshot(0.7, p));
         }
-        assert_eq!(undo.go_back(), None);
+        assert_eq!(undo.step_back(), None);
     }
 
     #[test]
-    fn a_drag_through_where_it_began_is_still_a_step_of_its_own() {
-        let mut undo = Undo::new(set_to(0.7, 0.9));
-        undo.observe(set_to(1.0, 0.9));
-        undo.settle();
+    fn a_drag_that_passes_through_its_start_is_a_separate_step() {
+        let mut undo = Undo::new(snapshot(0.7, 0.9));
+        undo.observe(snapshot(1.0, 0.9));
+        undo.end_step();
         for temperature in [1.2, 1.0, 1.3] {
-            undo.observe(set_to(temperature, 0.9));
+            undo.observe(snapshot(temperature, 0.9));
         }
-        assert_eq!(undo.go_back(), Some(set_to(1.0, 0.9)));
-        assert_eq!(undo.go_back(), Some(set_to(0.7, 0.9)));
-        assert_eq!(undo.go_back(), None);
+        assert_eq!(undo.step_back(), Some(snapshot(1.0, 0.9)));
+        assert_eq!(undo.step_back(), Some(snapshot(0.7, 0.9)));
+        assert_eq!(undo.step_back(), None);
     }
 
     #[test]
-    fn what_was_undone_is_lost_once_something_else_is_changed() {
-        let mut undo = Undo::new(set_to(0.7, 0.9));
-        undo.observe(set_to(0.7, 0.5));
-        undo.go_back();
-        undo.observe(set_to(1.0, 0.9));
-        assert_eq!(undo.go_forth(), None);
-        assert_eq!(undo.go_back(), Some(set_to(0.7, 0.9)));
+    fn a_new_change_clears_the_redo_steps() {
+        let mut undo = Undo::new(snapshot(0.7, 0.9));
+        undo.observe(snapshot(0.7, 0.5));
+        undo.step_back();
+        undo.observe(snapshot(1.0, 0.9));
+        assert_eq!(undo.step_forward(), None);
+        assert_eq!(undo.step_back(), Some(snapshot(0.7, 0.9)));
     }
 
     #[test]
-    fn only_so_many_steps_are_kept() {
-        let mut undo = Undo::new(set_to(0.0, 0.9));
-        for n in 1..=2 * MOST_STEPS {
-            undo.observe(set_to(n as f32, 0.9));
-            undo.settle();
+    fn the_number_of_steps_is_limited() {
+        let mut undo = Undo::new(snapshot(0.0, 0.9));
+        for n in 1..=2 * MAX_STEPS {
+            undo.observe(snapshot(n as f32, 0.9));
+            undo.end_step();
         }
-        let n_back = std::iter::from_fn(|| undo.go_back()).count();
-        assert_eq!(n_back, MOST_STEPS);
+        let n_back = std::iter::from_fn(|| undo.step_back()).count();
+        assert_eq!(n_back, MAX_STEPS);
     }
 }

@@ -1,42 +1,45 @@
-//! What a pane's settings would have changed in the text that it shows, counted once for each
-//! change of them.
+//! What-if: which tokens of a pane's text its current settings would have changed, evaluated once
+//! per change of the settings.
 
 use super::review::TextMark;
 use crate::analysis::WhatIfReader;
-use crate::decoding::{ChainConfig, Filter, Selector, Stage, TokenId, WhatIf};
+use crate::decoding::{ChainConfig, Selector, Stage, TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 
-/// What becomes of a token under other settings.
+/// Whether other settings would have changed a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It would be drawn again.
+    /// They would have picked the same token.
     Same,
-    /// Another would be drawn.
+    /// They would have picked another token.
     Changed,
-    /// It can't be told; most likely it would be drawn again.
+    /// Unknown, but most likely the same token.
     Unsure,
-    /// It can't be told; most likely another would be drawn.
+    /// Unknown, but most likely another token.
     LikelyChanged,
 }
 
-/// The token that other settings would have drawn at one step.
+/// The token that other settings would have picked at one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Imagined {
-    /// Which one it is; nothing where the step kept no evidence.
+    /// The token, or `None` if the step has no recorded evidence.
     pub outcome: Option<WhatIf>,
-    /// Its probability after the other chain, at least and at most; nothing where that can't be
-    /// told.
+    /// The lower and upper bound of its probability after the other chain; `None` if unknown.
     pub prob: Option<[f64; 2]>,
-    /// What picks the token.
+    /// The selector of the other chain.
     pub selector: Selector,
 }
 
 /// What other settings would have changed in one text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WhatIfs {
+    /// Replays the other settings; `None` if they equal those that generated the text.
     reader: Option<WhatIfReader>,
+    /// Marks the text up to the last evaluated step.
     mark: TextMark,
+    /// One entry per evaluated step.
     fates: Vec<Fate>,
+    /// The number of steps of the text; evaluation is complete when `fates` is as long.
     n_steps: usize,
     n_changed: usize,
     n_unsure: usize,
@@ -44,34 +47,35 @@ pub struct WhatIfs {
     first_unsure: Option<usize>,
 }
 
-/// The count in words.
+/// The result in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhatIfWords {
-    /// How many would change: "What if: 4 of 187 would change".
+    /// How many tokens would change: "What if: 4 of 187 would change".
     pub count: String,
-    /// Where the first of them is: "first at 6".
+    /// Where the first one is: "first at 6".
     pub first: Option<String>,
-    /// What that means, and how far it can be trusted.
+    /// What this means, and how reliable it is.
     pub explanation: String,
 }
 
 impl WhatIfs {
-    /// What becomes of a step's token; nothing until it was counted.
+    /// Returns whether a step's token would change, or `None` if it has not been evaluated.
     pub fn fate(&self, step: usize) -> Option<Fate> {
         self.fates.get(step).copied()
     }
 
-    /// The first step that would change, as far as is counted.
+    /// Returns the first step known to change.
     pub const fn first_changed(&self) -> Option<usize> {
         self.first_changed
     }
 
-    /// Whether there are other settings to be asked about.
-    pub(in crate::state) const fn is_asked(&self) -> bool {
+    /// Returns whether the settings differ from those that generated the text.
+    pub(in crate::state) const fn is_active(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// The token that would have been drawn at a step of this text; nothing until it was counted.
+    /// Returns the token that would have been picked at a step, or `None` if the step has not been
+    /// evaluated.
     pub fn imagine(&self, generation: &Generation, index: usize) -> Option<Imagined> {
         let reader = self.reader.as_ref()?;
         let step = generation.steps.get(index)?;
@@ -88,30 +92,32 @@ impl WhatIfs {
         })
     }
 
-    /// Asks about no other settings.
+    /// Forgets the results.
     pub(in crate::state) fn clear(&mut self) {
-        if self.is_asked() {
+        if self.is_active() {
             *self = Self::default();
         }
     }
 
-    /// Counts on for as long as `may_go_on` says so; begins anew where the settings or the text are
-    /// others. Gives whether all is counted.
-    pub fn follow(
+    /// Evaluates further steps while `has_time` returns true. Starts over if the settings or the
+    /// text have changed. Returns whether all steps are evaluated.
+    pub fn update(
         &mut self,
         generation: &Generation,
-        (chain, seed): (&ChainConfig, u64),
-        may_go_on: &mut impl FnMut() -> bool,
+        chain: &ChainConfig,
+        seed: u64,
+        has_time: &mut impl FnMut() -> bool,
     ) -> bool {
         let config = &generation.config;
-        let same = config.seed == seed && pick_alike(&config.chain, chain);
-        if same || chain.complaint().is_some() {
+        let same_picks = config.seed == seed && are_equivalent(&config.chain, chain);
+        if same_picks || chain.complaint().is_some() {
             self.clear();
             return true;
         }
-        let asked = |reader: &WhatIfReader| reader.chain() == chain && reader.seed() == seed;
-        let goes_on = self.mark.is_beginning_of(generation);
-        if !goes_on || !self.reader.as_ref().is_some_and(asked) {
+        let same_settings =
+            |reader: &WhatIfReader| reader.chain() == chain && reader.seed() == seed;
+        let same_text = self.mark.is_beginning_of(generation);
+        if !same_text || !self.reader.as_ref().is_some_and(same_settings) {
             *self = Self {
                 reader: Some(WhatIfReader::new(&generation.prompt, chain.clone(), seed)),
                 ..Self::default()
@@ -119,20 +125,20 @@ impl WhatIfs {
         }
         self.n_steps = generation.steps.len();
         for step in generation.steps.iter().skip(self.fates.len()) {
-            if !may_go_on() {
+            if !has_time() {
                 break;
             }
-            self.count(step);
+            self.evaluate(step);
         }
         self.mark = TextMark::of(generation, self.fates.len());
-        self.is_counted()
+        self.is_complete()
     }
 
-    const fn is_counted(&self) -> bool {
+    const fn is_complete(&self) -> bool {
         self.fates.len() >= self.n_steps
     }
 
-    fn count(&mut self, step: &Step) {
+    fn evaluate(&mut self, step: &Step) {
         let Some(reader) = &mut self.reader else {
             return;
         };
@@ -152,53 +158,56 @@ impl WhatIfs {
         self.fates.push(fate);
     }
 
-    /// The count in words; nothing while there is nothing to count.
+    /// Returns the result in words, or `None` if there is no text or nothing to compare.
     pub fn words(&self) -> Option<WhatIfWords> {
         let selector = self.reader.as_ref()?.chain().selector;
         (self.n_steps > 0).then(|| WhatIfWords {
             count: format!("What if: {}", self.count_words()),
-            first: self.first_words().filter(|_| self.is_counted()),
+            first: self.first_words().filter(|_| self.is_complete()),
             explanation: self.explanation(selector),
         })
     }
 
     fn count_words(&self) -> String {
         let n = self.n_steps;
-        let most = self.n_changed + self.n_unsure;
+        let max_changed = self.n_changed + self.n_unsure;
         match (self.n_changed, self.n_unsure) {
-            _ if !self.is_counted() => "counting…".to_owned(),
-            (0, 0) => "none would change".to_owned(),
-            (0, unsure) if unsure == n => "can't be told".to_owned(),
-            (0, _) => format!("at most {most} of {n} would change"),
+            _ if !self.is_complete() => "evaluating…".to_owned(),
+            (0, 0) => "nothing would change".to_owned(),
+            (0, unsure) if unsure == n => "unknown".to_owned(),
+            (0, _) => format!("at most {max_changed} of {n} would change"),
             (changed, 0) => format!("{changed} of {n} would change"),
-            (changed, _) => format!("{changed} to {most} of {n} would change"),
+            (changed, _) => format!("{changed} to {max_changed} of {n} would change"),
         }
     }
 
     fn first_words(&self) -> Option<String> {
         let first = self.first_changed?;
-        let for_sure = self.first_unsure.is_none_or(|unsure| unsure > first);
-        let word = if for_sure { "at" } else { "by" };
+        let is_certain = self.first_unsure.is_none_or(|unsure| unsure > first);
+        let word = if is_certain { "at" } else { "by" };
         Some(format!("first {word} {}", first + 1))
     }
 
     fn explanation(&self, selector: Selector) -> String {
         let mut sentences = vec![
-            "What these settings would have drawn at each place, had all before it been written \
-             as it is. From the first change on, a new run goes its own way."
+            "What these settings would have picked at each step, given the same text before it. \
+             After the first change, a new run would continue differently."
                 .to_owned(),
         ];
         if selector.is_adaptive() {
             sentences.push(format!(
-                "{} learns from what it draws, which is not done again here, so that no answer is \
-                 sure.",
+                "{} adapts to the tokens it picks, and this comparison does not rerun it, so no \
+                 answer is certain.",
                 selector.name()
             ));
         } else if self.n_unsure > 0 {
+            let unknown = match self.n_unsure {
+                1 => "1 token is unknown".to_owned(),
+                n => format!("{n} tokens are unknown"),
+            };
             sentences.push(format!(
-                "{} can't be told from what was recorded: the most likely tokens of each step, and \
-                 what all others hold together.",
-                self.n_unsure
+                "{unknown}: the record holds only the most likely tokens of each step, and the \
+                 total probability of the rest."
             ));
         }
         sentences.join("\n")
@@ -206,27 +215,29 @@ impl WhatIfs {
 }
 
 fn fate_of(step: &Step, outcome: Option<WhatIf>) -> Fate {
-    let was_recorded = |token: TokenId| {
+    let is_recorded = |token: TokenId| {
         let head = &step.trace.raw.head;
         head.iter().any(|known| known.token == token)
     };
     match outcome {
         Some(WhatIf::Exact(token)) if token == step.token => Fate::Same,
         Some(WhatIf::Exact(_)) => Fate::Changed,
-        Some(WhatIf::Unrecorded) if was_recorded(step.token) => Fate::Changed,
+        Some(WhatIf::Unrecorded) if is_recorded(step.token) => Fate::Changed,
         Some(WhatIf::Bounded(token)) if token != step.token => Fate::LikelyChanged,
         Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => Fate::Unsure,
     }
 }
 
-/// Whether two chains pick the same from anything: they differ at most in what does nothing. A stage that
-/// acts by chance takes a coin even where it does nothing else.
-fn pick_alike(a: &ChainConfig, b: &ChainConfig) -> bool {
-    let acts = |filter: &Filter| !filter.is_neutral() || filter.rule().acts_by_chance();
-    let acts = |stage: &&Stage| stage.enabled && acts(&stage.filter);
-    let [of_a, of_b] = [a, b].map(|chain| {
-        let stages = chain.stages.iter().filter(acts);
+/// Returns whether two chains always pick the same token: they differ at most in stages without
+/// effect. A stage that acts at random consumes a coin even if it changes nothing.
+fn are_equivalent(a: &ChainConfig, b: &ChainConfig) -> bool {
+    let has_effect = |stage: &&Stage| {
+        let filter = &stage.filter;
+        stage.enabled && (!filter.is_neutral() || filter.rule().acts_by_chance())
+    };
+    let [filters_a, filters_b] = [a, b].map(|chain| {
+        let stages = chain.stages.iter().filter(has_effect);
         stages.map(|stage| &stage.filter)
     });
-    a.selector == b.selector && a.rules == b.rules && of_a.eq(of_b)
+    a.selector == b.selector && a.rules == b.rules && filters_a.eq(filters_b)
 }

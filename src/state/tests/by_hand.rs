@@ -1,4 +1,4 @@
-//! Sampling by hand.
+//! Tests of sampling by hand.
 
 use super::ready;
 use crate::analysis::xray::DrawnBy;
@@ -9,7 +9,7 @@ fn history(by_hand: &ByHand) -> Vec<u32> {
     by_hand.history().map(|token| token.0).collect()
 }
 
-/// A window whose second pane draws from all tokens, which is the one that is applied by hand.
+/// A state that samples by hand with the chain of the second pane, which keeps all tokens.
 fn drawing() -> AppState {
     let mut state = ready();
     state.by_hand.pane = Some(1);
@@ -18,7 +18,7 @@ fn drawing() -> AppState {
 }
 
 #[test]
-fn there_are_never_too_few_tokens_or_too_many() {
+fn the_number_of_tokens_stays_within_bounds() {
     let mut by_hand = ByHand::default();
     for _ in 0..40 {
         by_hand.add();
@@ -39,7 +39,7 @@ fn there_are_never_too_few_tokens_or_too_many() {
 }
 
 #[test]
-fn a_token_that_goes_is_gone_from_the_history() {
+fn removing_a_token_removes_it_from_the_history() {
     let mut by_hand = ByHand::default();
     for id in [1, 2, 0, 2, 3] {
         by_hand.write_before(TokenId(id));
@@ -55,7 +55,7 @@ fn a_token_that_goes_is_gone_from_the_history() {
 }
 
 #[test]
-fn a_score_is_always_a_number_within_bounds() {
+fn a_score_stays_a_number_within_bounds() {
     let mut by_hand = ByHand::default();
     let token = &mut by_hand.tokens_mut()[0];
     for (typed, kept) in [
@@ -70,7 +70,7 @@ fn a_score_is_always_a_number_within_bounds() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_put_right() {
+fn deserialized_values_are_sanitized() {
     for (json, n_tokens, history_kept, n_prompt) in [
         (r#"{"tokens": []}"#, 6, vec![], 0),
         (
@@ -82,7 +82,7 @@ fn what_does_not_fit_together_is_put_right() {
         ),
     ] {
         let read: ByHand = serde_json::from_str(json).unwrap();
-        let by_hand = read.repaired();
+        let by_hand = read.sanitized();
         assert_eq!(by_hand.tokens().len(), n_tokens);
         assert_eq!(history(&by_hand), history_kept);
         assert_eq!(by_hand.n_prompt(), n_prompt);
@@ -92,7 +92,7 @@ fn what_does_not_fit_together_is_put_right() {
 }
 
 #[test]
-fn the_chain_of_the_chosen_pane_is_applied_and_the_coin_can_be_put_anywhere() {
+fn the_chain_of_the_chosen_pane_is_applied_to_any_coin() {
     let mut state = drawing();
     for (coin, token) in [(0.01, 0), (0.4, 0), (0.48, 1), (0.9999, 4)] {
         state.by_hand.coin = Some(coin);
@@ -111,13 +111,13 @@ fn the_chain_of_the_chosen_pane_is_applied_and_the_coin_can_be_put_anywhere() {
 }
 
 #[test]
-fn draws_are_counted_until_what_they_come_from_changes() {
+fn draws_are_counted_until_their_inputs_change() {
     let mut state = drawing();
     assert_eq!(state.hand_draws(), None);
     for (n, sum) in [(1, 1), (1000, 1001), (1, 1002)] {
         assert_eq!(state.apply(Command::DrawByHand(n)), []);
         assert_eq!(state.hand_draws().unwrap().n(), sum);
-        // The coin that is shown is that of the last draw.
+        // The coin on screen is the coin of the last draw.
         let bar = state.hand_table().unwrap().bar.clone();
         assert!(bar.parts.iter().any(|part| bar.is_drawn(part)));
     }
@@ -128,7 +128,7 @@ fn draws_are_counted_until_what_they_come_from_changes() {
     assert_eq!(
         state.hand_draws(),
         Some(&draws),
-        "a name is not what is drawn from"
+        "a label does not affect the draws"
     );
     state.by_hand.tokens_mut()[0].set_logit(1.0);
     assert_eq!(state.hand_draws(), None);
@@ -144,8 +144,8 @@ fn a_chain_that_cannot_run_says_why() {
         crate::decoding::filters::TopP { p: 1.5 },
     )]);
     state.apply(Command::SetChain(id, chain.clone()));
-    let complaint = state.hand_table().unwrap_err();
-    assert!(complaint.starts_with("Top-p"), "{complaint}");
+    let error = state.hand_table().unwrap_err();
+    assert!(error.starts_with("Top-p"), "{error}");
     chain.stages[0].enabled = false;
     state.apply(Command::SetChain(id, chain));
     assert!(state.hand_table().is_ok());

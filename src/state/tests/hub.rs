@@ -1,4 +1,4 @@
-//! Models of the Hub: searched, listed, brought, halted and opened.
+//! Tests of the Hub's models: searching, listing, downloading, pausing and opening them.
 
 use std::path::PathBuf;
 
@@ -50,8 +50,8 @@ fn wanted() -> Wanted {
     }
 }
 
-/// A window in which a repository was found and its files are shown.
-fn unfolded() -> AppState {
+/// A state in which a search found a repository, whose files are shown.
+fn expanded() -> AppState {
     let mut state = ready();
     state.hub.query = " tiny ".to_owned();
     let search = DownloadRequest::Search {
@@ -65,13 +65,13 @@ fn unfolded() -> AppState {
         repositories: Ok(vec![repository(None)]),
     };
     event(&mut state, found);
-    let HubRowStatus::Repository { unfold, .. } = state.found_rows()[0].status.clone() else {
+    let HubRowStatus::Repository { toggle, .. } = state.found_rows()[0].status.clone() else {
         unreachable!("a repository was found");
     };
     let files = DownloadRequest::Files {
         repository: NAME.to_owned(),
     };
-    assert_eq!(state.apply(unfold), [Effect::Hub(files)]);
+    assert_eq!(state.apply(toggle), [Effect::Hub(files)]);
     let listed = DownloadEvent::FilesListed {
         repository: NAME.to_owned(),
         found: Ok(repository(Some(484_000_000))),
@@ -86,7 +86,7 @@ fn row(state: &AppState) -> HubRow {
 }
 
 #[test]
-fn nothing_is_asked_of_the_hub_before_something_is_typed() {
+fn nothing_is_sent_to_the_hub_before_a_query_is_typed() {
     let mut state = ready();
     assert!(state.search_words().0.contains("press Enter"));
     assert_eq!(hub(&mut state, HubCommand::Search), []);
@@ -96,19 +96,20 @@ fn nothing_is_asked_of_the_hub_before_something_is_typed() {
 
 #[test]
 fn a_search_shows_repositories_and_the_files_of_one() {
-    let state = unfolded();
+    let state = expanded();
     let rows = state.found_rows();
     assert_eq!(rows[0].facts, "mit · Q4_K_M, Q8_0");
     assert_eq!(rows[0].n_downloads, Some(1_234));
     assert_eq!(rows.len(), 3);
     assert_eq!(row(&state).facts, "Q8_0 · 484 MB");
     let size = "484 MB".to_owned();
-    let get = Command::Hub(HubCommand::Download(wanted()));
-    assert_eq!(row(&state).status, HubRowStatus::Offered { size, get });
+    let download = Command::Hub(HubCommand::Download(wanted()));
+    let available = HubRowStatus::Available { size, download };
+    assert_eq!(row(&state).status, available);
 }
 
 #[test]
-fn an_address_is_asked_for_its_files_at_once() {
+fn a_url_lists_the_files_of_its_repository() {
     let mut state = ready();
     state.hub.query = format!("https://huggingface.co/{NAME}");
     let files = DownloadRequest::Files {
@@ -125,7 +126,7 @@ fn an_address_is_asked_for_its_files_at_once() {
 }
 
 #[test]
-fn a_late_answer_to_an_older_search_is_passed_over() {
+fn a_late_answer_to_an_older_search_is_ignored() {
     let mut state = ready();
     for query in ["old", "new"] {
         state.hub.query = query.to_owned();
@@ -141,8 +142,8 @@ fn a_late_answer_to_an_older_search_is_passed_over() {
 }
 
 #[test]
-fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
-    let mut state = unfolded();
+fn a_download_shows_its_progress_and_can_be_opened_when_done() {
+    let mut state = expanded();
     let effects = hub(&mut state, HubCommand::Download(wanted()));
     assert_eq!(effects, [Effect::Hub(DownloadRequest::Download(wanted()))]);
     let progress = DownloadProgress {
@@ -160,11 +161,11 @@ fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
             progress,
         },
     );
-    let HubRowStatus::Going {
+    let HubRowStatus::Downloading {
         words, left, pause, ..
     } = row(&state).status
     else {
-        unreachable!("it is under way");
+        unreachable!("it is downloading");
     };
     assert_eq!(words, "291 of 484 MB  12 MB/s");
     assert_eq!(left, "about 16 s left");
@@ -179,8 +180,8 @@ fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
     };
     let cached = Effect::Hub(DownloadRequest::Cached);
     assert_eq!(event(&mut state, done), [cached]);
-    let HubRowStatus::Here { open } = row(&state).status else {
-        unreachable!("it is here");
+    let HubRowStatus::Downloaded { open } = row(&state).status else {
+        unreachable!("it is downloaded");
     };
     let inspect = Effect::Send(Request::Inspect(path));
     assert_eq!(state.apply(open).last(), Some(&inspect));
@@ -188,8 +189,8 @@ fn a_download_says_how_far_it_is_and_is_opened_when_it_is_there() {
 }
 
 #[test]
-fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
-    let mut state = unfolded();
+fn an_interrupted_download_says_why_and_can_be_resumed_or_discarded() {
+    let mut state = expanded();
     state.apply(Command::Models(ModelsCommand::ShowDialog));
     hub(&mut state, HubCommand::Download(wanted()));
     let failed = DownloadEvent::Failed {
@@ -198,7 +199,7 @@ fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
         n_bytes_kept: 291_000_000,
     };
     event(&mut state, failed.clone());
-    let HubRowStatus::Halted {
+    let HubRowStatus::Interrupted {
         words,
         resume,
         discard,
@@ -209,15 +210,15 @@ fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
     };
     assert_eq!(
         words,
-        "No connection. 291 MB are kept; it goes on from there."
+        "No connection. 291 MB downloaded; it resumes from there."
     );
-    assert!(state.notices.is_empty(), "it is said once");
+    assert!(state.notices.is_empty(), "the error is shown once");
     let again = Effect::Hub(DownloadRequest::Download(wanted()));
     assert_eq!(state.apply(resume), [again]);
-    let throw_away = Effect::Hub(DownloadRequest::Cancel(wanted()));
-    assert_eq!(state.apply(discard), [throw_away]);
+    let cancel = Effect::Hub(DownloadRequest::Cancel(wanted()));
+    assert_eq!(state.apply(discard), [cancel]);
     event(&mut state, DownloadEvent::Cancelled { wanted: wanted() });
-    assert!(matches!(row(&state).status, HubRowStatus::Offered { .. }));
+    assert!(matches!(row(&state).status, HubRowStatus::Available { .. }));
 
     state.apply(Command::Models(ModelsCommand::CloseDialog));
     event(&mut state, failed);
@@ -225,8 +226,8 @@ fn what_is_halted_says_why_and_what_is_kept_and_goes_on() {
 }
 
 #[test]
-fn models_in_the_cache_are_offered_at_once() {
-    let mut state = unfolded();
+fn cached_models_can_be_opened_without_a_download() {
+    let mut state = expanded();
     let path = PathBuf::from("/cache/tiny-Q8_0.gguf");
     let cached = CachedModel {
         repository: NAME.to_owned(),
@@ -240,11 +241,14 @@ fn models_in_the_cache_are_offered_at_once() {
     let last = rows.last().unwrap();
     assert_eq!((last.name.as_str(), &last.path), ("tiny-Q8_0", &Some(path)));
     assert_eq!(last.n_bytes, Some(484_000_000));
-    assert!(matches!(row(&state).status, HubRowStatus::Here { .. }));
+    assert!(matches!(
+        row(&state).status,
+        HubRowStatus::Downloaded { .. }
+    ));
 }
 
 #[test]
-fn a_download_of_an_earlier_session_is_listed_goes_on_or_is_thrown_away() {
+fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
     let mut state = ready();
     let kept = vec![KeptDownload {
         repository: NAME.to_owned(),
@@ -256,7 +260,7 @@ fn a_download_of_an_earlier_session_is_listed_goes_on_or_is_thrown_away() {
     };
     event(&mut state, listed(kept));
     let rows = state.kept_rows();
-    let HubRowStatus::Halted {
+    let HubRowStatus::Interrupted {
         words,
         resume,
         discard,
@@ -266,35 +270,35 @@ fn a_download_of_an_earlier_session_is_listed_goes_on_or_is_thrown_away() {
         unreachable!("it was not finished");
     };
     assert_eq!((rows.len(), rows[0].name.as_str()), (1, NAME));
-    assert_eq!(words, "Paused. 291 MB are kept; it goes on from there.");
+    assert_eq!(words, "Paused. 291 MB downloaded; it resumes from there.");
 
     let any_file = Wanted {
         repository: NAME.to_owned(),
         file: None,
     };
-    let go_on = Effect::Hub(DownloadRequest::Download(any_file.clone()));
-    assert_eq!(state.apply(resume).first(), Some(&go_on));
+    let download = Effect::Hub(DownloadRequest::Download(any_file.clone()));
+    assert_eq!(state.apply(resume).first(), Some(&download));
     let [row] = state.kept_rows().try_into().unwrap();
-    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+    assert!(matches!(row.status, HubRowStatus::Downloading { .. }));
 
-    let throw_away = Effect::Hub(DownloadRequest::Cancel(any_file.clone()));
-    assert_eq!(state.apply(discard).first(), Some(&throw_away));
+    let cancel = Effect::Hub(DownloadRequest::Cancel(any_file.clone()));
+    assert_eq!(state.apply(discard).first(), Some(&cancel));
     let cancelled = DownloadEvent::Cancelled { wanted: any_file };
-    let look_again = Effect::Hub(DownloadRequest::Cached);
-    assert_eq!(event(&mut state, cancelled), [look_again]);
+    let list_again = Effect::Hub(DownloadRequest::Cached);
+    assert_eq!(event(&mut state, cancelled), [list_again]);
     event(&mut state, listed(Vec::new()));
     assert_eq!(state.kept_rows(), []);
 }
 
 #[test]
-fn a_folder_beside_files_is_brought_by_its_name() {
+fn a_safetensors_folder_is_downloaded_as_a_whole() {
     let folder = ModelFiles {
         format: ModelFormat::Safetensors,
         quantization: None,
         n_bytes: Some(900_000_000),
         paths: vec!["config.json".to_owned(), "model.safetensors".to_owned()],
     };
-    let mut state = unfolded();
+    let mut state = expanded();
     let mut found = repository(Some(484_000_000));
     found.models.push(folder.clone());
     let listed = DownloadEvent::FilesListed {
@@ -308,8 +312,9 @@ fn a_folder_beside_files_is_brought_by_its_name() {
         file: Some("safetensors".to_owned()),
     };
     let size = "900 MB".to_owned();
-    let get = Command::Hub(HubCommand::Download(wanted));
-    assert_eq!(status(&state), HubRowStatus::Offered { size, get });
+    let download = Command::Hub(HubCommand::Download(wanted));
+    let available = HubRowStatus::Available { size, download };
+    assert_eq!(status(&state), available);
 
     let cached = CachedModel {
         repository: NAME.to_owned(),
@@ -318,24 +323,24 @@ fn a_folder_beside_files_is_brought_by_its_name() {
     };
     let (models, kept) = (Ok(vec![cached]), Vec::new());
     event(&mut state, DownloadEvent::CachedListed { models, kept });
-    assert!(matches!(status(&state), HubRowStatus::Here { .. }));
+    assert!(matches!(status(&state), HubRowStatus::Downloaded { .. }));
 }
 
 #[test]
-fn a_download_that_goes_on_is_listed_while_the_files_of_its_repository_are_shown() {
-    let mut state = unfolded();
+fn a_resumed_download_is_listed_while_the_files_of_its_repository_are_shown() {
+    let mut state = expanded();
     let any_file = Wanted {
         file: None,
         ..wanted()
     };
     hub(&mut state, HubCommand::Download(any_file));
     let [row] = state.kept_rows().try_into().unwrap();
-    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+    assert!(matches!(row.status, HubRowStatus::Downloading { .. }));
 }
 
 #[test]
-fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
-    let mut state = unfolded();
+fn a_panic_of_the_download_thread_is_reported_and_downloads_can_be_resumed() {
+    let mut state = expanded();
     hub(&mut state, HubCommand::Download(wanted()));
     let progress = DownloadProgress {
         stage: Stage::Receiving,
@@ -345,14 +350,14 @@ fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
         bytes_per_second: None,
         seconds_left: None,
     };
-    let going = DownloadEvent::Progress {
+    let progressed = DownloadEvent::Progress {
         wanted: wanted(),
         progress,
     };
-    event(&mut state, going);
-    let message = "a fault".to_owned();
+    event(&mut state, progressed);
+    let message = "out of range".to_owned();
     event(&mut state, DownloadEvent::Panicked { message });
-    assert!(state.notices[0].body.contains("a fault"));
+    assert!(state.notices[0].body.contains("out of range"));
     assert_eq!(
         state.hub.downloads[0].stage,
         DownloadStage::Failed("The download stopped unexpectedly".to_owned(), 291_000_000)
@@ -362,17 +367,17 @@ fn a_fault_of_the_downloads_is_told_and_what_was_on_its_way_can_go_on() {
 }
 
 #[test]
-fn a_download_keeps_a_row_when_its_repository_is_folded() {
-    let mut state = unfolded();
+fn a_download_keeps_a_row_when_its_repository_is_collapsed() {
+    let mut state = expanded();
     hub(&mut state, HubCommand::Download(wanted()));
     assert_eq!(state.kept_rows(), []);
-    hub(&mut state, HubCommand::Unfold(NAME.to_owned()));
+    hub(&mut state, HubCommand::ToggleFiles(NAME.to_owned()));
     let [row] = state.kept_rows().try_into().unwrap();
     assert_eq!(
         (row.name.as_str(), row.facts.as_str()),
         (NAME, "tiny-Q8_0.gguf")
     );
-    assert!(matches!(row.status, HubRowStatus::Going { .. }));
+    assert!(matches!(row.status, HubRowStatus::Downloading { .. }));
     let done = DownloadEvent::Done {
         wanted: wanted(),
         path: PathBuf::from("/cache/tiny.gguf"),

@@ -1,4 +1,4 @@
-//! Commands in, state and effects out.
+//! Tests of the state: commands and events in, state and effects out.
 
 mod by_hand;
 mod hub;
@@ -23,7 +23,7 @@ pub(crate) use crate::worker::{
 };
 use crate::worker::{GenerationId, ModelSource, Progress, Request};
 
-/// A window whose model is there.
+/// A state whose model is loaded.
 pub(crate) fn ready() -> AppState {
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
     state.on_event(loaded());
@@ -34,7 +34,7 @@ pub(super) fn loaded() -> Event {
     loaded_with(ChatSupport::Missing)
 }
 
-/// A model is ready that can be talked to, or can't.
+/// The event of a model that was loaded, with this chat support.
 pub(super) fn loaded_with(chat: ChatSupport) -> Event {
     let generation = generation(&[]);
     Event::ModelLoaded {
@@ -46,7 +46,7 @@ pub(super) fn loaded_with(chat: ChatSupport) -> Event {
     }
 }
 
-/// The engine's answer that a text has so many tokens.
+/// The engine's answer that a prompt has this many tokens.
 pub(super) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event {
     let token = PromptToken {
         id: TokenId(7),
@@ -58,7 +58,7 @@ pub(super) fn tokenized(prompt: impl Into<PromptText>, n_tokens: usize) -> Event
     }
 }
 
-/// The names of the generations that a command asked for.
+/// The ids of the generations that a command requested.
 pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
     effects
         .iter()
@@ -70,7 +70,7 @@ pub(super) fn asked(effects: &[Effect]) -> Vec<GenerationId> {
         .collect()
 }
 
-/// Lets a pane write these tokens, and end.
+/// Lets a pane generate these tokens and finish.
 pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
     let generation = generation(pieces);
     state.on_event(Event::Progress(Progress::Started {
@@ -94,7 +94,7 @@ pub(super) fn text(state: &AppState, place: usize) -> String {
     generation.map_or_else(String::new, Generation::text)
 }
 
-/// Four texts: the first goes its own way at the third token, the last ends early.
+/// A state with four texts; the first diverges at the third token.
 pub(crate) fn written() -> AppState {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));

@@ -1,4 +1,4 @@
-//! Models that are opened, called off, let go, remembered and dropped.
+//! Tests of opening, cancelling, unloading, remembering and dropping models.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -22,21 +22,22 @@ fn path(name: &str) -> PathBuf {
     Path::new("/models").join(name)
 }
 
-/// What is asked before a model is opened, while it is not known which devices there are.
-fn asked_of(name: &str) -> [Effect; 2] {
+/// The effects that inspect a model, while the devices are not yet known.
+fn inspecting(name: &str) -> [Effect; 2] {
     [Request::ListDevices, Request::Inspect(path(name))].map(Effect::Send)
 }
 
-/// Opens a model by its path, which the engine finds small; gives what is asked of it then.
+/// Opens a small model by its path. Returns the effects after its inspection.
 fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
     let mut effects = models(state, ModelsCommand::Open(path(name)));
-    let asked = asked_of(name);
-    assert_eq!(effects.split_off(effects.len() - asked.len()), asked);
+    let expected = inspecting(name);
+    let n_others = effects.len() - expected.len();
+    assert_eq!(effects.split_off(n_others), expected);
     effects.extend(state.on_event(inspected(name, Ok(outline(5)))));
     effects
 }
 
-/// Names and states of the rows.
+/// The names and statuses of the rows.
 fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
     let rows = state.model_rows().into_iter();
     rows.map(|row| (row.name, row.status)).collect()
@@ -49,7 +50,7 @@ fn failed() -> Event {
 }
 
 #[test]
-fn the_models_of_before_are_there_at_the_next_start_the_newest_first() {
+fn recent_models_persist_across_restarts_most_recent_first() {
     let mut state = ready();
     for name in ["a.gguf", "b.gguf", "a.gguf"] {
         open(&mut state, name);
@@ -67,7 +68,7 @@ fn the_models_of_before_are_there_at_the_next_start_the_newest_first() {
 
 #[cfg(unix)]
 #[test]
-fn a_path_that_is_no_text_costs_no_settings() {
+fn a_path_that_is_not_unicode_does_not_affect_other_settings() {
     use std::os::unix::ffi::OsStrExt as _;
 
     let mut state = ready();
@@ -81,7 +82,7 @@ fn a_path_that_is_no_text_costs_no_settings() {
 }
 
 #[test]
-fn no_more_models_are_remembered_than_fit() {
+fn the_number_of_recent_models_is_limited() {
     let mut state = ready();
     for n in 0..MAX_RECENT + 3 {
         open(&mut state, &format!("{n}.gguf"));
@@ -93,7 +94,7 @@ fn no_more_models_are_remembered_than_fit() {
 }
 
 #[test]
-fn a_model_that_is_gone_says_so_and_can_be_forgotten() {
+fn a_missing_model_says_so_and_can_be_forgotten() {
     let mut state = ready();
     for name in ["here.gguf", "gone.gguf", "last.gguf"] {
         open(&mut state, name);
@@ -110,7 +111,7 @@ fn a_model_that_is_gone_says_so_and_can_be_forgotten() {
     ];
     models(&mut state, ModelsCommand::Seen(seen.into()));
     let statuses: Vec<ModelRowStatus> = rows(&state).into_iter().map(|row| row.1).collect();
-    let gone = ModelRowStatus::Gone { reason };
+    let gone = ModelRowStatus::Missing { reason };
     let closed = ModelRowStatus::Closed;
     assert_eq!(
         statuses,
@@ -124,7 +125,7 @@ fn a_model_that_is_gone_says_so_and_can_be_forgotten() {
 }
 
 #[test]
-fn a_row_follows_its_model_from_loading_to_use_and_the_dialog_closes() {
+fn a_row_shows_loading_then_in_use_and_the_dialog_closes() {
     let mut state = ready();
     models(&mut state, ModelsCommand::ShowDialog);
     let effects = open(&mut state, "new.gguf");
@@ -146,12 +147,12 @@ fn a_row_follows_its_model_from_loading_to_use_and_the_dialog_closes() {
 }
 
 #[test]
-fn what_could_not_be_opened_says_why_in_its_row() {
+fn a_model_that_failed_to_open_says_why_in_its_row() {
     let mut state = ready();
     models(&mut state, ModelsCommand::ShowDialog);
     open(&mut state, "broken.gguf");
     state.on_event(failed());
-    assert!(state.notices.is_empty(), "it is said once");
+    assert!(state.notices.is_empty(), "the error is shown once");
     let reason = "This file stops in the middle".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Refused { reason });
     assert!(state.model.ready().is_some());
@@ -160,7 +161,7 @@ fn what_could_not_be_opened_says_why_in_its_row() {
 }
 
 #[test]
-fn a_cancelled_loading_gives_the_model_before_it_back() {
+fn cancelling_a_load_returns_to_the_previous_model() {
     let mut state = ready();
     open(&mut state, "large.gguf");
     let effects = models(&mut state, ModelsCommand::CancelLoading);
@@ -177,7 +178,7 @@ fn a_cancelled_loading_gives_the_model_before_it_back() {
 }
 
 #[test]
-fn of_two_models_that_are_asked_for_the_newer_one_is_wanted() {
+fn the_newest_of_two_requested_models_wins() {
     let mut state = ready();
     open(&mut state, "first.gguf");
     let effects = open(&mut state, "second.gguf");
@@ -187,7 +188,7 @@ fn of_two_models_that_are_asked_for_the_newer_one_is_wanted() {
     state.on_event(loaded());
     assert_eq!(state.models.recent[0].path, path("second.gguf"));
 
-    // The first may have been there already when the second was asked for.
+    // The third may already be loaded when the fourth is requested.
     open(&mut state, "third.gguf");
     open(&mut state, "fourth.gguf");
     state.on_event(loaded());
@@ -199,7 +200,7 @@ fn of_two_models_that_are_asked_for_the_newer_one_is_wanted() {
 }
 
 #[test]
-fn a_model_that_is_let_go_leaves_the_texts_and_says_what_is_missing() {
+fn unloading_a_model_keeps_the_texts_and_blocks_generating() {
     let mut state = written();
     let effects = models(&mut state, ModelsCommand::Unload);
     assert_eq!(effects, [Effect::Send(Request::UnloadModel)]);
@@ -215,7 +216,7 @@ fn a_model_that_is_let_go_leaves_the_texts_and_says_what_is_missing() {
 }
 
 #[test]
-fn another_model_leaves_the_texts_with_the_name_of_theirs() {
+fn texts_keep_the_model_that_generated_them() {
     let mut state = written();
     let before = state.panes[0].generation().unwrap().model.clone();
     open(&mut state, "new.gguf");
@@ -251,12 +252,12 @@ fn another_model_leaves_the_texts_with_the_name_of_theirs() {
 }
 
 #[test]
-fn one_model_is_dropped_at_a_time() {
+fn only_one_model_can_be_dropped_at_a_time() {
     let mut state = ready();
     let dropped = vec![path("a.gguf")];
     let effects = models(&mut state, ModelsCommand::Dropped(dropped));
     assert_eq!(effects, [Effect::LookAtDropped(path("a.gguf"))]);
-    let reason = "‘notes.txt’ is no model.".to_owned();
+    let reason = "‘notes.txt’ is not a model".to_owned();
     models(&mut state, ModelsCommand::DropRefused(reason.clone()));
     assert_eq!(state.notices[0].body, reason);
 
@@ -266,11 +267,11 @@ fn one_model_is_dropped_at_a_time() {
 }
 
 #[test]
-fn a_path_from_a_dialog_is_opened_like_any_other() {
+fn a_path_from_a_dialog_is_opened() {
     let mut state = ready();
     for purpose in [PathPurpose::ModelFile, PathPurpose::ModelFolder] {
         let effects = state.apply(Command::PathGiven(purpose, path("a")));
-        assert_eq!(effects, asked_of("a"));
+        assert_eq!(effects, inspecting("a"));
     }
 }
 
@@ -303,62 +304,68 @@ fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
 }
 
 #[test]
-fn a_model_that_does_not_fit_is_opened_only_if_the_user_insists() {
+fn a_model_that_does_not_fit_into_memory_needs_confirmation() {
     let mut state = ready();
-    let wish = ModelsCommand::Open(path("large.gguf"));
-    assert_eq!(models(&mut state, wish.clone()), asked_of("large.gguf"));
-    assert_eq!(rows(&state)[1].1, ModelRowStatus::Inspected);
-    // Four panes of 100 tokens take 0.4 GB beside the weights.
+    let open = ModelsCommand::Open(path("large.gguf"));
+    assert_eq!(models(&mut state, open.clone()), inspecting("large.gguf"));
+    assert_eq!(rows(&state)[1].1, ModelRowStatus::Inspecting);
+    // Four panes of 100 tokens take 0.4 GB in addition to the weights.
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     assert!(state.models.dialog_open, "the warning is shown in its row");
     let warning = "Needs 5.2 GB of memory, but only 3.9 GB is free".to_owned();
-    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
-    assert!(state.model.ready().is_some(), "nothing was done yet");
+    assert_eq!(
+        rows(&state)[1].1,
+        ModelRowStatus::NeedsConfirmation { warning }
+    );
+    assert!(state.model.ready().is_some(), "nothing is loaded yet");
 
-    models(&mut state, ModelsCommand::LeaveOpening);
+    models(&mut state, ModelsCommand::CancelOpening);
     assert_eq!(rows(&state).len(), 1);
-    models(&mut state, wish);
+    models(&mut state, open);
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     let source = ModelSource::Path(path("large.gguf"));
     assert_eq!(
-        models(&mut state, ModelsCommand::OpenAllTheSame),
+        models(&mut state, ModelsCommand::OpenAnyway),
         [Effect::Send(Request::LoadModel(source))]
     );
 }
 
 #[test]
-fn only_the_newest_wish_is_followed() {
+fn only_the_newest_model_to_open_counts() {
     let mut state = ready();
     models(&mut state, ModelsCommand::Open(path("a.gguf")));
     models(&mut state, ModelsCommand::Open(path("b.gguf")));
     let late = state.on_event(inspected("a.gguf", Ok(outline(5))));
     assert_eq!(late, []);
-    models(&mut state, ModelsCommand::LeaveOpening);
+    models(&mut state, ModelsCommand::CancelOpening);
     let unwanted = state.on_event(inspected("b.gguf", Ok(outline(5))));
     assert_eq!(unwanted, []);
 }
 
 #[test]
-fn what_is_no_model_is_refused_before_it_is_loaded() {
+fn a_file_that_is_not_a_model_is_refused_before_loading() {
     let mut state = ready();
     models(&mut state, ModelsCommand::Open(path("notes.gguf")));
-    let effects = state.on_event(inspected("notes.gguf", Err("it is no GGUF".to_owned())));
+    let effects = state.on_event(inspected(
+        "notes.gguf",
+        Err("this is not a GGUF file".to_owned()),
+    ));
     assert_eq!(effects, []);
-    assert_eq!(state.notices[0].body, "It is no GGUF");
+    assert_eq!(state.notices[0].body, "This is not a GGUF file");
     assert!(state.model.ready().is_some());
 }
 
 #[test]
-fn a_window_that_starts_with_a_path_asks_what_it_takes_first() {
+fn a_window_that_starts_with_a_path_inspects_the_model_first() {
     let source = ModelSource::Path(path("new.gguf"));
     let (mut state, effects) = AppState::new(Settings::default(), source.clone());
-    assert_eq!(effects, asked_of("new.gguf"));
+    assert_eq!(effects, inspecting("new.gguf"));
     let effects = state.on_event(inspected("new.gguf", Ok(outline(5))));
     assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
 }
 
 #[test]
-fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
+fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     let mut state = ready();
     assert_eq!(state.device_rows(), []);
     let list = Effect::Send(Request::ListDevices);
@@ -375,7 +382,7 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
         rows.map(|row| (row.name, row.chosen)).collect()
     };
     assert_eq!(names(&state), [("CPU".to_owned(), true)]);
-    assert!(state.device_words().contains("processor only"));
+    assert!(state.device_words().contains("no GPU support"));
     assert_eq!(state.precision_rows(), []);
 
     devices.build_knows_accelerators = true;
@@ -414,12 +421,12 @@ fn devices_are_listed_chosen_and_kept_and_what_is_missing_is_said() {
         name: "CUDA 0".to_owned(),
         reason: "no driver".to_owned(),
     });
-    let words = "CUDA 0 is not to be had, so models run on the processor: no driver";
+    let words = "CUDA 0 is not available, so models run on the CPU: no driver";
     assert_eq!(state.device_words(), words);
 }
 
 #[test]
-fn a_coarser_cache_takes_less_memory_beside_the_weights() {
+fn a_quantized_cache_needs_less_memory() {
     let mut state = ready();
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
@@ -438,14 +445,20 @@ fn a_coarser_cache_takes_less_memory_beside_the_weights() {
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     let warning = "Needs 5.0 GB of memory, but only 3.9 GB is free".to_owned();
-    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
-    models(&mut state, ModelsCommand::LeaveOpening);
+    assert_eq!(
+        rows(&state)[1].1,
+        ModelRowStatus::NeedsConfirmation { warning }
+    );
+    models(&mut state, ModelsCommand::CancelOpening);
     let in_bytes = state.cache_rows()[2].command.clone();
     state.apply(in_bytes);
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
     let warning = "Needs 4.9 GB of memory, but only 3.9 GB is free".to_owned();
-    assert_eq!(rows(&state)[1].1, ModelRowStatus::Doubtful { warning });
+    assert_eq!(
+        rows(&state)[1].1,
+        ModelRowStatus::NeedsConfirmation { warning }
+    );
     let elsewhere = ComputeChoice {
         device: DeviceChoice::Cuda(0),
         ..ComputeChoice::default()
@@ -466,7 +479,7 @@ fn cpu_threads() -> CpuThreads {
 }
 
 #[test]
-fn threads_are_chosen_beside_the_device_and_kept() {
+fn the_thread_count_is_independent_of_the_device_and_saved() {
     let mut state = ready();
     assert_eq!(state.thread_choice(), None);
     state.on_event(Event::DevicesListed(Devices {
@@ -476,7 +489,7 @@ fn threads_are_chosen_beside_the_device_and_kept() {
     }));
     let chosen = |state: &AppState| {
         let choice = state.thread_choice().unwrap();
-        (choice.n_threads.get(), choice.is_usual)
+        (choice.n_threads.get(), choice.is_default)
     };
     assert_eq!(chosen(&state), (4, true));
 
@@ -494,7 +507,7 @@ fn threads_are_chosen_beside_the_device_and_kept() {
     assert_eq!(effects[0], use_them);
 
     state.apply(state.with_threads(NonZeroUsize::new(99)));
-    assert_eq!(chosen(&state), (8, false), "this machine has no more");
+    assert_eq!(chosen(&state), (8, false), "this machine has only 8");
     state.apply(state.with_threads(None));
     assert_eq!(chosen(&state), (4, true));
 }

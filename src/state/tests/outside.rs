@@ -1,4 +1,4 @@
-//! The model, the engine's thread, dialogs and files.
+//! Tests of the model, the engine thread, dialogs and files.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::state::{AppState, Command, Document, Effect, ModelStatus, PathPurpose
 use crate::worker::{Event, ModelSource, Request};
 
 #[test]
-fn a_new_window_loads_its_model_and_then_counts_the_prompt() {
+fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
     let (mut state, effects) = AppState::new(Settings::default(), ModelSource::Embedded);
     let load = Request::LoadModel(ModelSource::Embedded);
     assert_eq!(effects, [Effect::Send(load)]);
@@ -25,7 +25,7 @@ fn a_new_window_loads_its_model_and_then_counts_the_prompt() {
 }
 
 #[test]
-fn a_model_that_fails_to_load_gives_way_to_the_one_before() {
+fn a_failed_load_returns_to_the_previous_model() {
     let error = || Event::ModelFailed {
         error: "this file stops in the middle".to_owned(),
     };
@@ -45,7 +45,7 @@ fn a_model_that_fails_to_load_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn after_a_panic_the_texts_are_there_and_the_engine_can_be_started_again() {
+fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
     let mut state = written();
     let ids = asked(&state.apply(Command::Generate(state.panes[0].id)));
     state.on_event(Event::Panicked {
@@ -60,14 +60,14 @@ fn after_a_panic_the_texts_are_there_and_the_engine_can_be_started_again() {
         [Effect::RestartWorker, Effect::Send(load)]
     );
     assert!(state.notices.is_empty());
-    assert_eq!(state.apply(restart), [], "it runs already");
+    assert_eq!(state.apply(restart), [], "it is already running");
     state.on_event(loaded());
     write(&mut state, ids[0], &[(" late", 0.5)]);
     assert_eq!(text(&state, 0), " in a house");
 }
 
 #[test]
-fn a_path_is_typed_where_there_is_no_dialog() {
+fn a_path_is_typed_if_there_is_no_native_dialog() {
     let mut state = written();
     let document = Document::Run(ExportFormat::Json);
     let purpose = PathPurpose::Save(document);

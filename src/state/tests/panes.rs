@@ -1,4 +1,4 @@
-//! Panes and their settings, the pin, the sentence of the fork.
+//! Tests of panes and their settings, the pin, and the sentence about the divergence.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::state::{
 use crate::worker::{Event, ModelSource, Progress, Request};
 
 #[test]
-fn a_change_of_settings_leaves_the_record_of_the_run_alone() {
+fn a_change_of_settings_does_not_affect_the_record() {
     let mut state = written();
     let before = state.panes[3].generation().unwrap().config.clone();
     let pane = state.panes[3].id;
@@ -35,7 +35,7 @@ fn the_name_follows_the_chain_until_the_user_types_one() {
 }
 
 #[test]
-fn panes_come_and_go_between_one_and_eight() {
+fn there_are_always_one_to_eight_panes() {
     let mut state = ready();
     for _ in 0..MAX_PANES {
         let pane = state.panes[1].id;
@@ -51,7 +51,7 @@ fn panes_come_and_go_between_one_and_eight() {
 }
 
 #[test]
-fn to_remove_a_pane_that_writes_stops_it_and_lets_go_of_its_token() {
+fn removing_a_pane_stops_its_generation_and_clears_its_pin() {
     let mut state = written();
     let pane = state.panes[1].id;
     state.apply(Command::Pin(Pin { pane, step: 1 }));
@@ -66,7 +66,7 @@ fn to_remove_a_pane_that_writes_stops_it_and_lets_go_of_its_token() {
 }
 
 #[test]
-fn the_pin_moves_with_the_arrows_and_stays_on_the_text() {
+fn the_pin_moves_in_all_directions_and_stays_within_the_text() {
     use PinMove::{Earlier, Later, NextPane, PreviousPane};
     let mut state = written();
     let at = |state: &AppState| {
@@ -89,11 +89,11 @@ fn the_pin_moves_with_the_arrows_and_stays_on_the_text() {
     }
     assert_eq!(state.shown_step(), Some((3, 0)));
     state.apply(Command::Unpin);
-    assert_eq!(state.shown_step(), Some((3, 2)), "the newest");
+    assert_eq!(state.shown_step(), Some((3, 2)), "the newest step");
 }
 
 #[test]
-fn a_second_click_lets_go_and_a_new_text_too() {
+fn a_second_click_or_a_new_text_clears_the_pin() {
     let mut state = written();
     let pin = Pin {
         pane: state.panes[0].id,
@@ -105,13 +105,13 @@ fn a_second_click_lets_go_and_a_new_text_too() {
     assert_eq!(state.pin, None);
     state.apply(Command::Pin(pin));
     let id = asked(&state.apply(Command::Generate(pin.pane)))[0];
-    assert_eq!(state.pin, Some(pin), "the text before is still there");
+    assert_eq!(state.pin, Some(pin), "the previous text is still shown");
     write(&mut state, id, &[(" a", 0.5)]);
     assert_eq!(state.pin, None);
 }
 
 #[test]
-fn a_text_is_copied_as_it_was_written() {
+fn a_text_is_copied_exactly() {
     let mut state = written();
     let effects = state.apply(Command::CopyText(state.panes[0].id));
     assert_eq!(effects, [Effect::CopyText(" in a house".to_owned())]);
@@ -119,7 +119,7 @@ fn a_text_is_copied_as_it_was_written() {
 }
 
 #[test]
-fn the_first_fork_is_told_in_a_sentence() {
+fn the_first_divergence_is_described() {
     let state = written();
     let words = divergence_words(&state);
     assert_eq!(words.step, Some(2));
@@ -130,8 +130,9 @@ fn the_first_fork_is_told_in_a_sentence() {
         "{}",
         words.long
     );
-    assert!(words.long.contains("‘house’; "), "{}", words.long);
-    assert_eq!(words.short, "All agree for 2 tokens. At token 3, A parts.");
+    assert!(words.long.contains("‘house’ for A"), "{}", words.long);
+    let short = "All agree for 2 tokens. At token 3, A diverges.";
+    assert_eq!(words.short, short);
 
     let mut other = written();
     if let PaneStatus::Finished(generation) = &mut other.panes[0].status {
@@ -143,7 +144,7 @@ fn the_first_fork_is_told_in_a_sentence() {
     assert!(
         words
             .long
-            .starts_with("These texts continue different prompts")
+            .starts_with("These texts come from different prompts")
     );
     assert_eq!(words.step, None);
 
@@ -160,12 +161,12 @@ fn the_first_fork_is_told_in_a_sentence() {
     }
     assert_eq!(
         divergence_words(&same).long,
-        "All four are the same, token for token."
+        "All four are identical, token for token"
     );
 }
 
 #[test]
-fn a_text_that_stops_early_hides_no_fork_of_the_others() {
+fn a_text_that_stops_early_does_not_hide_a_later_divergence() {
     let words_after = |lasts: [&str; 3]| {
         let mut state = ready();
         let ids = asked(&state.apply(Command::GenerateAll));
@@ -179,16 +180,16 @@ fn a_text_that_stops_early_hides_no_fork_of_the_others() {
     assert_eq!(words.step, Some(2));
     assert_eq!(
         words.short,
-        "B, C and D agree for 2 tokens. At token 3, B parts."
+        "B, C and D agree for 2 tokens. At token 3, B diverges."
     );
     assert_eq!(
         words_after([" fox"; 3]).long,
-        "All agree for 1 token, then three go on alike."
+        "All agree for 1 token, then three continue identically"
     );
 }
 
 #[test]
-fn settings_come_back_at_the_next_start() {
+fn settings_persist_across_restarts() {
     let mut state = ready();
     state.prompt = "The sea".to_owned();
     state.seed = 9;

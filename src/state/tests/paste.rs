@@ -1,4 +1,4 @@
-//! Settings out to other tools and in from them.
+//! Tests of copying settings to other tools and pasting them back.
 
 use super::ready;
 use crate::interop::tools::{Tool, read_settings};
@@ -14,7 +14,7 @@ fn paste(state: &mut AppState, place: usize, text: &str) {
 }
 
 #[test]
-fn a_pane_s_settings_are_copied_in_the_words_of_each_tool() {
+fn settings_are_copied_in_the_format_of_each_tool() {
     for tool in Tool::ALL {
         let mut state = ready();
         let id = state.panes[3].id;
@@ -29,13 +29,13 @@ fn a_pane_s_settings_are_copied_in_the_words_of_each_tool() {
                 .title
                 .starts_with(&format!("Copied as {}", tool.name()))
         );
-        // What can't be said there stays to be read.
+        // A notice about unsupported settings stays until it is closed.
         assert_eq!(notice.body.is_empty(), notice.actions.is_empty());
     }
 }
 
 #[test]
-fn pasted_settings_are_understood_as_they_are_typed_and_then_applied() {
+fn pasted_settings_are_parsed_while_typing_and_then_applied() {
     let mut state = ready();
     paste(&mut state, 1, " ");
     assert_eq!(state.paste.as_ref().unwrap().read, None);
@@ -54,7 +54,7 @@ fn pasted_settings_are_understood_as_they_are_typed_and_then_applied() {
 }
 
 #[test]
-fn the_length_that_all_panes_share_is_pasted_only_when_asked() {
+fn the_shared_token_limit_is_pasted_only_on_request() {
     let mut state = ready();
     paste(&mut state, 0, "llama-cli --temp 0.5 -n 99");
     if let Some(paste) = &mut state.paste {
@@ -65,7 +65,7 @@ fn the_length_that_all_panes_share_is_pasted_only_when_asked() {
 }
 
 #[test]
-fn what_is_not_understood_changes_nothing() {
+fn text_that_cannot_be_parsed_changes_nothing() {
     let mut state = ready();
     let before = state.settings();
     paste(&mut state, 0, "once upon a time");

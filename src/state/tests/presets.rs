@@ -1,4 +1,4 @@
-//! Own presets, and why panes with the same numbers part.
+//! Tests of the user's own presets, and of why panes with the same parameters diverge.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn save(state: &mut AppState, place: usize, name: &str) {
 }
 
 #[test]
-fn a_pane_s_settings_are_kept_under_a_name_from_start_to_start() {
+fn settings_are_saved_as_a_preset_across_restarts() {
     let mut state = ready();
     save(&mut state, 3, " Poems ");
     save(&mut state, 0, "");
@@ -34,7 +34,7 @@ fn a_pane_s_settings_are_kept_under_a_name_from_start_to_start() {
 }
 
 #[test]
-fn a_preset_that_was_replaced_or_deleted_comes_back() {
+fn replacing_or_deleting_a_preset_can_be_undone() {
     let mut state = ready();
     for (place, name) in [(0, "One"), (1, "Two"), (2, "Three")] {
         save(&mut state, place, name);
@@ -76,7 +76,7 @@ fn a_preset_is_renamed_unless_the_name_is_taken() {
 }
 
 #[test]
-fn presets_come_in_beside_those_that_are_there() {
+fn imported_presets_are_added_to_the_existing_ones() {
     let mut state = ready();
     save(&mut state, 0, "Poems");
     let path = PathBuf::from("presets.json");
@@ -96,7 +96,7 @@ fn presets_come_in_beside_those_that_are_there() {
     assert_eq!(state.presets[0].chain, ChainConfig::greedy());
     let notice = state.notices.remove(0);
     assert_eq!(notice.title, "Imported 2 presets");
-    assert_eq!(notice.body, "‘Poems’ came as ‘Poems 2’");
+    assert_eq!(notice.body, "‘Poems’ was imported as ‘Poems 2’");
 
     state.apply(import(Err("this is not a file of presets".to_owned())));
     let notice = state.notices.remove(0);
@@ -114,7 +114,7 @@ fn presets_are_exported_like_any_other_document() {
 }
 
 #[test]
-fn panes_with_the_same_numbers_say_why_they_part() {
+fn panes_with_the_same_parameters_say_why_they_diverge() {
     let mut state = ready();
     let own = "temp 1.5, top-p 0.9".parse::<PaneSettings>().unwrap().chain;
     for (pane, dialect) in state.panes.iter_mut().zip([
@@ -130,7 +130,7 @@ fn panes_with_the_same_numbers_say_why_they_part() {
     for (id, last) in ids.into_iter().zip([" house", " house", " little", " fox"]) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
     }
-    // A, B and C do the same: that C parts from them has another reason than its engine.
+    // A, B and C apply equivalent chains, so the engine is not why C diverges.
     let reasons = why_it_parts(&state, 0);
     assert_eq!(
         reasons,

@@ -1,4 +1,4 @@
-//! The prompt: a text to continue or a message to answer, and how the model reads it.
+//! Tests of the prompt: its mode, how the model tokenizes it, and why it can't be used.
 
 use super::{asked, loaded_with, ready, tokenized};
 use crate::decoding::TokenId;
@@ -14,7 +14,7 @@ fn broken() -> ChatSupport {
     }
 }
 
-/// A window in chat mode whose model can be talked to, or can't.
+/// A state in chat mode whose model has this chat support.
 fn chatting(chat: ChatSupport) -> AppState {
     let settings = Settings {
         prompt: "Hi".to_owned(),
@@ -35,7 +35,7 @@ fn refused(prompt: PromptText, reason: &str) -> Event {
 }
 
 #[test]
-fn a_chat_is_read_and_answered_with_its_system_text() {
+fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
     let mut state = chatting(ChatSupport::Ready);
     let prompt = PromptText::chat("Hi", "Be kind");
     let read = |prompt| [Effect::Send(Request::Tokenize { prompt })];
@@ -43,8 +43,10 @@ fn a_chat_is_read_and_answered_with_its_system_text() {
     state.on_event(tokenized(prompt.clone(), 9));
     assert_eq!(state.complaint(), None);
     let effects = state.apply(Command::GenerateAll);
-    let is_it = |effect: &Effect| matches!(effect, Effect::Send(Request::Generate { prompt: sent, .. }) if *sent == prompt);
-    assert!(is_it(&effects[0]), "{effects:?}");
+    let [Effect::Send(Request::Generate { prompt: sent, .. })] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(*sent, prompt);
 
     state.prompt_mode = PromptMode::Raw;
     let effects = state.apply(Command::PromptEdited);
@@ -52,7 +54,7 @@ fn a_chat_is_read_and_answered_with_its_system_text() {
 }
 
 #[test]
-fn mode_and_system_text_are_there_again_at_the_next_start() {
+fn mode_and_system_prompt_persist_across_restarts() {
     let state = chatting(ChatSupport::Ready);
     let json = state.settings().to_json().unwrap();
     let settings = Settings::from_json(&json).settings;
@@ -61,7 +63,7 @@ fn mode_and_system_text_are_there_again_at_the_next_start() {
 }
 
 #[test]
-fn an_answer_about_another_prompt_is_passed_over() {
+fn an_answer_about_another_prompt_is_ignored() {
     for other in [
         PromptText::raw("Hi"),
         PromptText::chat("Hi", ""),
@@ -74,7 +76,7 @@ fn an_answer_about_another_prompt_is_passed_over() {
 }
 
 #[test]
-fn the_last_count_stays_while_one_types() {
+fn the_last_token_count_stays_while_typing() {
     let mut state = ready();
     state.on_event(tokenized(state.prompt.as_str(), 10));
     state.prompt.push('!');
@@ -86,7 +88,7 @@ fn the_last_count_stays_while_one_types() {
 }
 
 #[test]
-fn what_was_refused_is_not_held_against_a_text_that_was_written_since() {
+fn a_refused_prompt_does_not_block_its_edited_version() {
     let reason = "the model's chat template does not accept a system prompt: no";
     let sentence = "The model's chat template does not accept a system prompt: no";
     let mut state = chatting(ChatSupport::Ready);
@@ -99,15 +101,15 @@ fn what_was_refused_is_not_held_against_a_text_that_was_written_since() {
     assert_eq!(
         shown.as_deref(),
         Some(sentence),
-        "it stays in sight until the answer is there"
+        "it stays visible until the answer arrives"
     );
     state.on_event(tokenized(PromptText::chat("Hi", ""), 4));
     assert_eq!(state.prompt_refusal(), None);
 }
 
 #[test]
-fn a_model_that_cannot_be_talked_to_says_why_and_still_writes_raw() {
-    let missing = "This model has no chat template, it only continues texts";
+fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
+    let missing = "This model has no chat template; use raw mode instead";
     let in_line_3 = "The model's chat template could not be understood in line 3: unexpected `}`";
     for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), in_line_3)] {
         let mut state = chatting(chat);
@@ -124,7 +126,7 @@ fn a_model_that_cannot_be_talked_to_says_why_and_still_writes_raw() {
 }
 
 #[test]
-fn another_model_is_asked_in_the_mode_that_was_chosen() {
+fn the_prompt_mode_stays_when_the_model_changes() {
     let mut state = chatting(ChatSupport::Missing);
     let prompt = PromptText::chat("Hi", "Be kind");
     let effects = state.on_event(loaded_with(ChatSupport::Ready));
@@ -135,15 +137,15 @@ fn another_model_is_asked_in_the_mode_that_was_chosen() {
 }
 
 #[test]
-fn an_empty_message_is_asked_for_by_its_name() {
+fn chat_mode_asks_for_a_message() {
     let mut state = chatting(ChatSupport::Ready);
     state.prompt.clear();
     state.apply(Command::PromptEdited);
-    assert_eq!(state.complaint().as_deref(), Some("Write a message first"));
+    assert_eq!(state.complaint().as_deref(), Some("Type a message first"));
 }
 
 #[test]
-fn another_mode_system_text_or_message_makes_generating_news() {
+fn another_mode_system_prompt_or_message_makes_the_output_stale() {
     let mut state = chatting(ChatSupport::Ready);
     let ids = asked(&state.apply(Command::GenerateAll));
     let prompt = PromptRecord {
@@ -156,7 +158,7 @@ fn another_mode_system_text_or_message_makes_generating_news() {
     };
     let prompt = prompt.into();
     state.on_event(Event::Progress(Progress::Started { ids, prompt }));
-    assert!(!state.generating_is_news());
+    assert!(!state.output_is_stale());
 
     let changes: [fn(&mut AppState); 3] = [
         |state| state.prompt_mode = PromptMode::Raw,
@@ -166,7 +168,7 @@ fn another_mode_system_text_or_message_makes_generating_news() {
     for change in changes {
         let mut changed = state.clone();
         change(&mut changed);
-        assert!(changed.generating_is_news());
+        assert!(changed.output_is_stale());
     }
 }
 
@@ -191,11 +193,15 @@ fn the_prompt_is_copied_as_the_model_reads_it() {
     let copied = state.apply(Command::CopyPrompt);
     assert_eq!(copied, [Effect::CopyText("<s>5 €".to_owned())]);
     state.prompt.push('!');
-    assert_eq!(state.apply(Command::CopyPrompt), [], "that was another one");
+    assert_eq!(
+        state.apply(Command::CopyPrompt),
+        [],
+        "the prompt has changed"
+    );
 }
 
 #[test]
-fn a_model_that_is_there_again_is_asked_about_what_was_written_meanwhile() {
+fn the_prompt_is_tokenized_again_when_the_previous_model_returns() {
     let error = "there is not enough memory".to_owned();
     for end in [Event::LoadingCancelled, Event::ModelFailed { error }] {
         let mut state = ready();

@@ -1,4 +1,4 @@
-//! Undo and redo through commands: every change of the panes' settings, whoever makes it.
+//! Tests of undo and redo, for changes made by commands and in place.
 
 use super::{asked, ready, text, written};
 use crate::decoding::ChainConfig;
@@ -9,7 +9,7 @@ use crate::worker::Request;
 type Act<'a> = &'a dyn Fn(&mut AppState);
 
 #[test]
-fn every_change_of_the_panes_is_undone_and_done_again() {
+fn every_change_of_the_panes_can_be_undone_and_redone() {
     let acts: [(Act<'_>, &str); 7] = [
         (
             &|state| {
@@ -79,7 +79,7 @@ fn every_change_of_the_panes_is_undone_and_done_again() {
 }
 
 #[test]
-fn what_is_no_setting_is_no_step() {
+fn only_changes_of_settings_are_undo_steps() {
     let mut state = written();
     state.apply(Command::StopAll);
     state.apply(Command::Unpin);
@@ -89,7 +89,7 @@ fn what_is_no_setting_is_no_step() {
 }
 
 #[test]
-fn a_pane_comes_back_with_its_text() {
+fn undo_restores_a_removed_pane_with_its_text() {
     let mut state = written();
     let (id, before) = (state.panes[1].id, text(&state, 1));
     state.apply(Command::Remove(id));
@@ -100,7 +100,7 @@ fn a_pane_comes_back_with_its_text() {
 }
 
 #[test]
-fn to_undo_a_new_pane_that_writes_stops_it() {
+fn undoing_a_new_pane_stops_its_generation() {
     let mut state = written();
     state.apply(Command::Duplicate(state.panes[0].id));
     let new = state.panes[1].id;

@@ -1,4 +1,4 @@
-//! What other settings would have changed in a text.
+//! Tests of what other settings would have changed in a text.
 
 use super::{asked, ready, write, written};
 use crate::decoding::{ChainConfig, WhatIf};
@@ -19,7 +19,7 @@ fn count(state: &AppState) -> String {
     words(state).map_or_else(String::new, |words| words.count)
 }
 
-/// A pane whose text takes the likeliest token three times and another one twice.
+/// A pane whose text has the most likely token three times and a less likely one twice.
 fn five_tokens() -> AppState {
     let mut state = ready();
     ask(&mut state, "temp 0.7");
@@ -38,7 +38,7 @@ fn five_tokens() -> AppState {
 }
 
 #[test]
-fn other_settings_say_how_many_would_change_and_the_same_say_nothing() {
+fn only_settings_with_another_effect_count_what_would_change() {
     let mut state = five_tokens();
     assert_eq!(words(&state), None);
     ask(&mut state, "greedy");
@@ -52,7 +52,7 @@ fn other_settings_say_how_many_would_change_and_the_same_say_nothing() {
     assert_eq!(fates, [same, changed, same, changed, same]);
     assert_eq!(what_ifs.first_changed(), Some(1));
 
-    // A stage that does nothing makes no others of them.
+    // A stage without effect makes no difference.
     for same in ["temp 0.7", "temp 0.7, top-k 0", "bias, temp 0.7"] {
         ask(&mut state, "greedy");
         state.review(|| true);
@@ -63,7 +63,7 @@ fn other_settings_say_how_many_would_change_and_the_same_say_nothing() {
 }
 
 #[test]
-fn settings_that_would_change_nothing_say_so() {
+fn settings_that_change_nothing_say_so() {
     let mut state = ready();
     ask(&mut state, "greedy");
     let pane = state.panes[0].id;
@@ -74,12 +74,12 @@ fn settings_that_would_change_nothing_say_so() {
     let said = words(&state).unwrap();
     assert_eq!(
         (said.count.as_str(), said.first),
-        ("What if: none would change", None)
+        ("What if: nothing would change", None)
     );
 }
 
 #[test]
-fn the_token_that_would_have_been_drawn_comes_with_its_probability() {
+fn the_token_that_would_have_been_picked_has_its_probability() {
     let mut state = five_tokens();
     ask(&mut state, "greedy");
     state.review(|| true);
@@ -93,18 +93,18 @@ fn the_token_that_would_have_been_drawn_comes_with_its_probability() {
 }
 
 #[test]
-fn a_selector_that_learns_is_never_sure() {
+fn an_adaptive_selector_gives_no_certain_answer() {
     let mut state = five_tokens();
     ask(&mut state, "mirostat 3");
     state.review(|| true);
     let said = words(&state).unwrap();
-    assert_eq!(said.count, "What if: can't be told");
+    assert_eq!(said.count, "What if: unknown");
     assert_eq!(said.first, None);
-    assert!(said.explanation.contains("Mirostat v2 learns"), "{said:?}");
+    assert!(said.explanation.contains("Mirostat v2 adapts"), "{said:?}");
 }
 
 #[test]
-fn a_step_without_evidence_is_counted_as_unsure() {
+fn a_step_without_evidence_is_unknown() {
     let mut state = five_tokens();
     if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
         generation.steps[0].trace.raw.head.clear();
@@ -114,11 +114,12 @@ fn a_step_without_evidence_is_counted_as_unsure() {
     let said = words(&state).unwrap();
     assert_eq!(said.count, "What if: 2 to 3 of 5 would change");
     assert_eq!(said.first.as_deref(), Some("first by 2"));
-    assert!(said.explanation.contains("1 can't be told"), "{said:?}");
+    let explanation = &said.explanation;
+    assert!(explanation.contains("1 token is unknown"), "{said:?}");
 }
 
 #[test]
-fn a_long_count_is_spread_over_frames_and_says_so_meanwhile() {
+fn a_long_evaluation_is_spread_over_frames() {
     let mut state = five_tokens();
     ask(&mut state, "greedy");
     let two_more = || {
@@ -129,7 +130,7 @@ fn a_long_count_is_spread_over_frames_and_says_so_meanwhile() {
         }
     };
     assert!(!state.review(two_more()));
-    assert_eq!(count(&state), "What if: counting…");
+    assert_eq!(count(&state), "What if: evaluating…");
     assert_eq!(
         state.panes[0].what_ifs().unwrap().fate(1),
         Some(Fate::Changed)
@@ -137,56 +138,56 @@ fn a_long_count_is_spread_over_frames_and_says_so_meanwhile() {
     assert!(!state.review(two_more()));
     assert!(state.review(two_more()));
     assert_eq!(count(&state), "What if: 2 of 5 would change");
-    // Nothing is left to do, and nothing is done again.
-    assert!(state.review(|| panic!("a step is counted twice")));
+    // Nothing is left to evaluate.
+    assert!(state.review(|| panic!("a step is evaluated twice")));
 }
 
 #[test]
-fn a_text_is_counted_on_while_it_is_written() {
+fn only_new_steps_of_a_growing_text_are_evaluated() {
     let mut state = five_tokens();
     ask(&mut state, "greedy");
     state.review(|| true);
     let PaneStatus::Finished(whole) = state.panes[0].status.clone() else {
-        panic!("the text is whole");
+        panic!("the text is finished");
     };
     let mut more = whole.clone();
     more.steps.extend(whole.steps[..2].iter().cloned());
     state.panes[0].status = PaneStatus::Finished(more);
-    let mut n_counted = 0;
+    let mut n_evaluated = 0;
     assert!(state.review(|| {
-        n_counted += 1;
+        n_evaluated += 1;
         true
     }));
-    assert_eq!(n_counted, 2);
+    assert_eq!(n_evaluated, 2);
     assert_eq!(count(&state), "What if: 3 of 7 would change");
 }
 
 #[test]
-fn a_new_text_and_a_new_seed_are_counted_from_the_beginning() {
+fn a_new_text_or_seed_starts_the_evaluation_over() {
     let mut state = written();
     state.seed += 1;
     state.review(|| true);
-    let asked_about = |state: &AppState| {
+    let n_active = |state: &AppState| {
         let panes = state.panes.iter();
         panes.filter(|pane| pane.what_ifs().is_some()).count()
     };
-    assert_eq!(asked_about(&state), 4);
+    assert_eq!(n_active(&state), 4);
     let ids = asked(&state.apply(Command::GenerateAll));
     state.review(|| true);
     assert_eq!(
-        asked_about(&state),
+        n_active(&state),
         0,
-        "what is about to be replaced is left alone"
+        "a text that is about to be replaced is not evaluated"
     );
     for id in ids {
         write(&mut state, id, &[(" in", 0.6)]);
     }
     state.review(|| true);
-    assert_eq!(asked_about(&state), 0);
+    assert_eq!(n_active(&state), 0);
 }
 
 #[test]
-fn a_chain_that_cannot_run_is_not_asked_about() {
+fn an_invalid_chain_is_not_evaluated() {
     let mut state = five_tokens();
     let pane = state.panes[0].id;
     let mut broken = ChainConfig::greedy();

@@ -1,4 +1,4 @@
-//! What is generated, and what becomes of it.
+//! Tests of generating, stopping and failing.
 
 use super::{asked, ready, text, tokenized, write, written};
 use crate::decoding::filters::TopP;
@@ -9,7 +9,7 @@ use crate::state::{AppState, Command, Effect, PaneStatus};
 use crate::worker::{Event, Progress, Request};
 
 #[test]
-fn generate_asks_for_all_panes_in_one_request() {
+fn generate_sends_one_request_for_all_panes() {
     let mut state = ready();
     state.panes[2].settings.seed = Some(7);
     let effects = state.apply(Command::GenerateAll);
@@ -20,7 +20,11 @@ fn generate_asks_for_all_panes_in_one_request() {
     let seeds: Vec<u64> = panes.iter().map(|pane| pane.config.seed).collect();
     assert_eq!(seeds, [42, 42, 7, 42]);
     assert!(state.is_running());
-    assert_eq!(state.apply(Command::GenerateAll), [], "it runs already");
+    assert_eq!(
+        state.apply(Command::GenerateAll),
+        [],
+        "it is already running"
+    );
 }
 
 #[test]
@@ -43,7 +47,7 @@ fn a_pane_goes_through_its_states() {
 }
 
 #[test]
-fn what_comes_late_for_an_abandoned_generation_is_passed_over() {
+fn late_events_of_an_abandoned_generation_are_ignored() {
     let mut state = written();
     let pane = state.panes[0].id;
     let old = asked(&state.apply(Command::Generate(pane)))[0];
@@ -52,14 +56,14 @@ fn what_comes_late_for_an_abandoned_generation_is_passed_over() {
     assert_eq!(
         text(&state, 0),
         " in a house",
-        "the text before stays until the new one comes"
+        "the previous text stays until the new one starts"
     );
     write(&mut state, new, &[(" new", 0.5)]);
     assert_eq!(text(&state, 0), " new");
 }
 
 #[test]
-fn to_run_a_pane_again_ends_what_it_runs_and_leaves_the_others_alone() {
+fn generating_in_one_pane_stops_only_that_pane() {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));
     let effects = state.apply(Command::Generate(state.panes[1].id));
@@ -97,7 +101,7 @@ fn a_text_that_is_stopped_or_fails_is_kept() {
 }
 
 #[test]
-fn what_fails_before_it_begins_brings_the_text_before_back() {
+fn a_failure_before_the_first_token_keeps_the_previous_text() {
     let mut state = written();
     let ids = asked(&state.apply(Command::GenerateAll));
     state.on_event(Event::Progress(Progress::Finished {
@@ -111,7 +115,7 @@ fn what_fails_before_it_begins_brings_the_text_before_back() {
 }
 
 #[test]
-fn stop_is_asked_of_what_runs_only() {
+fn only_running_generations_are_stopped() {
     let mut state = ready();
     let pane = state.panes[0].id;
     assert_eq!(state.apply(Command::StopAll), []);
@@ -127,11 +131,11 @@ fn stop_is_asked_of_what_runs_only() {
     );
 }
 
-/// Brings a window into a state in which nothing can be generated.
-type Spoil<'a> = &'a dyn Fn(&mut AppState);
+/// Changes the state so that nothing can be generated.
+type Block<'a> = &'a dyn Fn(&mut AppState);
 
 #[test]
-fn generate_says_why_it_cannot() {
+fn a_blocked_generate_says_why() {
     let too_long = |state: &mut AppState| {
         state.on_event(tokenized(state.prompt.as_str(), 600));
     };
@@ -140,43 +144,43 @@ fn generate_says_why_it_cannot() {
         let pane = state.panes[2].id;
         state.apply(Command::SetChain(pane, chain));
     };
-    let cases: [(&str, Spoil); 6] = [
-        ("Write a beginning first", &|state| state.prompt.clear()),
-        ("600 tokens, the model reads 512 at most", &too_long),
+    let cases: [(&str, Block); 6] = [
+        ("Type a prompt first", &|state| state.prompt.clear()),
+        ("600 tokens, but the model reads at most 512", &too_long),
         ("C: Top-p lies between 0 and 1", &out_of_range),
-        ("The limit is at least 1 token", &|state| {
+        ("The token limit must be at least 1", &|state| {
             state.limits.max_new_tokens = 0;
         }),
-        ("The model is being loaded", &|state| {
+        ("The model is still loading", &|state| {
             state.apply(Command::LoadEmbeddedModel);
         }),
-        ("The engine has stopped, start it again first", &|state| {
+        ("The engine has stopped; restart it first", &|state| {
             state.on_event(Event::Panicked {
-                message: "a fault".to_owned(),
+                message: "out of range".to_owned(),
             });
         }),
     ];
-    for (sentence, spoil) in cases {
+    for (sentence, block) in cases {
         let mut state = ready();
-        spoil(&mut state);
+        block(&mut state);
         assert_eq!(state.complaint().as_deref(), Some(sentence));
         assert_eq!(state.apply(Command::GenerateAll), [], "{sentence}");
     }
 }
 
 #[test]
-fn generating_is_news_until_nothing_differs_from_the_run() {
+fn the_output_is_stale_until_it_matches_the_settings() {
     let mut state = ready();
-    assert!(state.generating_is_news());
+    assert!(state.output_is_stale());
     state.prompt = "Once there was".to_owned();
     let ids = asked(&state.apply(Command::GenerateAll));
     for id in ids {
         write(&mut state, id, &[(" a", 0.5)]);
     }
-    assert!(!state.generating_is_news());
+    assert!(!state.output_is_stale());
     state.seed = 43;
-    assert!(state.generating_is_news());
+    assert!(state.output_is_stale());
     state.seed = 42;
     state.prompt.push('!');
-    assert!(state.generating_is_news());
+    assert!(state.output_is_stale());
 }

@@ -1,33 +1,33 @@
-//! A chain in words: the sentence that says what it does.
+//! Describes a sampler chain in plain English.
 
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
 use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::generation::in_sentence;
 
-/// What a chain does, in one or two sentences.
+/// Describes what a chain does, in one or two sentences.
 pub fn describe(chain: &ChainConfig) -> String {
     if chain.is_greedy() {
-        let by_chance = chain.active().any(|filter| filter.rule().acts_by_chance());
-        let words = if by_chance {
-            "Takes the token that is most likely after its settings, which act by chance."
+        let is_random = chain.active().any(|filter| filter.rule().acts_by_chance());
+        let words = if is_random {
+            "Picks the token that is most likely after filters that act at random"
         } else if chain.active().all(Filter::keeps_the_best) {
-            "Takes the most likely token, always. The same text every time."
+            "Always picks the most likely token. The text is the same every time."
         } else {
-            "Takes the token that is most likely after its settings. The same text every time."
+            "Picks the token that is most likely after the filters. The text is the same every time."
         };
         return words.to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
     let penalties = || chain.active().filter(|filter| is_penalty(filter));
     if penalties().any(Filter::only_lowers) {
-        parts.push("holds back what was said already".to_owned());
+        parts.push("penalizes tokens that have already appeared".to_owned());
     }
     if !penalties().all(Filter::only_lowers) {
-        parts.push("makes likelier what was said already".to_owned());
+        parts.push("boosts tokens that have already appeared".to_owned());
     }
     let is_late = |filter: &&Filter| comes_after_cuts(chain, filter);
-    let before = chain.active().filter(|filter| !is_late(filter));
-    parts.extend(before.filter_map(bend_words));
+    let early = chain.active().filter(|filter| !is_late(filter));
+    parts.extend(early.filter_map(reshaping_words));
     let late: Vec<String> = chain
         .active()
         .filter(is_late)
@@ -37,104 +37,111 @@ pub fn describe(chain: &ChainConfig) -> String {
     let adaptive = chain.selector.is_adaptive();
     parts.push(match cuts.as_slice() {
         [] if parts.is_empty() && !adaptive => {
-            "draws from all tokens, just as the model weighs them".to_owned()
+            "samples from all tokens, with the model’s own probabilities".to_owned()
         }
-        [] => "draws from all tokens".to_owned(),
-        cuts => format!("draws from {}", cuts.join(", and of these from ")),
+        [] => "samples from all tokens".to_owned(),
+        cuts => format!("samples from {}", cuts.join(", and of those from ")),
     });
     if let Some(last) = parts.last_mut()
         && !late.is_empty()
     {
         *last = format!("{last}, {}", late.join(" and "));
     }
-    let sentence = parts.join(", then ") + &aim_words(chain.selector);
-    crate::state::capital(&sentence) + "."
+    let sentence = parts.join(", then ") + &target_words(chain.selector);
+    crate::state::capital(&sentence)
 }
 
-/// Whether it looks at what was written before.
+/// Returns whether the filter looks back at earlier tokens.
 fn is_penalty(filter: &Filter) -> bool {
     filter.window().is_some()
 }
 
-/// What a draw aims at that learns from what it drew.
-fn aim_words(selector: Selector) -> String {
+/// Describes the target of an adaptive selector; empty for the others.
+fn target_words(selector: Selector) -> String {
     match selector {
         Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => String::new(),
         Selector::MirostatV1(MirostatV1 { tau, .. })
         | Selector::MirostatV2(MirostatV2 { tau, .. }) => {
-            format!(" so that the surprise stays near {tau} bits")
+            format!(", keeping the surprise near {tau} bits")
         }
         Selector::AdaptiveP(AdaptiveP { target, .. }) if target < 0.0 => String::new(),
         Selector::AdaptiveP(AdaptiveP { target, .. }) => {
-            format!(" so that they are about {} % likely", percent(target))
+            format!(
+                ", preferring tokens that are about {} % likely",
+                percent(target)
+            )
         }
     }
 }
 
-fn bend_words(filter: &Filter) -> Option<String> {
+/// Describes a filter that changes probabilities without dropping tokens.
+fn reshaping_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) || filter.cuts() => None,
         filter => Some(match plain_temperature(filter) {
-            Some(heat) if heat < 1.0 => format!("sharpens with temperature {heat}"),
-            Some(heat) => format!("flattens with temperature {heat}"),
+            Some(value) if value < 1.0 => {
+                format!("sharpens the distribution with temperature {value}")
+            }
+            Some(value) => format!("flattens the distribution with temperature {value}"),
             None => format!(
-                "changes the probabilities with {}",
+                "reshapes the distribution with {}",
                 in_sentence(filter.name())
             ),
         }),
     }
 }
 
-/// Whether all cuts stand before the filter, so that they see the probabilities without it.
+/// Returns whether all filters that drop tokens come before this one, so that they see the
+/// probabilities without its effect.
 fn comes_after_cuts(chain: &ChainConfig, filter: &Filter) -> bool {
     let is_cut = |filter: &Filter| cut_words(filter).is_some();
     let mut after = chain.active().skip_while(|other| *other != filter);
     chain.active().any(is_cut) && !is_cut(filter) && !after.any(is_cut)
 }
 
+/// Describes a reshaping filter that comes after all cuts.
 fn late_words(filter: &Filter) -> Option<String> {
     match filter {
         filter if is_penalty(filter) => None,
         filter => Some(match plain_temperature(filter) {
-            Some(heat) if heat < 1.0 => format!("sharpened with temperature {heat}"),
-            Some(heat) => format!("flattened with temperature {heat}"),
-            None => format!(
-                "with the probabilities changed by {}",
-                in_sentence(filter.name())
-            ),
+            Some(value) if value < 1.0 => format!("sharpened with temperature {value}"),
+            Some(value) => format!("flattened with temperature {value}"),
+            None => format!("reshaped with {}", in_sentence(filter.name())),
         }),
     }
 }
 
-/// The temperature of a stage that has the same one for all steps.
+/// Returns the temperature of a stage that uses the same one at every step.
 fn plain_temperature(filter: &Filter) -> Option<f32> {
     match filter {
-        Filter::Temperature(heat) => Some(heat.temperature),
-        Filter::DynamicTemperature(heat) if heat.range <= 0.0 => Some(heat.temperature),
+        Filter::Temperature(filter) => Some(filter.temperature),
+        Filter::DynamicTemperature(filter) if filter.range <= 0.0 => Some(filter.temperature),
         _ => None,
     }
 }
 
+/// Describes the tokens that a filter keeps.
 fn cut_words(filter: &Filter) -> Option<String> {
     match filter {
-        Filter::TopK(filter) if filter.k == 1 => Some("the most likely token only".to_owned()),
-        Filter::TopK(filter) => Some(format!("the {} most likely tokens only", filter.k)),
-        Filter::TopP(filter) => Some(format!(
-            "the fewest tokens that hold {} %",
-            percent(filter.p)
+        Filter::TopK(top_k) if top_k.k == 1 => Some("the most likely token".to_owned()),
+        Filter::TopK(top_k) => Some(format!("the {} most likely tokens", top_k.k)),
+        Filter::TopP(top_p) => Some(format!(
+            "the fewest tokens that hold {} % of the probability",
+            percent(top_p.p)
         )),
-        Filter::MinP(filter) => Some(format!(
-            "those at least {} % as likely as the best",
-            percent(filter.p)
+        Filter::MinP(min_p) => Some(format!(
+            "the tokens at least {} % as likely as the top one",
+            percent(min_p.p)
         )),
-        filter if filter.cuts() && !is_penalty(filter) => {
-            Some(format!("what {} leaves", in_sentence(filter.name())))
-        }
+        filter if filter.cuts() && !is_penalty(filter) => Some(format!(
+            "the tokens that {} keeps",
+            in_sentence(filter.name())
+        )),
         _ => None,
     }
 }
 
-/// A share as a percentage, without figures that mean nothing: 0.9 is 90, 0.055 is 5.5.
+/// Converts a fraction to a percentage without spurious digits: 0.9 to 90, 0.055 to 5.5.
 fn percent(share: f32) -> f64 {
     (f64::from(share) * 10_000.0).round() / 100.0
 }
@@ -159,47 +166,48 @@ mod tests {
         for (chain, sentence) in [
             (
                 ChainConfig::greedy(),
-                "Takes the most likely token, always. The same text every time.",
+                "Always picks the most likely token. The text is the same every time.",
             ),
             (
                 sampled(&[]),
-                "Draws from all tokens, just as the model weighs them.",
+                "Samples from all tokens, with the model’s own probabilities",
             ),
             (
                 ChainConfig {
                     selector: Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 }),
                     ..sampled(&[])
                 },
-                "Draws from all tokens so that the surprise stays near 5 bits.",
+                "Samples from all tokens, keeping the surprise near 5 bits",
             ),
             (
                 sampled(&[Filter::RepetitionPenalty(RepetitionPenalty {
                     penalty: 0.5,
                     window: Window::LAST_64,
                 })]),
-                "Makes likelier what was said already, then draws from all tokens.",
+                "Boosts tokens that have already appeared, then samples from all tokens",
             ),
             (
                 sampled(&[temperature(1.3)]),
-                "Flattens with temperature 1.3, then draws from all tokens.",
+                "Flattens the distribution with temperature 1.3, then samples from all tokens",
             ),
             (
                 sampled(&[temperature(0.7), Filter::TopP(TopP { p: 0.9 })]),
-                "Sharpens with temperature 0.7, then draws from the fewest tokens that hold 90 %.",
+                "Sharpens the distribution with temperature 0.7, then samples from the fewest \
+                 tokens that hold 90 % of the probability",
             ),
             (
                 sampled(&[repetition, Filter::MinP(MinP { p: 0.05 })]),
-                "Holds back what was said already, then draws from those at least 5 % as likely as \
-                 the best.",
+                "Penalizes tokens that have already appeared, then samples from the tokens at \
+                 least 5 % as likely as the top one",
             ),
             (
                 sampled(&[Filter::TopK(TopK { k: 40 }), Filter::TopP(TopP { p: 0.95 })]),
-                "Draws from the 40 most likely tokens only, and of these from the fewest tokens \
-                 that hold 95 %.",
+                "Samples from the 40 most likely tokens, and of those from the fewest tokens that \
+                 hold 95 % of the probability",
             ),
             (
                 sampled(&[temperature(0.0)]),
-                "Takes the most likely token, always. The same text every time.",
+                "Always picks the most likely token. The text is the same every time.",
             ),
             (
                 ChainConfig {
@@ -209,7 +217,7 @@ mod tests {
                         threshold: 0.1,
                     })])
                 },
-                "Takes the token that is most likely after its settings, which act by chance.",
+                "Picks the token that is most likely after filters that act at random",
             ),
             (
                 sampled(&[
@@ -220,11 +228,12 @@ mod tests {
                         exponent: 1.0,
                     }),
                 ]),
-                "Draws from the fewest tokens that hold 95 %, sharpened with temperature 0.8.",
+                "Samples from the fewest tokens that hold 95 % of the probability, sharpened with \
+                 temperature 0.8",
             ),
             (
                 sampled(&[Filter::TopK(TopK { k: 40 }), temperature(1.5)]),
-                "Draws from the 40 most likely tokens only, flattened with temperature 1.5.",
+                "Samples from the 40 most likely tokens, flattened with temperature 1.5",
             ),
         ] {
             assert_eq!(describe(&chain), sentence);

@@ -1,14 +1,14 @@
-//! What was changed between two moments, in the few words that the tooltip of undo says.
+//! Describes the difference between two snapshots of the settings, for the undo tooltip.
 
 use crate::decoding::{ChainConfig, Selector, Stage};
 use crate::generation::PaneSettings;
 use crate::state::PaneId;
 use crate::state::app_state::letter;
 
-/// All that undo brings back: the panes with their settings, and the seed that they share.
+/// Everything that undo restores: the panes with their settings, and the shared seed.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Snapshot {
-    /// The seed of the panes that have none of their own.
+    /// The shared seed.
     pub seed: u64,
     /// The panes from left to right.
     pub panes: Vec<(PaneId, PaneSettings)>,
@@ -17,58 +17,59 @@ pub(in crate::state) struct Snapshot {
 /// A change of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::state) struct Change {
-    /// What was changed: "top-p of D".
-    pub words: String,
-    /// Whether it is a value that is dragged or typed, so that many such changes are one step.
-    is_value: bool,
+    /// What changed: "top-p of D".
+    pub label: String,
+    /// Whether a value was dragged or typed. Consecutive changes of the same value are one undo
+    /// step.
+    is_value_edit: bool,
 }
 
 impl Change {
-    /// What was changed, or nothing where both are the same.
+    /// Returns what changed, or `None` if the snapshots are equal.
     pub(in crate::state) fn between(before: &Snapshot, after: &Snapshot) -> Option<Self> {
         (before != after)
-            .then(|| of_panes(before, after).unwrap_or_else(|| Self::act("several settings")))
+            .then(|| of_panes(before, after).unwrap_or_else(|| Self::action("several settings")))
     }
 
-    /// Whether this goes on where `earlier` was, so that both are one step.
+    /// Returns whether this change belongs to the same undo step as `earlier`.
     pub(in crate::state) fn continues(&self, earlier: &Self) -> bool {
-        self.is_value && self == earlier
+        self.is_value_edit && self == earlier
     }
 
-    fn act(words: impl Into<String>) -> Self {
+    fn action(label: impl Into<String>) -> Self {
         Self {
-            words: words.into(),
-            is_value: false,
+            label: label.into(),
+            is_value_edit: false,
         }
     }
 
-    fn value(words: impl Into<String>) -> Self {
+    fn value_edit(label: impl Into<String>) -> Self {
         Self {
-            words: words.into(),
-            is_value: true,
+            label: label.into(),
+            is_value_edit: true,
         }
     }
 }
 
-/// The change where it can be told in a few words.
+/// Returns the change if a few words can describe it.
 fn of_panes(before: &Snapshot, after: &Snapshot) -> Option<Change> {
     if before.panes == after.panes {
-        return Some(Change::value("the shared seed"));
+        return Some(Change::value_edit("the shared seed"));
     }
     if before.seed != after.seed {
         return None;
     }
-    let (added, removed) = (lacking(before, after), lacking(after, before));
+    let (added, removed) = (missing_in(before, after), missing_in(after, before));
     match (added.as_slice(), removed.as_slice()) {
-        ([place], []) => Some(Change::act(format!("pane {} added", letter(*place)))),
-        ([], [place]) => Some(Change::act(format!("pane {} removed", letter(*place)))),
+        ([place], []) => Some(Change::action(format!("pane {} added", letter(*place)))),
+        ([], [place]) => Some(Change::action(format!("pane {} removed", letter(*place)))),
         ([], []) => of_one_pane(before, after),
         _ => None,
     }
 }
 
-/// The places in `there` of the panes that `here` has not.
-fn lacking(here: &Snapshot, there: &Snapshot) -> Vec<usize> {
+/// Returns the positions in `there` of the panes that are missing in `here`.
+fn missing_in(here: &Snapshot, there: &Snapshot) -> Vec<usize> {
     let is_here = |id: PaneId| here.panes.iter().any(|(other, _)| *other == id);
     let places = there.panes.iter().enumerate();
     places
@@ -86,11 +87,11 @@ fn of_one_pane(before: &Snapshot, after: &Snapshot) -> Option<Change> {
 
 fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: char) -> Change {
     match (before.chain == after.chain, before.seed == after.seed) {
-        (true, true) => Change::value(format!("name of {pane}")),
-        (true, false) => Change::value(format!("seed of {pane}")),
+        (true, true) => Change::value_edit(format!("name of {pane}")),
+        (true, false) => Change::value_edit(format!("seed of {pane}")),
         (false, true) => of_chain(&before.chain, &after.chain, pane)
-            .unwrap_or_else(|| Change::act(format!("settings of {pane}"))),
-        (false, false) => Change::act(format!("settings of {pane}")),
+            .unwrap_or_else(|| Change::action(format!("settings of {pane}"))),
+        (false, false) => Change::action(format!("settings of {pane}")),
     }
 }
 
@@ -102,50 +103,53 @@ fn of_chain(before: &ChainConfig, after: &ChainConfig, pane: char) -> Option<Cha
         return None;
     }
     let (before, after) = (before.stages.as_slice(), after.stages.as_slice());
-    let n_same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    let (before, after) = (before.get(n_same..)?, after.get(n_same..)?);
+    let n_equal = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let (before, after) = (before.get(n_equal..)?, after.get(n_equal..)?);
     match (before, after) {
-        ([], [one]) => Some(named(one, "added to", pane)),
-        ([one], []) => Some(named(one, "removed from", pane)),
-        (before, [one, rest @ ..]) if before == rest => Some(named(one, "added to", pane)),
-        ([one, rest @ ..], after) if after == rest => Some(named(one, "removed from", pane)),
+        ([], [stage]) => Some(stage_action(stage, "added to", pane)),
+        ([stage], []) => Some(stage_action(stage, "removed from", pane)),
+        (before, [stage, rest @ ..]) if before == rest => {
+            Some(stage_action(stage, "added to", pane))
+        }
+        ([stage, rest @ ..], after) if after == rest => {
+            Some(stage_action(stage, "removed from", pane))
+        }
         ([old, old_rest @ ..], [new, new_rest @ ..]) if old_rest == new_rest => {
             of_stage(old, new, pane)
         }
-        _ => moved(before, after).map(|stage| named(stage, "moved in", pane)),
+        _ => moved_stage(before, after).map(|stage| stage_action(stage, "moved in", pane)),
     }
 }
 
 fn of_stage(before: &Stage, after: &Stage, pane: char) -> Option<Change> {
     if before.filter == after.filter {
-        let what = if after.enabled {
+        let action = if after.enabled {
             "unmuted in"
         } else {
             "muted in"
         };
-        return Some(named(after, what, pane));
+        return Some(stage_action(after, action, pane));
     }
     let same_kind = before.filter.name() == after.filter.name();
     (same_kind && before.enabled == after.enabled).then(|| {
         let name = sentence_case(after.filter.name());
-        Change::value(format!("{name} of {pane}"))
+        Change::value_edit(format!("{name} of {pane}"))
     })
 }
 
-/// The stage that went to another place, where that is all that happened. Both begin with the first
+/// Returns the stage that moved, if that is the only change. Both slices start at the first
 /// difference.
-fn moved<'a>(before: &'a [Stage], after: &[Stage]) -> Option<&'a Stage> {
-    let is = |stages: &[Stage]| stages == after;
-    for at in 1..before.len() {
-        let mut later = before.to_vec();
-        later.get_mut(..=at)?.rotate_left(1);
-        if is(&later) {
+fn moved_stage<'a>(before: &'a [Stage], after: &[Stage]) -> Option<&'a Stage> {
+    for index in 1..before.len() {
+        let mut first_moved_back = before.to_vec();
+        first_moved_back.get_mut(..=index)?.rotate_left(1);
+        if first_moved_back == after {
             return before.first();
         }
-        let mut earlier = before.to_vec();
-        earlier.get_mut(..=at)?.rotate_right(1);
-        if is(&earlier) {
-            return before.get(at);
+        let mut moved_to_front = before.to_vec();
+        moved_to_front.get_mut(..=index)?.rotate_right(1);
+        if moved_to_front == after {
+            return before.get(index);
         }
     }
     None
@@ -157,20 +161,20 @@ fn of_selector(before: Selector, after: Selector, pane: char) -> Option<Change> 
     }
     let same_kind = before.name() == after.name();
     Some(if same_kind {
-        Change::value(format!("{} of {pane}", sentence_case(after.name())))
+        Change::value_edit(format!("{} of {pane}", sentence_case(after.name())))
     } else {
-        Change::act(format!("draw of {pane}"))
+        Change::action(format!("draw of {pane}"))
     })
 }
 
-fn named(stage: &Stage, what: &str, pane: char) -> Change {
-    Change::act(format!(
-        "{} {what} {pane}",
+fn stage_action(stage: &Stage, action: &str, pane: char) -> Change {
+    Change::action(format!(
+        "{} {action} {pane}",
         sentence_case(stage.filter.name())
     ))
 }
 
-/// A name in the middle of a sentence: "top-p"; what is an abbreviation stays as it is.
+/// Returns a name as spelled within a sentence: "top-p". An abbreviation keeps its capitals.
 fn sentence_case(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
@@ -208,18 +212,18 @@ mod tests {
         PaneSettings::from(ChainConfig::sampled([TEMPERATURE, TOP_K, top_p(0.9)]))
     }
 
-    fn words(change: impl Fn(&mut PaneSettings)) -> Option<String> {
+    fn label(change: impl Fn(&mut PaneSettings)) -> Option<String> {
         let snapshot = |settings: PaneSettings| Snapshot {
             seed: 42,
             panes: vec![(PaneId(5), base()), (PaneId(9), settings)],
         };
         let mut changed = base();
         change(&mut changed);
-        Change::between(&snapshot(base()), &snapshot(changed)).map(|change| change.words)
+        Change::between(&snapshot(base()), &snapshot(changed)).map(|change| change.label)
     }
 
     #[test]
-    fn a_change_of_one_pane_is_told_by_what_it_was() {
+    fn a_change_of_one_pane_is_described() {
         let xtc = Filter::Xtc(Xtc {
             probability: 0.5,
             threshold: 0.1,
@@ -267,12 +271,12 @@ mod tests {
             (&|pane| pane.chain.stages.reverse(), Some("settings of B")),
         ];
         for (change, expected) in cases {
-            assert_eq!(words(change).as_deref(), expected);
+            assert_eq!(label(change).as_deref(), expected);
         }
     }
 
     #[test]
-    fn panes_that_come_and_go_are_told_by_their_letter() {
+    fn added_and_removed_panes_are_described_by_their_letter() {
         let snapshot = |seed, ids: &[u32]| Snapshot {
             seed,
             panes: ids.iter().map(|id| (PaneId(*id), base())).collect(),
@@ -292,7 +296,7 @@ mod tests {
             (snapshot(1, &[1, 2]), snapshot(1, &[3]), "several settings"),
         ] {
             let change = Change::between(&before, &after).unwrap();
-            assert_eq!(change.words, expected);
+            assert_eq!(change.label, expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why panes with the same numbers part, where it is their engines' order or rules.
+//! Explains why panes with the same parameters diverge because of their engines' order or rules.
 
 use crate::analysis::dialects::why_these_differ;
 use crate::analysis::{Divergence, first_divergence};
@@ -6,8 +6,8 @@ use crate::generation::Generation;
 use crate::state::AppState;
 use crate::state::app_state::letter;
 
-/// Why the text of the pane at this place parts from those of panes with the same numbers, a
-/// sentence for each reason.
+/// Returns why the text of this pane diverges from those of other panes with the same parameters,
+/// one sentence per reason.
 pub fn why_it_parts(state: &AppState, place: usize) -> Vec<String> {
     let others = (0..state.panes.len()).filter(|other| *other != place);
     others
@@ -15,12 +15,15 @@ pub fn why_it_parts(state: &AppState, place: usize) -> Vec<String> {
         .collect()
 }
 
-/// The weightiest reason for each two panes with the same numbers that part.
+/// Returns the main reason for each pair of panes with the same parameters that diverge.
 pub fn why_they_part(state: &AppState) -> Vec<String> {
     let n_panes = state.panes.len();
-    let pairs = (0..n_panes).flat_map(|one| (one + 1..n_panes).map(move |other| (one, other)));
+    let pairs = (0..n_panes).flat_map(|first| {
+        let later_panes = first + 1..n_panes;
+        later_panes.map(move |second| (first, second))
+    });
     pairs
-        .filter_map(|(one, other)| reasons(state, one, other).into_iter().next())
+        .filter_map(|(first, second)| reasons(state, first, second).into_iter().next())
         .collect()
 }
 
@@ -29,12 +32,12 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
     let (Some(one), Some(two)) = (generation(place), generation(other)) else {
         return Vec::new();
     };
-    let parts = comparable(one, two)
+    let diverges = comparable(one, two)
         && matches!(
             first_divergence(&[Some(one), Some(two)]),
             Divergence::At { .. }
         );
-    if !parts {
+    if !diverges {
         return Vec::new();
     }
     let letters = [place, other].map(letter);
@@ -46,7 +49,7 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
         .collect()
 }
 
-/// Whether the texts have all in common but how they were chosen.
+/// Returns whether the generations differ at most in their chains.
 fn comparable(one: &Generation, other: &Generation) -> bool {
     one.config.seed == other.config.seed && one.begins_like(other)
 }

@@ -1,4 +1,4 @@
-//! The sentence that says where the panes part, and why.
+//! The sentence that says where the panes diverge, and which tokens they picked there.
 
 use crate::analysis::Divergence;
 use crate::generation::{Generation, Step, listed};
@@ -6,45 +6,44 @@ use crate::state::AppState;
 use crate::state::app_state::letter;
 use crate::state::notice::capital;
 
-/// The sentence of the first fork, at full length and for a narrow window.
+/// The sentence about the first divergence, at full length and for a narrow window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DivergenceWords {
-    /// With the tokens and the coins.
+    /// Includes the tokens and the coins.
     pub long: String,
-    /// Who parts, and where.
+    /// Says only which panes diverge, and where.
     pub short: String,
-    /// The step at which they part, counted from 0.
+    /// The step at which they diverge, from 0.
     pub step: Option<usize>,
 }
 
-/// Says where the panes part.
+/// Describes where the panes diverge.
 pub fn divergence_words(state: &AppState) -> DivergenceWords {
     let n_panes = state.panes.len();
-    if !have_one_beginning(&state.generations()) {
-        let words = "These texts continue different prompts, or are by different models; they are \
-                     not compared.";
-        return same(words.to_owned());
+    if !are_comparable(&state.generations()) {
+        let words = "These texts come from different prompts or models, so they are not compared";
+        return without_divergence(words.to_owned());
     }
     match state.divergence() {
-        Divergence::NothingToCompare => same(first_words(n_panes)),
+        Divergence::NothingToCompare => without_divergence(introduction(n_panes)),
         Divergence::Agree { n_shared } if state.is_running() => {
-            same(format!("They agree so far, for {}.", tokens(n_shared)))
+            without_divergence(format!("The panes agree so far, for {}", tokens(n_shared)))
         }
-        Divergence::Agree { .. } => same(agree_words(state)),
-        Divergence::At { step, groups } => part_words(state, step, &groups),
+        Divergence::Agree { .. } => without_divergence(agreement_words(state)),
+        Divergence::At { step, groups } => at_divergence(state, step, &groups),
     }
 }
 
-/// Whether all texts that have begun go on from the same tokens, by the same model.
-fn have_one_beginning(texts: &[Option<&Generation>]) -> bool {
-    let begun = || texts.iter().flatten().filter(|text| !text.steps.is_empty());
-    let Some(first) = begun().next() else {
+/// Returns whether all started texts continue the same prompt tokens with the same model.
+fn are_comparable(texts: &[Option<&Generation>]) -> bool {
+    let started = || texts.iter().flatten().filter(|text| !text.steps.is_empty());
+    let Some(first) = started().next() else {
         return true;
     };
-    begun().all(|text| text.begins_like(first))
+    started().all(|text| text.begins_like(first))
 }
 
-fn same(words: String) -> DivergenceWords {
+fn without_divergence(words: String) -> DivergenceWords {
     DivergenceWords {
         short: words.clone(),
         long: words,
@@ -52,17 +51,19 @@ fn same(words: String) -> DivergenceWords {
     }
 }
 
-fn first_words(n_panes: usize) -> String {
+fn introduction(n_panes: usize) -> String {
     if n_panes == 1 {
-        "The prompt is read, then the pane writes from it, under its own settings.".to_owned()
+        "The pane continues the prompt with its own settings".to_owned()
     } else {
         let all = all(n_panes);
-        format!("The prompt is read once. Then {all} write from it, under their own settings.")
+        format!(
+            "The prompt is read once. Then {all} panes continue it, each with its own settings."
+        )
     }
 }
 
-/// Texts can agree as far as the shorter goes and still not be equal.
-fn agree_words(state: &AppState) -> String {
+/// Texts of different lengths can agree as far as the shortest goes.
+fn agreement_words(state: &AppState) -> String {
     let lengths: Vec<usize> = state
         .generations()
         .into_iter()
@@ -75,30 +76,37 @@ fn agree_words(state: &AppState) -> String {
     let agreed = format!("All agree for {}", tokens(shortest));
     match n_longer {
         0 => format!(
-            "{} are the same, token for token.",
+            "{} are identical, token for token",
             capital(&all(lengths.len()))
         ),
-        1 => format!("{agreed}, then one goes on alone."),
-        n => format!("{agreed}, then {} go on alike.", number(n)),
+        1 => format!("{agreed}, then one continues alone"),
+        n => format!("{agreed}, then {} continue identically", number(n)),
     }
 }
 
-fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> DivergenceWords {
+fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> DivergenceWords {
     let texts = state.generations();
-    let agreed = match step {
-        0 => String::new(),
-        n => format!("{} agree for {}. ", who_agrees(&texts, groups), tokens(n)),
-    };
-    let at = step + 1;
-    let leavers = leavers(groups);
-    let verb = if leavers.len() == 1 { "parts" } else { "part" };
-    let who = letters(&leavers);
-    let short = format!("{agreed}At token {at}, {who} {verb}.");
-    let long = if state.is_running() && step > 0 {
-        format!("They agreed for {}, then {who} parted.", tokens(step))
+    let leaving = leaving_panes(groups);
+    let verb = if leaving.len() == 1 {
+        "diverges"
     } else {
-        let clauses = clauses(&texts, groups, step);
-        format!("{agreed}At token {at}, {}.", clauses.join("; "))
+        "diverge"
+    };
+    let who = letters(&leaving);
+    // A single sentence has no full stop.
+    let sentences = |clause: &str| match step {
+        0 => format!("At token 1, {clause}"),
+        n => {
+            let agreeing = agreeing_panes(&texts, groups);
+            let (agreed, at) = (tokens(n), n + 1);
+            format!("{agreeing} agree for {agreed}. At token {at}, {clause}.")
+        }
+    };
+    let short = sentences(&format!("{who} {verb}"));
+    let long = if state.is_running() && step > 0 {
+        format!("The panes agreed for {}, then {who} diverged", tokens(step))
+    } else {
+        sentences(&clauses(&texts, groups, step).join("; "))
     };
     DivergenceWords {
         long,
@@ -107,38 +115,40 @@ fn part_words(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Divergenc
     }
 }
 
-/// The panes that come as far as to the fork: "All", or "B and C" where others were stopped before.
-fn who_agrees(texts: &[Option<&Generation>], groups: &[Vec<usize>]) -> String {
-    let written = texts.iter().flatten().filter(|text| !text.steps.is_empty());
-    let mut there = groups.concat();
-    if there.len() == written.count() {
+/// Returns the panes whose texts reach the divergence: "All", or "B and C" if others stopped
+/// before it.
+fn agreeing_panes(texts: &[Option<&Generation>], groups: &[Vec<usize>]) -> String {
+    let started = texts.iter().flatten().filter(|text| !text.steps.is_empty());
+    let mut reaching = groups.concat();
+    if reaching.len() == started.count() {
         return "All".to_owned();
     }
-    there.sort_unstable();
-    letters(&there)
+    reaching.sort_unstable();
+    letters(&reaching)
 }
 
-/// All panes but those of the largest group; of equals the later group stays.
-fn leavers(groups: &[Vec<usize>]) -> Vec<usize> {
+/// Returns all panes except those of the largest group; among equals, the last group stays.
+fn leaving_panes(groups: &[Vec<usize>]) -> Vec<usize> {
     let largest = groups
         .iter()
         .enumerate()
         .max_by_key(|(_, group)| group.len())
         .map(|(index, _)| index);
-    let mut leavers: Vec<usize> = groups
+    let mut leaving: Vec<usize> = groups
         .iter()
         .enumerate()
         .filter(|(index, _)| Some(*index) != largest)
         .flat_map(|(_, group)| group.iter().copied())
         .collect();
-    leavers.sort_unstable();
-    leavers
+    leaving.sort_unstable();
+    leaving
 }
 
-/// "A takes ‘house’", or "the coin 0.987 gives B and C ‘cottage’" where one coin decided for all, or "the
-/// same coin, 0.987, gives B ‘cottage’, C ‘forest’"; "A has ended" where there is no token.
+/// Returns one clause per coin: "A picks ‘house’", or "the coin 0.987 picks ‘cottage’ for B and C",
+/// or "the same coin, 0.987, picks ‘cottage’ for B, ‘forest’ for C". A text that has no token at
+/// this step "has ended".
 fn clauses(texts: &[Option<&Generation>], groups: &[Vec<usize>], index: usize) -> Vec<String> {
-    let mut said: Vec<(Option<f64>, Vec<String>)> = Vec::new();
+    let mut by_coin: Vec<(Option<f64>, Vec<String>)> = Vec::new();
     for group in groups {
         let steps: Vec<&Step> = group
             .iter()
@@ -147,34 +157,34 @@ fn clauses(texts: &[Option<&Generation>], groups: &[Vec<usize>], index: usize) -
         let (who, is_one) = (letters(group), group.len() == 1);
         let Some(first) = steps.first() else {
             let have = if is_one { "has" } else { "have" };
-            said.push((None, vec![format!("{who} {have} ended")]));
+            by_coin.push((None, vec![format!("{who} {have} ended")]));
             continue;
         };
-        let word = quoted(first);
+        let token = quoted(first);
         let coin = first.trace.draw.coin;
         if coin.is_none() || steps.iter().any(|step| step.trace.draw.coin != coin) {
-            let take = if is_one { "takes" } else { "take" };
-            said.push((None, vec![format!("{who} {take} {word}")]));
+            let verb = if is_one { "picks" } else { "pick" };
+            by_coin.push((None, vec![format!("{who} {verb} {token}")]));
             continue;
         }
-        let gift = format!("{who} {word}");
-        match said.iter_mut().find(|(other, _)| *other == coin) {
-            Some((_, gifts)) => gifts.push(gift),
-            None => said.push((coin, vec![gift])),
+        let pick = format!("{token} for {who}");
+        match by_coin.iter_mut().find(|(other, _)| *other == coin) {
+            Some((_, picks)) => picks.push(pick),
+            None => by_coin.push((coin, vec![pick])),
         }
     }
-    let sentences = said.into_iter().map(|(coin, words)| {
-        let gives = match coin {
+    let clauses = by_coin.into_iter().map(|(coin, picks)| {
+        let subject = match coin {
             None => String::new(),
-            Some(coin) if words.len() > 1 => format!("the same coin, {coin:.3}, gives "),
-            Some(coin) => format!("the coin {coin:.3} gives "),
+            Some(coin) if picks.len() > 1 => format!("the same coin, {coin:.3}, picks "),
+            Some(coin) => format!("the coin {coin:.3} picks "),
         };
-        gives + &words.join(", ")
+        subject + &picks.join(", ")
     });
-    sentences.collect()
+    clauses.collect()
 }
 
-/// A token as it stands in a sentence: without its space, in single quotes.
+/// Returns a token for use in a sentence: trimmed, in single quotes.
 fn quoted(step: &Step) -> String {
     let piece = step.piece.to_string();
     match piece.trim() {
@@ -217,22 +227,22 @@ mod tests {
     use crate::generation::Generation;
     use crate::generation::testing::generation;
 
-    fn said(texts: &[&Generation], groups: &[&[usize]], index: usize) -> Vec<String> {
+    fn clauses_of(texts: &[&Generation], groups: &[&[usize]], index: usize) -> Vec<String> {
         let texts: Vec<Option<&Generation>> = texts.iter().copied().map(Some).collect();
         let groups: Vec<Vec<usize>> = groups.iter().map(|group| group.to_vec()).collect();
         clauses(&texts, &groups, index)
     }
 
     #[test]
-    fn a_text_without_a_token_at_the_fork_has_ended() {
+    fn a_text_without_a_token_at_the_divergence_has_ended() {
         let text = generation(&[(" a", 0.5)]);
-        assert_eq!(said(&[&text], &[&[0]], 1), ["A has ended"]);
-        let both = said(&[&text, &text], &[&[0, 1]], 1);
+        assert_eq!(clauses_of(&[&text], &[&[0]], 1), ["A has ended"]);
+        let both = clauses_of(&[&text, &text], &[&[0, 1]], 1);
         assert_eq!(both, ["A and B have ended"]);
     }
 
     #[test]
-    fn one_coin_that_gives_different_tokens_is_named_once() {
+    fn a_coin_that_picks_different_tokens_is_named_once() {
         let text = |piece: &str, coin: Option<f64>| {
             let mut text = generation(&[(piece, 0.5)]);
             text.steps[0].trace.draw.coin = coin;
@@ -242,20 +252,26 @@ mod tests {
         let (other, greedy) = (text(" c", Some(0.2)), text(" c", None));
         let each: &[&[usize]] = &[&[0], &[1], &[2]];
         for (third, expected) in [
-            (&a, &["the same coin, 0.700, gives A ‘a’, B ‘b’, C ‘a’"][..]),
+            (
+                &a,
+                &["the same coin, 0.700, picks ‘a’ for A, ‘b’ for B, ‘a’ for C"][..],
+            ),
             (
                 &other,
                 &[
-                    "the same coin, 0.700, gives A ‘a’, B ‘b’",
-                    "the coin 0.200 gives C ‘c’",
+                    "the same coin, 0.700, picks ‘a’ for A, ‘b’ for B",
+                    "the coin 0.200 picks ‘c’ for C",
                 ],
             ),
             (
                 &greedy,
-                &["the same coin, 0.700, gives A ‘a’, B ‘b’", "C takes ‘c’"],
+                &[
+                    "the same coin, 0.700, picks ‘a’ for A, ‘b’ for B",
+                    "C picks ‘c’",
+                ],
             ),
         ] {
-            assert_eq!(said(&[&a, &b, third], each, 0), expected);
+            assert_eq!(clauses_of(&[&a, &b, third], each, 0), expected);
         }
     }
 }

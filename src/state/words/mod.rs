@@ -1,4 +1,4 @@
-//! Sentences about chains, dialects, changes and divergence, as the window shows them.
+//! On-screen sentences about chains, dialects, changes and divergence.
 
 pub(super) mod chain;
 pub(super) mod change;

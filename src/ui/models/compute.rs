@@ -1,4 +1,4 @@
-//! Below the list: how models compute.
+//! The footer of the models dialog: device, precision, KV cache type and threads.
 
 use std::num::NonZeroUsize;
 
@@ -9,10 +9,10 @@ use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, editor_popup, hint_ui, menu_item};
 
-/// What was chosen changes nothing of the model that is there.
-const WHEN: &str = "Counts for the next model that is loaded.";
+/// Shown under each choice: the current model is not affected.
+const HINT: &str = "Applies to the next model you open";
 
-/// Draws the choosers, and what is to be said about them.
+/// Draws the choices and the sentence about the devices.
 pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let row = ui.max_rect();
     let row = row.with_min_y(row.bottom() - 24.0);
@@ -20,33 +20,21 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         .max_rect(row)
         .layout(Layout::left_to_right(Align::Center));
     ui.scope_builder(builder, |ui| {
-        chooser_ui(ui, "Runs on", "Devices", &state.device_rows(), commands);
-        chooser_ui(ui, "In", "Numbers", &state.precision_rows(), commands);
-        chooser_ui(
-            ui,
-            "KV cache",
-            "Keys and values",
-            &state.cache_rows(),
-            commands,
-        );
+        chooser_ui(ui, "Device", &state.device_rows(), commands);
+        chooser_ui(ui, "Precision", &state.precision_rows(), commands);
+        chooser_ui(ui, "KV cache", &state.cache_rows(), commands);
         if let Some(choice) = state.thread_choice() {
             threads_ui(ui, state, choice, commands);
         }
         ui.add_space(4.0);
-        let words = Face::Small.text(state.device_words());
-        let words = words.color(Theme::of(ui).text_3);
-        ui.add(Label::new(words).truncate());
+        let sentence = Face::Small.text(state.device_words());
+        let sentence = sentence.color(Theme::of(ui).text_3);
+        ui.add(Label::new(sentence).truncate());
     });
 }
 
-/// A chip that shows what is chosen, and a menu of what can be.
-fn chooser_ui(
-    ui: &mut Ui,
-    label: &str,
-    menu: &str,
-    rows: &[DeviceRow],
-    commands: &mut Vec<Command>,
-) {
+/// Draws a chip that shows the current choice and opens a menu of all choices.
+fn chooser_ui(ui: &mut Ui, label: &str, rows: &[DeviceRow], commands: &mut Vec<Command>) {
     let Some(chosen) = rows.iter().find(|row| row.chosen).or(rows.first()) else {
         return;
     };
@@ -56,16 +44,16 @@ fn chooser_ui(
         .width(200.0)
         .gap(4.0)
         .align(RectAlign::TOP_START)
-        .accessible_name(menu)
+        .accessible_name(format!("{label} menu"))
         .show(|ui| {
             for row in rows {
                 if menu_item(ui, &row.name, row.hint, row.chosen).clicked() {
                     commands.push(row.command.clone());
                 }
             }
-            let beside = Margin::symmetric(10, 4);
-            Frame::new().inner_margin(beside).show(ui, |ui| {
-                ui.vertical(|ui| hint_ui(ui, WHEN));
+            let margin = Margin::symmetric(10, 4);
+            Frame::new().inner_margin(margin).show(ui, |ui| {
+                ui.vertical(|ui| hint_ui(ui, HINT));
             });
         });
 }
@@ -74,11 +62,11 @@ fn threads_ui(ui: &mut Ui, state: &AppState, choice: ThreadChoice, commands: &mu
     let value = choice.n_threads.to_string();
     let chip = Chip::new(&value).label("Threads").name("Threads");
     let response = ui.add(chip.chevron());
-    let title = "Threads on the processor";
+    let title = "CPU threads";
     editor_popup(&response, RectAlign::TOP_START, title, |ui| {
         ui.horizontal(|ui| {
             let mut n_threads = choice.n_threads.get();
-            // Below a speed of 1 the arrow keys do nothing.
+            // The arrow keys do nothing if the speed is below 1.
             let field = DragValue::new(&mut n_threads)
                 .range(1..=choice.n_max.get())
                 .speed(1.0);
@@ -86,12 +74,12 @@ fn threads_ui(ui: &mut Ui, state: &AppState, choice: ThreadChoice, commands: &mu
             if field.changed() {
                 commands.push(state.with_threads(NonZeroUsize::new(n_threads)));
             }
-            ui.label(format!("of at most {}", choice.n_max));
-            let usual = Button::new("As many as cores");
-            if ui.add_enabled(!choice.is_usual, usual).clicked() {
+            ui.label(format!("of {} available", choice.n_max));
+            let default = Button::new("One per core");
+            if ui.add_enabled(!choice.is_default, default).clicked() {
                 commands.push(state.with_threads(None));
             }
         });
-        hint_ui(ui, WHEN);
+        hint_ui(ui, HINT);
     });
 }

@@ -1,4 +1,4 @@
-//! Files that are dragged over the window and dropped onto it.
+//! Files dragged over the window and dropped onto it.
 
 use egui::{Align2, Area, Frame, Id, Margin, Order, Stroke, StrokeKind, Ui, Vec2};
 
@@ -6,9 +6,9 @@ use crate::state::{Command, ModelsCommand};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// Says what a drop would do while files are over the window, and takes what is dropped.
+/// Shows a hint while files hover over the window, and handles a drop.
 pub(crate) fn drop_ui(ui: &Ui, commands: &mut Vec<Command>) {
-    let (hovers, dropped) = ui.input(|input| {
+    let (hovering, dropped) = ui.input(|input| {
         let dropped = input.raw.dropped_files.iter();
         let paths: Vec<_> = dropped.map(|file| file.path().to_owned()).collect();
         (!input.raw.hovered_files.is_empty(), paths)
@@ -16,7 +16,7 @@ pub(crate) fn drop_ui(ui: &Ui, commands: &mut Vec<Command>) {
     if !dropped.is_empty() {
         commands.push(Command::Models(ModelsCommand::Dropped(dropped)));
     }
-    if hovers {
+    if hovering {
         hint_ui(ui);
     }
 }
@@ -39,10 +39,10 @@ fn hint_ui(ui: &Ui) {
                 .corner_radius(10)
                 .inner_margin(Margin::symmetric(20, 14))
                 .show(ui, |ui| {
-                    let words = "Drop a model here to open it";
-                    ui.label(Face::Medium.text(words).color(theme.text_1));
-                    let words = "A GGUF file, safetensors, or a folder with config.json";
-                    ui.label(Face::Small.text(words).color(theme.text_2));
+                    let title = "Drop a model here to open it";
+                    ui.label(Face::Medium.text(title).color(theme.text_1));
+                    let kinds = "A GGUF file, or a folder with safetensors and config.json";
+                    ui.label(Face::Small.text(kinds).color(theme.text_2));
                 });
         });
 }

@@ -1,4 +1,4 @@
-//! One model of the Hub in the list: what it is, and how far its download has come.
+//! A row of the models dialog for a Hub model: its name, facts and download progress.
 
 use egui::{Align, Label, Layout, Ui};
 
@@ -11,7 +11,7 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, progress_bar};
 use crate::ui::words::grouped;
 
-/// How far the files of a repository stand in.
+/// The indentation of a repository's files, in points.
 const INDENT: f32 = 20.0;
 
 /// Draws the rows.
@@ -26,20 +26,20 @@ fn row_ui(ui: &mut Ui, row: &HubRow, commands: &mut Vec<Command>) {
     let actions_ui = |ui: &mut Ui| commands.extend(actions_ui(ui, row));
     row_frame_ui(ui, indent, actions_ui, |ui| words_ui(ui, row));
     match &row.status {
-        HubRowStatus::Going {
+        HubRowStatus::Downloading {
             fraction,
             words,
             left,
             ..
-        } => going_ui(ui, *fraction, words, left),
-        HubRowStatus::Halted { words, failed, .. } => {
+        } => progress_ui(ui, *fraction, words, left),
+        HubRowStatus::Interrupted { words, failed, .. } => {
             let theme = Theme::of(ui);
             let color = if *failed { theme.error } else { theme.text_2 };
             sentence_ui(ui, words, color);
         }
-        HubRowStatus::Offered { .. }
+        HubRowStatus::Available { .. }
         | HubRowStatus::Repository { .. }
-        | HubRowStatus::Here { .. } => {}
+        | HubRowStatus::Downloaded { .. } => {}
     }
 }
 
@@ -58,9 +58,9 @@ fn words_ui(ui: &mut Ui, row: &HubRow) {
     ui.add(Label::new(facts).truncate());
 }
 
-/// What can be done with it, from the right; gives what was done.
+/// Draws the row's actions from right to left. Returns the command of the one that was clicked.
 fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
-    let mut pressed = None;
+    let mut clicked = None;
     let mut button_ui = |ui: &mut Ui, label: &str, verb: &str, command: &Command| {
         let name = format!("{verb} {}", row.name);
         let button = Button::new(label).name(&name);
@@ -70,23 +70,27 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
             _ => button,
         };
         if ui.add(button).clicked() {
-            pressed = Some(command.clone());
+            clicked = Some(command.clone());
         }
     };
     match &row.status {
-        HubRowStatus::Offered { size, get } => {
+        HubRowStatus::Available { size, download } => {
             let label = if size.is_empty() { "Download" } else { size };
-            button_ui(ui, label, "Download", get);
+            button_ui(ui, label, "Download", download);
         }
-        HubRowStatus::Repository { unfolded, unfold } => {
-            let label = if *unfolded { "Fold" } else { "Files" };
-            button_ui(ui, label, label, unfold);
+        HubRowStatus::Repository { expanded, toggle } => {
+            let label = if *expanded {
+                "Hide files"
+            } else {
+                "Show files"
+            };
+            button_ui(ui, label, label, toggle);
         }
-        HubRowStatus::Going { pause, cancel, .. } => {
+        HubRowStatus::Downloading { pause, cancel, .. } => {
             button_ui(ui, "Cancel", "Cancel", cancel);
             button_ui(ui, "Pause", "Pause", pause);
         }
-        HubRowStatus::Halted {
+        HubRowStatus::Interrupted {
             failed,
             resume,
             discard,
@@ -96,12 +100,12 @@ fn actions_ui(ui: &mut Ui, row: &HubRow) -> Option<Command> {
             button_ui(ui, "Discard", "Discard", discard);
             button_ui(ui, label, label, resume);
         }
-        HubRowStatus::Here { open } => button_ui(ui, "Open", "Open", open),
+        HubRowStatus::Downloaded { open } => button_ui(ui, "Open", "Open", open),
     }
-    pressed
+    clicked
 }
 
-fn going_ui(ui: &mut Ui, fraction: f32, words: &str, left: &str) {
+fn progress_ui(ui: &mut Ui, fraction: f32, words: &str, left: &str) {
     let theme = Theme::of(ui);
     progress_bar(ui, fraction);
     ui.horizontal(|ui| {

@@ -1,4 +1,4 @@
-//! The dialog that lists the models that can be opened, and what is dropped onto the window.
+//! The models dialog, and files dropped onto the window.
 
 mod compute;
 mod drop;
@@ -29,19 +29,19 @@ use crate::state::{
 pub(super) use drop::drop_ui;
 pub(super) use words::count_words;
 
-/// The dialog's outer size, as far as the window has room for it.
+/// The dialog's outer size in points, if the window is large enough.
 const SIZE: egui::Vec2 = vec2(760.0, 540.0);
 
-/// Between the dialog's edge and what is in it.
+/// The dialog's inner margin in points.
 const MARGIN: f32 = 22.0;
 
-/// Around the words on a tab.
+/// The padding on each side of a tab's label, in points.
 const TAB_PADDING: f32 = 10.0;
 
-/// The scroll bar stands beside the rows.
+/// The width reserved for the scroll bar, to the right of the rows, in points.
 const SCROLL_BAR: f32 = 14.0;
 
-/// The height of what stands below the list.
+/// The height of the footer below the list, in points.
 const FOOT: f32 = 56.0;
 
 /// Draws the dialog, if it is open.
@@ -50,8 +50,8 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         return;
     }
     let theme = Theme::of(ui);
-    let room = ui.content_rect().size() - vec2(24.0, 24.0);
-    let size = SIZE.min(room) - vec2(2.0 * MARGIN, 2.0 * MARGIN);
+    let available = ui.content_rect().size() - vec2(24.0, 24.0);
+    let size = SIZE.min(available) - vec2(2.0 * MARGIN, 2.0 * MARGIN);
     let frame = egui::Frame::window(ui.style()).inner_margin(MARGIN);
     let modal = Modal::new(Id::unique("models"))
         .frame(frame)
@@ -64,13 +64,13 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         search_ui(ui, &mut state.hub, commands);
         ui.add_space(4.0);
         tabs_ui(ui, state);
-        let foot = ui
+        let (above, foot) = ui
             .max_rect()
             .split_top_bottom_at_y(ui.max_rect().bottom() - FOOT);
-        let mut list = foot.0.with_min_y(ui.cursor().top());
+        let mut list = above.with_min_y(ui.cursor().top());
         list.max.x += SCROLL_BAR;
         list_ui(&mut part(ui, list, "list"), state, commands);
-        compute_ui(&mut part(ui, foot.1, "foot"), state, commands);
+        compute_ui(&mut part(ui, foot, "foot"), state, commands);
     });
     if response.should_close() {
         commands.push(Command::Models(ModelsCommand::CloseDialog));
@@ -87,7 +87,9 @@ fn head_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
                 commands.push(Command::Models(ModelsCommand::CloseDialog));
             }
             let folder = Button::new("Open a folder…");
-            let folder = ui.add(folder).on_hover_text("A folder with safetensors");
+            let folder = ui
+                .add(folder)
+                .on_hover_text("A folder with safetensors and config.json");
             if folder.clicked() {
                 commands.push(Command::AskPath(PathPurpose::ModelFolder));
             }
@@ -100,9 +102,9 @@ fn head_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     });
 }
 
-/// Nothing is asked of the Hub until Enter is pressed.
+/// Draws the search field. It sends nothing until Enter is pressed.
 fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
-    let hint = "Search Hugging Face, or paste a model’s address";
+    let hint = "Search Hugging Face, or paste a model’s URL";
     let edit = TextEdit::singleline(&mut hub.query)
         .hint_text(hint)
         .frame(field_frame(ui))
@@ -115,7 +117,7 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
 
 fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), TABS), Sense::hover());
-    // The first word stands below the title, not the edge around it.
+    // Align the first tab's label, rather than its padding, with the title.
     let mut row = part(ui, rect.translate(vec2(-TAB_PADDING, 0.0)), "tabs");
     row.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -162,7 +164,7 @@ fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     ui.add_space(12.0);
     let theme = Theme::of(ui);
-    let hint = "Quartet opens GGUF files, and folders with safetensors and config.json. Drop one onto \
-                the window, or open it above.";
+    let hint = "Quartet opens GGUF files and folders with safetensors and config.json. Drop one onto \
+                the window, or use the buttons above.";
     ui.label(Face::Small.text(hint).color(theme.text_3));
 }

@@ -1,10 +1,10 @@
-//! One model in the list: its name, what is known of it, and the one thing that can be done with it.
+//! A row of the models dialog for a model on this computer: its name, facts and actions.
 
 use egui::{Color32, Label, Sense, Ui, vec2};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::facts;
-use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital, now_secs};
+use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital, unix_time_secs};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
@@ -18,9 +18,11 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     match &row.status {
         ModelRowStatus::Loading { fraction } => loading_ui(ui, *fraction),
         ModelRowStatus::Refused { reason } => sentence_ui(ui, &capital(reason), theme.error),
-        ModelRowStatus::Gone { reason } => sentence_ui(ui, &capital(reason), theme.text_3),
-        ModelRowStatus::Doubtful { warning } => sentence_ui(ui, &capital(warning), theme.warning),
-        ModelRowStatus::Closed | ModelRowStatus::Inspected | ModelRowStatus::InUse => {}
+        ModelRowStatus::Missing { reason } => sentence_ui(ui, &capital(reason), theme.text_3),
+        ModelRowStatus::NeedsConfirmation { warning } => {
+            sentence_ui(ui, &capital(warning), theme.warning);
+        }
+        ModelRowStatus::Closed | ModelRowStatus::Inspecting | ModelRowStatus::InUse => {}
     }
     if let Some(limits) = row.limits {
         sentence_ui(ui, limits, theme.text_2);
@@ -30,7 +32,7 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
 fn words_ui(ui: &mut Ui, row: &ModelRow) {
     let theme = Theme::of(ui);
     let (name_color, facts_color): (Color32, Color32) = match row.status {
-        ModelRowStatus::Gone { .. } => (theme.disabled, theme.disabled),
+        ModelRowStatus::Missing { .. } => (theme.disabled, theme.disabled),
         _ => (theme.text_1, theme.text_2),
     };
     let name = Face::Medium.text(&row.name).color(name_color);
@@ -38,23 +40,25 @@ fn words_ui(ui: &mut Ui, row: &ModelRow) {
     if let Some(path) = &row.path {
         name.on_hover_text(path.display().to_string());
     }
-    let facts = Face::Small.text(facts(row, now_secs())).color(facts_color);
+    let facts = facts(row, unix_time_secs());
+    let facts = Face::Small.text(facts).color(facts_color);
     ui.add(Label::new(facts).truncate());
 }
 
-/// What can be done with it, from the right.
+/// Draws the row's actions from right to left.
 fn actions_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
-    let held = row.held.filter(|_| row.status == ModelRowStatus::InUse);
+    let is_in_use = row.status == ModelRowStatus::InUse;
+    let blocked = row.unload_blocked.filter(|_| is_in_use);
     let mut action_ui = |ui: &mut Ui, label: &str, quiet: bool, command: Command| {
         let name = format!("{label} {}", row.name);
         let button = Button::new(label).name(&name);
         let button = if quiet { button.quiet() } else { button };
-        let response = ui.add_enabled(held.is_none(), button);
+        let response = ui.add_enabled(blocked.is_none(), button);
         if response.clicked() {
             commands.push(command);
         }
-        response.on_disabled_hover_text(held.unwrap_or_default());
+        response.on_disabled_hover_text(blocked.unwrap_or_default());
     };
     let open = match &row.path {
         Some(path) => Command::Models(ModelsCommand::Open(path.clone())),
@@ -69,21 +73,21 @@ fn actions_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
                 action_ui(ui, "Forget", true, Command::Models(forget));
             }
         }
-        (ModelRowStatus::Gone { .. }, Some(path)) => {
+        (ModelRowStatus::Missing { .. }, Some(path)) => {
             let forget = ModelsCommand::Forget(path.clone());
             action_ui(ui, "Forget", true, Command::Models(forget));
         }
-        (ModelRowStatus::Gone { .. }, None) => {}
-        (ModelRowStatus::Inspected, _) => {
-            let leave = Command::Models(ModelsCommand::LeaveOpening);
-            action_ui(ui, "Cancel", false, leave);
-            ui.label(Face::Small.text("Reading what it is").color(theme.text_2));
+        (ModelRowStatus::Missing { .. }, None) => {}
+        (ModelRowStatus::Inspecting, _) => {
+            let cancel = Command::Models(ModelsCommand::CancelOpening);
+            action_ui(ui, "Cancel", false, cancel);
+            ui.label(Face::Small.text("Inspecting").color(theme.text_2));
         }
-        (ModelRowStatus::Doubtful { .. }, _) => {
-            let leave = Command::Models(ModelsCommand::LeaveOpening);
-            action_ui(ui, "Cancel", true, leave);
-            let open = Command::Models(ModelsCommand::OpenAllTheSame);
-            action_ui(ui, "Open all the same", false, open);
+        (ModelRowStatus::NeedsConfirmation { .. }, _) => {
+            let cancel = Command::Models(ModelsCommand::CancelOpening);
+            action_ui(ui, "Cancel", true, cancel);
+            let open = Command::Models(ModelsCommand::OpenAnyway);
+            action_ui(ui, "Open anyway", false, open);
         }
         (ModelRowStatus::Loading { .. }, _) => {
             let cancel = Command::Models(ModelsCommand::CancelLoading);

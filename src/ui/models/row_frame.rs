@@ -1,14 +1,14 @@
-//! What every row of the models' lists stands in: words at the left, actions at the right, and below
-//! them what there is to say.
+//! The layout of a row in the models dialog: text on the left, actions on the right, a sentence
+//! below.
 
 use egui::{Align, Color32, Label, Layout, Ui, UiBuilder, vec2};
 
 use crate::ui::fonts::Face;
 
-/// The height of a row that says nothing more.
+/// The height of a row without a sentence below it, in points.
 const HEIGHT: f32 = 58.0;
 
-/// Draws a row; its words stand in by so many points.
+/// Draws a row whose text is indented by `indent` points.
 pub(super) fn row_frame_ui(
     ui: &mut Ui,
     indent: f32,
@@ -32,9 +32,9 @@ pub(super) fn row_frame_ui(
     });
 }
 
-/// What there is to say about a row, below it.
-pub(super) fn sentence_ui(ui: &mut Ui, words: &str, color: Color32) {
-    let words = Face::Small.text(words).color(color);
-    ui.add(Label::new(words).wrap().selectable(true));
+/// Draws the sentence below a row.
+pub(super) fn sentence_ui(ui: &mut Ui, sentence: &str, color: Color32) {
+    let sentence = Face::Small.text(sentence).color(color);
+    ui.add(Label::new(sentence).wrap().selectable(true));
     ui.add_space(10.0);
 }

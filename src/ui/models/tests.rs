@@ -1,4 +1,4 @@
-//! The dialog as a user meets it, by the names of its controls.
+//! Tests of the models dialog through its accessible controls.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn window() -> Window {
     window_of(vec2(1280.0, 800.0), ready())
 }
 
-/// A window with the dialog open.
+/// Opens a window and the dialog.
 fn dialog() -> Window {
     let mut window = window();
     let button = window.get_by_label_contains("Model: ");
@@ -29,7 +29,7 @@ fn dialog() -> Window {
     window
 }
 
-/// A file as the system hands it over.
+/// A dropped file, as the system delivers it.
 #[derive(Debug)]
 struct Dropped(PathBuf);
 
@@ -39,7 +39,7 @@ impl egui::DroppedFile for Dropped {
     }
 
     fn bytes(&self) -> Result<Vec<u8>, String> {
-        Err("nobody reads it here".to_owned())
+        Err("tests don't read the file".to_owned())
     }
 }
 
@@ -60,12 +60,12 @@ fn the_model_button_opens_the_dialog_and_escape_closes_it() {
 }
 
 #[test]
-fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
+fn each_tab_shows_its_models_and_a_search_switches_to_its_tab() {
     let mut window = dialog();
     press(&mut window, "Recommended");
     window.get_by_label("Download Qwen3 0.6B");
     press(&mut window, "Hugging Face");
-    window.get_by_label("Type a name above and press Enter. Nothing is asked before that.");
+    window.get_by_label("Type a name above and press Enter. Quartet stays offline until you do.");
     press(&mut window, "On this computer");
     let field = window.get_by_label("Search Hugging Face");
     field.focus();
@@ -85,7 +85,7 @@ fn each_tab_shows_its_models_and_a_search_goes_to_its_own() {
 }
 
 #[test]
-fn a_download_of_an_earlier_session_stands_above_what_is_found() {
+fn a_download_from_an_earlier_session_is_listed_above_the_results() {
     let mut window = dialog();
     let kept = KeptDownload {
         repository: "fox/tiny".to_owned(),
@@ -98,14 +98,14 @@ fn a_download_of_an_earlier_session_stands_above_what_is_found() {
     let listed = crate::state::HubCommand::Event(listed);
     window.state_mut().apply(Command::Hub(listed));
     press(&mut window, "Hugging Face");
-    window.get_by_label("Paused. 291 MB are kept; it goes on from there.");
+    window.get_by_label("Paused. 291 MB downloaded; it resumes from there.");
     window.get_by_label("Discard fox/tiny");
     press(&mut window, "Resume fox/tiny");
     window.get_by_label("Pause fox/tiny");
 }
 
 #[test]
-fn a_loading_is_cancelled_from_the_top_bar_or_from_its_row() {
+fn a_load_can_be_cancelled_from_the_top_bar_or_from_its_row() {
     let mut window = window();
     window.state_mut().apply(Command::LoadEmbeddedModel);
     window
@@ -121,7 +121,7 @@ fn a_loading_is_cancelled_from_the_top_bar_or_from_its_row() {
 }
 
 #[test]
-fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
+fn unloading_the_model_disables_generate() {
     let mut window = dialog();
     assert_ne!(window.query_all_by_label("Ready").count(), 0);
     press(&mut window, "Unload Quartet Stories");
@@ -137,7 +137,7 @@ fn a_model_that_was_let_go_leaves_nothing_to_generate_with() {
 }
 
 #[test]
-fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
+fn a_model_with_limited_features_says_so_in_the_top_bar_and_in_its_row() {
     let mut state = ready();
     if let ModelStatus::Ready(model) = &mut state.model {
         Arc::make_mut(&mut model.info).implementation = Implementation::CandleTransformers;
@@ -149,7 +149,7 @@ fn a_model_that_can_do_less_says_so_beside_its_name_and_in_its_row() {
 }
 
 #[test]
-fn numbers_are_chosen_where_there_is_a_choice() {
+fn precision_can_be_chosen_only_if_there_is_a_choice() {
     let mut window = dialog();
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
@@ -162,14 +162,14 @@ fn numbers_are_chosen_where_there_is_a_choice() {
     let listed = Event::DevicesListed(devices.clone());
     window.state_mut().on_event(listed);
     window.run_steps(2);
-    assert!(window.query_by_label("In").is_none());
+    assert!(window.query_by_label("Precision").is_none());
     press(&mut window, "KV cache");
     press(&mut window, "f16");
     assert_eq!(window.state().models.compute.cache, CacheType::F16);
     devices.choices.push(DeviceChoice::Cuda(0));
     window.state_mut().on_event(Event::DevicesListed(devices));
     window.run_steps(2);
-    press(&mut window, "In");
+    press(&mut window, "Precision");
     press(&mut window, "bf16");
     assert_eq!(window.state().models.compute.precision, Precision::Bf16);
 }
@@ -205,12 +205,12 @@ fn a_warning_about_memory_can_be_overridden() {
     window.run_steps(3);
     window.get_by_label("Needs 5.2 GB of memory, but only 3.9 GB is free");
     window.get_by_label("Cancel large");
-    press(&mut window, "Open all the same large");
-    assert!(window.state().model.ready().is_none(), "it is being loaded");
+    press(&mut window, "Open anyway large");
+    assert!(window.state().model.ready().is_none(), "it is loading");
 }
 
 #[test]
-fn files_over_the_window_show_a_hint_and_several_are_refused() {
+fn dragged_files_show_a_hint_and_only_one_can_be_dropped() {
     let mut window = window();
     let hovered = egui::HoveredFile::default();
     window.input_mut().hovered_files.push(hovered);
@@ -222,7 +222,7 @@ fn files_over_the_window_show_a_hint_and_several_are_refused() {
         input.dropped_files.push(Arc::new(Dropped(name.into())));
     }
     window.run_steps(3);
-    window.get_by_label("This was not opened");
+    window.get_by_label("The drop was not opened");
     assert!(
         window
             .query_by_label("Drop a model here to open it")
@@ -231,7 +231,7 @@ fn files_over_the_window_show_a_hint_and_several_are_refused() {
 }
 
 #[test]
-fn the_number_of_threads_is_typed_above_the_foot_and_given_back() {
+fn the_thread_count_can_be_changed_and_reset() {
     let mut state = ready();
     let count = |n| NonZeroUsize::new(n).unwrap();
     state.on_event(Event::DevicesListed(Devices {
@@ -245,12 +245,12 @@ fn the_number_of_threads_is_typed_above_the_foot_and_given_back() {
     state.apply(Command::Models(ModelsCommand::ShowDialog));
     let mut window = window_of(vec2(1280.0, 800.0), state);
     press(&mut window, "Threads");
-    window.get_by_label("of at most 8");
+    window.get_by_label("of 8 available");
     window.get_by_label("Number of threads").focus();
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::ArrowUp);
     let n_threads = |window: &Window| window.state().thread_choice().unwrap().n_threads;
     assert_eq!(n_threads(&window), count(5));
-    press(&mut window, "As many as cores");
+    press(&mut window, "One per core");
     assert_eq!(n_threads(&window), count(4));
 }

@@ -1,11 +1,11 @@
-//! What is known of a model in a few words.
+//! The facts about a model in a few words.
 
 use std::time::Duration;
 
 use crate::generation::ByteSize;
 use crate::state::ModelRow;
 
-/// A number of weights as people say it: "17 M", "0.6 B".
+/// Formats a parameter count for reading: "17 M", "1.2 B".
 pub fn count_words(n: u64) -> String {
     let n = n as f64;
     match n {
@@ -16,8 +16,8 @@ pub fn count_words(n: u64) -> String {
     }
 }
 
-/// What is known of a model: "600 M · 484 MB · opened yesterday"; where
-/// nothing is, where it lies. `now` is in seconds since 1970.
+/// Returns the known facts about a model, "600 M · 484 MB · opened yesterday", or its path if there
+/// are none. `now` is a Unix time in seconds.
 pub(super) fn facts(row: &ModelRow, now: u64) -> String {
     let facts = [
         row.n_params.map(count_words),
@@ -38,7 +38,7 @@ pub(super) fn facts(row: &ModelRow, now: u64) -> String {
     }
 }
 
-/// How long ago something was, no more exactly than people say it.
+/// Formats how long ago something happened, in a single unit.
 fn ago(elapsed: Duration) -> String {
     let minutes = elapsed.as_secs() / 60;
     let several = |n: u64, unit: &str| match n {
@@ -64,7 +64,7 @@ mod tests {
     use crate::state::{ModelRow, ModelRowStatus};
 
     #[test]
-    fn sizes_are_said_as_people_say_them() {
+    fn parameter_counts_are_rounded_for_reading() {
         for (n, words) in [
             (5_120_000, "5.1 M"),
             (17_000_000, "17 M"),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_no_more_exactly_than_people_do() {
+    fn times_are_rounded_to_a_single_unit() {
         for (minutes, words) in [
             (0, "just now"),
             (1, "1 minute ago"),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_facts_are_left_out() {
         let mut row = ModelRow {
             path: Some("qwen.gguf".into()),
             name: "qwen".to_owned(),
@@ -104,7 +104,7 @@ mod tests {
             opened_at: None,
             limits: None,
             status: ModelRowStatus::Closed,
-            held: None,
+            unload_blocked: None,
         };
         assert_eq!(facts(&row, 0), "qwen.gguf");
         row.n_params = Some(596_000_000);

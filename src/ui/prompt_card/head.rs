@@ -1,4 +1,4 @@
-//! The line above the prompt: what the model is to make of it, and how long it is.
+//! The line above the prompt: the mode switch and the token count.
 
 use egui::{
     Align, Color32, Layout, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Role, Sense, Ui,
@@ -12,8 +12,8 @@ use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, Rest, focus_ring, paint_fill, switch_part};
 
-/// Texts to take where there is none: some to continue, some to answer.
-const fn beginnings(mode: PromptMode) -> [&'static str; 3] {
+/// Example prompts for an empty field: texts to continue or messages to answer.
+const fn examples(mode: PromptMode) -> [&'static str; 3] {
     match mode {
         PromptMode::Raw => [
             "Once upon a time there was a little fox who",
@@ -28,17 +28,16 @@ const fn beginnings(mode: PromptMode) -> [&'static str; 3] {
     }
 }
 
-/// The room that a beginning may need, with the gap beside it.
-const BEGINNING: f32 = 208.0;
+/// The maximum width of an example's chip, including the gap beside it, in points.
+const EXAMPLE_WIDTH: f32 = 208.0;
 
-/// The popup of tokens is at most so wide, and its tokens so high, in points.
-const MOST_POPUP: (f32, f32) = (720.0, 320.0);
+/// The maximum width of the token popup, and the maximum height of its tokens, in points.
+const MAX_POPUP: egui::Vec2 = vec2(720.0, 320.0);
 
-/// Around the words of the count, so that there is something to press.
+/// The padding on each side of the token count, in points.
 pub(super) const COUNT_PADDING: f32 = 6.0;
 
-/// Draws the line in `head`; `card` is what the popup of tokens opens below. Gives whether the
-/// prompt was changed.
+/// Draws the line; the token popup opens below `card`. Returns whether the prompt was changed.
 pub(super) fn head_ui(
     ui: &mut Ui,
     card: Rect,
@@ -52,7 +51,7 @@ pub(super) fn head_ui(
         changed |= mode_ui(ui, state);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if state.prompt.is_empty() {
-                changed |= beginnings_ui(ui, state);
+                changed |= examples_ui(ui, state);
             } else {
                 length_ui(ui, card, state, view, commands);
             }
@@ -63,25 +62,27 @@ pub(super) fn head_ui(
 
 fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let before = state.prompt_mode;
-    // A template that is broken can be chosen, so that it is said below the card what is wrong.
+    // A broken template can still be selected, so that the error appears below the card.
     let is_missing = |chat: &ChatSupport| *chat == ChatSupport::Missing;
     let model = state.model.ready().filter(|model| is_missing(&model.chat));
-    let chat_complaint = model.and_then(|_| state.chat_complaint());
+    let chat_unavailable = model.and_then(|_| state.chat_unavailable_reason());
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         for mode in PromptMode::ALL {
-            let complaint = chat_complaint.as_ref().filter(|_| mode == PromptMode::Chat);
+            let unavailable = chat_unavailable
+                .as_ref()
+                .filter(|_| mode == PromptMode::Chat);
             let chosen = mode == state.prompt_mode;
             let part = ui
-                .add_enabled_ui(complaint.is_none(), |ui| {
+                .add_enabled_ui(unavailable.is_none(), |ui| {
                     switch_part(ui, mode.name(), chosen)
                 })
                 .inner;
             if part.clicked() {
                 state.prompt_mode = mode;
             }
-            match complaint {
-                Some(complaint) => part.on_disabled_hover_text(complaint),
+            match unavailable {
+                Some(reason) => part.on_disabled_hover_text(reason),
                 None => part.on_hover_text(mode.explanation()),
             };
         }
@@ -89,25 +90,23 @@ fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     state.prompt_mode != before
 }
 
-fn beginnings_ui(ui: &mut Ui, state: &mut AppState) -> bool {
+fn examples_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let mut changed = false;
-    let room = ui.available_width();
-    let fits = |(_, n): &(&str, i32)| *n as f32 * BEGINNING <= room;
-    let all = beginnings(state.prompt_mode).into_iter().zip(1..);
+    let width = ui.available_width();
+    let fits = |(_, n): &(&str, i32)| *n as f32 * EXAMPLE_WIDTH <= width;
+    let all = examples(state.prompt_mode).into_iter().zip(1..);
     let fitting: Vec<_> = all.take_while(fits).collect();
-    for (beginning, _) in fitting.into_iter().rev() {
-        if ui
-            .add(Chip::new(beginning).max_width(BEGINNING - 8.0))
-            .clicked()
-        {
-            beginning.clone_into(&mut state.prompt);
+    for (example, _) in fitting.into_iter().rev() {
+        let chip = Chip::new(example).max_width(EXAMPLE_WIDTH - 8.0);
+        if ui.add(chip).clicked() {
+            example.clone_into(&mut state.prompt);
             changed = true;
         }
     }
     changed
 }
 
-/// How long the prompt is; pressed, it opens the tokens.
+/// Draws the token count, which opens the token popup.
 fn length_ui(
     ui: &mut Ui,
     card: Rect,
@@ -119,14 +118,16 @@ fn length_ui(
         return;
     };
     let response = count_ui(ui, length).on_hover_text("Show the prompt as the model reads it");
-    let (width, height) = MOST_POPUP;
     let below = ui.ctx().content_rect().bottom() - card.bottom() - 120.0;
-    let size = (width.min(card.width() - 40.0), height.min(below).max(80.0));
+    let size = vec2(
+        MAX_POPUP.x.min(card.width() - 40.0),
+        MAX_POPUP.y.min(below).max(80.0),
+    );
     Popup::from_toggle_button_response(&response)
         .anchor(card)
         .align(RectAlign::BOTTOM_END)
         .gap(8.0)
-        .width(size.0)
+        .width(size.x)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("The prompt as the model reads it")
         .show(|ui| {

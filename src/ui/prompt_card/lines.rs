@@ -1,124 +1,141 @@
-//! The tokens of a prompt in lines of one width: no token is broken that fits into a line, and
-//! nothing of it is left unseen.
+//! Lays out the tokens of a prompt in lines of a given width. A token is broken only if it is wider
+//! than a line, and every character and byte of it is visible.
 
 use std::collections::VecDeque;
 
 use crate::generation::{Piece, PieceKind, PromptToken};
 use crate::ui::words::{code_point, is_invisible};
 
-/// How a part of a token looks.
+/// How a part of a token is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Characters.
+    /// Plain characters.
     Text,
-    /// A special token, or the code of a character that can't be seen; a chip.
+    /// A chip: a special token, or the code point of an invisible character.
     Sign,
-    /// Bytes that are no character; a chip.
+    /// A chip: bytes that are not valid UTF-8.
     Bytes,
 }
 
-/// A part of a token that stands in one line.
+/// The part of a token that is on one line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fragment {
-    /// The token's place in the prompt, from 0.
+    /// The token's index in the prompt.
     pub token: usize,
-    /// How it looks.
     pub look: Look,
-    /// Its characters; white space is in it as it is.
+    /// Its characters, white space included.
     pub text: String,
-    /// Where it begins in its line, in points.
+    /// The left edge within the line, in points.
     pub x: f32,
-    /// How wide it is, in points, with the padding of a chip.
+    /// In points, including the padding of a chip.
     pub width: f32,
 }
 
-/// What stands in one line, from left to right.
+/// The fragments of one line, from left to right.
 pub(super) type Line = Vec<Fragment>;
 
-/// Between two tokens, in points.
+/// The gap between two tokens, in points.
 const GAP: f32 = 3.0;
 
-/// Around the words of a chip, on each side.
+/// The padding on each side of a chip's text, in points.
 pub(super) const CHIP_PADDING: f32 = 4.0;
 
-/// Sets tokens in lines of `width` points; `width_of` measures a character.
+/// Lays out tokens in lines of `width` points; `width_of` measures a character.
 pub(super) fn lines_of(
     tokens: &[PromptToken],
     width: f32,
     mut width_of: impl FnMut(char, Look) -> f32,
 ) -> Vec<Line> {
-    let mut setter = Setter {
+    let mut layout = LineLayout {
         lines: vec![Line::new()],
         x: 0.0,
         width,
     };
-    for (token, known) in tokens.iter().enumerate() {
-        for (look, text) in parts_of(&known.piece) {
-            setter.push((token, look), &text, &mut width_of);
+    for (index, token) in tokens.iter().enumerate() {
+        for part in parts_of(&token.piece) {
+            layout.push(index, &part, &mut width_of);
         }
-        if setter.lines.last().is_some_and(|line| !line.is_empty()) {
-            setter.x += GAP;
+        if layout.lines.last().is_some_and(|line| !line.is_empty()) {
+            layout.x += GAP;
         }
     }
-    if setter.lines.last().is_some_and(Line::is_empty) {
-        setter.lines.pop();
+    if layout.lines.last().is_some_and(Line::is_empty) {
+        layout.lines.pop();
     }
-    setter.lines
+    layout.lines
 }
 
-/// What a token shows: its characters up to each line break, and chips for what has none.
-fn parts_of(piece: &Piece) -> Vec<(Look, String)> {
+/// A run of a token's characters that look the same.
+struct Part {
+    look: Look,
+    text: String,
+}
+
+impl Part {
+    fn new(look: Look, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { look, text }
+    }
+}
+
+/// Splits a token into its visible text, up to each line break, and chips for everything else.
+fn parts_of(piece: &Piece) -> Vec<Part> {
     let text = match (piece.as_str(), piece.kind) {
-        (Some(""), _) => return vec![(Look::Sign, "∅".to_owned())],
+        (Some(""), _) => return vec![Part::new(Look::Sign, "∅")],
         (Some(text), PieceKind::Text) => text,
-        (Some(name), PieceKind::Special) => return vec![(Look::Sign, name.to_owned())],
-        (None, _) => return vec![(Look::Bytes, piece.to_string())],
+        (Some(name), PieceKind::Special) => return vec![Part::new(Look::Sign, name)],
+        (None, _) => return vec![Part::new(Look::Bytes, piece.to_string())],
     };
     let mut parts = Vec::new();
     for line in text.split_inclusive('\n') {
-        for part in line.split_inclusive(is_invisible) {
-            let hidden = part.chars().next_back().filter(|last| is_invisible(*last));
-            let seen = part.trim_end_matches(is_invisible);
-            if !seen.is_empty() {
-                parts.push((Look::Text, seen.to_owned()));
+        for run in line.split_inclusive(is_invisible) {
+            let hidden = run.chars().next_back().filter(|last| is_invisible(*last));
+            let visible = run.trim_end_matches(is_invisible);
+            if !visible.is_empty() {
+                parts.push(Part::new(Look::Text, visible));
             }
-            parts.extend(hidden.map(|c| (Look::Sign, code_point(c))));
+            parts.extend(hidden.map(|c| Part::new(Look::Sign, code_point(c))));
         }
     }
     parts
 }
 
-struct Setter {
+/// The lines laid out so far.
+struct LineLayout {
+    /// Never empty; the last line is the one being filled.
     lines: Vec<Line>,
+    /// Where the next fragment starts in the last line, in points.
     x: f32,
+    /// The width of a line, in points.
     width: f32,
 }
 
-impl Setter {
+impl LineLayout {
     fn push(
         &mut self,
-        (token, look): (usize, Look),
-        text: &str,
+        token: usize,
+        Part { look, text }: &Part,
         width_of: &mut impl FnMut(char, Look) -> f32,
     ) {
-        let around = match look {
+        let look = *look;
+        let padding = match look {
             Look::Text => 0.0,
             Look::Sign | Look::Bytes => 2.0 * CHIP_PADDING,
         };
         let mut rest: VecDeque<(char, f32)> =
             text.chars().map(|c| (c, width_of(c, look))).collect();
-        let whole = around + rest.iter().map(|(_, width)| width).sum::<f32>();
-        if self.x + whole > self.width {
+        let full_width = padding + rest.iter().map(|(_, width)| width).sum::<f32>();
+        if self.x + full_width > self.width {
             self.break_line();
         }
-        // What is wider than a line goes on in the next one.
+        // A part that is wider than a line continues on the next one.
         while !rest.is_empty() {
             let mut fragment = Fragment {
                 token,
                 look,
                 text: String::new(),
                 x: self.x,
-                width: around,
+                width: padding,
             };
             while let Some((c, width)) = rest.front().copied() {
                 let fits = self.x + fragment.width + width <= self.width;
@@ -140,7 +157,7 @@ impl Setter {
         }
     }
 
-    /// Begins a line, unless this one is empty still.
+    /// Starts a new line, unless the last one is still empty.
     fn break_line(&mut self) {
         self.x = 0.0;
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
@@ -155,7 +172,7 @@ mod tests {
     use crate::decoding::TokenId;
     use crate::generation::{Piece, PromptToken};
 
-    /// Lines of this many characters, all of them 10 points wide.
+    /// Lays out lines of this many characters, each 10 points wide.
     fn lines(pieces: &[Piece], n_chars: usize) -> Vec<Line> {
         let tokens: Vec<PromptToken> = (0..)
             .zip(pieces)
@@ -179,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_bytes_and_what_cannot_be_seen_are_chips() {
+    fn special_tokens_bytes_and_invisible_characters_are_chips() {
         let pieces = [
             Piece::special("<|im_start|>"),
             Piece::text("user\n"),
@@ -199,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_broken_only_where_it_is_wider_than_a_line() {
+    fn a_token_is_broken_only_if_it_is_wider_than_a_line() {
         let pieces = ["Once", " upon", " a", " counterrevolution", "\n\n", "!"].map(Piece::text);
         assert_eq!(
             words(&lines(&pieces, 10)),
@@ -208,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_and_nothing_leaves_the_line() {
+    fn fragments_neither_overlap_nor_leave_the_line() {
         let pieces: Vec<Piece> = (0..200)
             .map(|at| match at % 7 {
                 0 => Piece::special("</s>"),

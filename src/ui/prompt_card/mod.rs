@@ -1,4 +1,4 @@
-//! The prompt: its text, what the model is to make of it, and what it does make of it.
+//! The prompt card: the prompt's text, its mode and how the model tokenizes it.
 
 mod head;
 mod lines;
@@ -16,32 +16,42 @@ use super::part::part;
 use super::theme::Theme;
 use crate::state::{AppState, Command, PromptMode};
 
-/// As many rows of the prompt are seen at once, and of the system prompt.
-const MOST_ROWS: usize = 4;
-const MOST_SYSTEM_ROWS: usize = 3;
+/// The maximum number of visible rows of the prompt, and of the system prompt.
+const MAX_ROWS: usize = 4;
+const MAX_SYSTEM_ROWS: usize = 3;
 
-/// So many characters nearly always fill as many rows as are seen at once.
-const BEGINNING: usize = 4096;
+/// This many characters nearly always fill the visible rows.
+const N_MEASURED_CHARS: usize = 4096;
 
-/// The card's padding from side to side.
+/// The card's padding on the left and right, in points.
 const SIDE: f32 = 14.0;
 
-/// From the card's edge to the first of its texts.
+/// From the card's top edge to its first text, in points.
 const HEAD: f32 = 28.0;
 
-/// What the word "System" takes before its text.
+/// The width of the label "System", in points.
 const SYSTEM_LABEL: f32 = 52.0;
 
-/// What is above the system prompt, and below it with the line.
+/// The space above the system prompt, and below it including the line, in points.
 const SYSTEM_TOP: f32 = 4.0;
 const SYSTEM_BOTTOM: f32 = 11.0;
 
 const SYSTEM_FACE: Face = Face::Body;
 
-/// The height that all but the card's own padding takes on a card of this width.
+/// A typeface and the width in points in which text is wrapped.
+#[derive(Clone, Copy)]
+struct TextStyle {
+    face: Face,
+    width: f32,
+}
+
+/// Returns the height of everything but the card's padding, for a card of this width.
 pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    let width = card_width - 2.0 * SIDE;
-    let rows = n_rows(ui, &state.prompt, (Face::Prompt, width), MOST_ROWS);
+    let style = TextStyle {
+        face: Face::Prompt,
+        width: card_width - 2.0 * SIDE,
+    };
+    let rows = n_rows(ui, &state.prompt, style, MAX_ROWS);
     let text = rows as f32 * Face::Prompt.row();
     text + system_height(ui, state, card_width) + refusal_height(ui, state, card_width)
 }
@@ -50,39 +60,42 @@ fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
     if state.prompt_mode == PromptMode::Raw {
         return 0.0;
     }
-    let width = card_width - 2.0 * SIDE - SYSTEM_LABEL;
-    let rows = n_rows(ui, &state.system, (SYSTEM_FACE, width), MOST_SYSTEM_ROWS);
+    let style = TextStyle {
+        face: SYSTEM_FACE,
+        width: card_width - 2.0 * SIDE - SYSTEM_LABEL,
+    };
+    let rows = n_rows(ui, &state.system, style, MAX_SYSTEM_ROWS);
     SYSTEM_TOP + rows as f32 * system_row(ui) + SYSTEM_BOTTOM
 }
 
-/// A field sets its rows as the face itself has it.
+/// Returns the row height of the system field, which uses the font's own.
 fn system_row(ui: &Ui) -> f32 {
     ui.fonts_mut(|fonts| fonts.row_height(&SYSTEM_FACE.font()))
 }
 
-/// How many rows a text takes, `most` where it takes more.
-fn n_rows(ui: &Ui, text: &str, set: (Face, f32), most: usize) -> usize {
-    // A long text is not looked at to its end in each frame: its beginning takes no more rows.
-    let beginning = match text.char_indices().nth(BEGINNING) {
+/// Returns the number of rows of a text, at most `max_rows`.
+fn n_rows(ui: &Ui, text: &str, style: TextStyle, max_rows: usize) -> usize {
+    // Laying out a long text in each frame would be slow, and its start usually fills all rows.
+    let start = match text.char_indices().nth(N_MEASURED_CHARS) {
         Some((end, _)) => text.get(..end).unwrap_or(text),
         None => text,
     };
-    let n_first = n_all_rows(ui, beginning, set);
-    if n_first >= most || beginning.len() == text.len() {
-        return n_first.min(most);
+    let n_start_rows = n_all_rows(ui, start, style);
+    if n_start_rows >= max_rows || start.len() == text.len() {
+        return n_start_rows.min(max_rows);
     }
-    n_all_rows(ui, text, set).min(most)
+    n_all_rows(ui, text, style).min(max_rows)
 }
 
-fn n_all_rows(ui: &Ui, text: &str, (face, width): (Face, f32)) -> usize {
+fn n_all_rows(ui: &Ui, text: &str, TextStyle { face, width }: TextStyle) -> usize {
     let color = Theme::of(ui).text_1;
-    // The field keeps room for the caret.
+    // The field reserves space for the caret.
     let job = LayoutJob::simple(text.to_owned(), face.font(), color, width - 2.0);
     let rows = ui.fonts_mut(|fonts| fonts.layout_job(job)).rows.len();
     rows.max(1)
 }
 
-/// What the card remembers from frame to frame.
+/// The card's state between frames.
 #[derive(Debug, Default)]
 pub(super) struct PromptCard {
     tokens: TokensView,
@@ -90,8 +103,8 @@ pub(super) struct PromptCard {
 }
 
 impl PromptCard {
-    /// Draws the card, and below it why the model makes nothing of the prompt. In a new window the
-    /// text has the keyboard.
+    /// Draws the card, and below it why the model can't use the prompt. In a new window, the prompt
+    /// field gets the keyboard focus.
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
@@ -115,7 +128,7 @@ impl PromptCard {
             card.max - vec2(SIDE, 8.0),
         );
 
-        // In the order in which the tabulator goes through them.
+        // The order of the calls is the tab order.
         let is_chat = state.prompt_mode == PromptMode::Chat;
         let mut head = part(ui, head, "prompt head");
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
@@ -149,8 +162,8 @@ impl PromptCard {
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
     let (name, hint) = match state.prompt_mode {
-        PromptMode::Raw => ("Prompt", "Write a beginning"),
-        PromptMode::Chat => ("Message", "Write a message"),
+        PromptMode::Raw => ("Prompt", "Type a text to continue"),
+        PromptMode::Chat => ("Message", "Type a message"),
     };
     let hint = Face::Prompt.text(hint).color(Theme::of(ui).text_3);
     let color = Theme::of(ui).text_1;
@@ -164,7 +177,7 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
         .inner
 }
 
-/// The field of the system prompt, and the line below it.
+/// Draws the field of the system prompt and the line below it.
 fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
     let theme = Theme::of(ui);
     let line = Stroke::new(1.0, theme.stroke_1);
@@ -182,7 +195,7 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
         Face::Micro.font(),
         theme.text_3,
     );
-    let hint = "How the model is to behave; may stay empty";
+    let hint = "How the model should behave (optional)";
     let hint = RichText::new(hint).font(SYSTEM_FACE.font());
     let hint = hint.color(theme.text_3);
     egui::ScrollArea::vertical()
@@ -195,7 +208,7 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
         .inner
 }
 
-/// A field without a frame of its own, whose card is its frame.
+/// Creates a field without a frame; the card is its frame.
 fn bare_edit(text: &mut String, font: FontId) -> TextEdit<'_> {
     TextEdit::multiline(text)
         .font(font)
@@ -218,22 +231,24 @@ fn focus_at_end(ui: &Ui, id: egui::Id, prompt: &str) {
 mod tests {
     use egui::{Context, RawInput};
 
-    use super::{BEGINNING, MOST_ROWS, n_all_rows, n_rows};
+    use super::{MAX_ROWS, N_MEASURED_CHARS, TextStyle, n_all_rows, n_rows};
     use crate::ui::fonts::Face;
     use crate::ui::style;
 
     #[test]
-    fn as_many_rows_are_seen_as_there_are_and_no_more_than_four() {
-        let words = "word ".repeat(BEGINNING);
+    fn all_rows_are_visible_up_to_the_maximum() {
+        let words = "word ".repeat(N_MEASURED_CHARS);
         let ctx = Context::default();
         style::install(&ctx);
         let output = ctx.run_ui(RawInput::default(), |ui| {
             for width in [100.0, 800.0, 20_000.0, 1e6] {
-                let set = (Face::Prompt, width);
-                for n_chars in [0, 9, 200, BEGINNING, BEGINNING + 1, words.len()] {
+                let face = Face::Prompt;
+                let style = TextStyle { face, width };
+                let n_measured = N_MEASURED_CHARS;
+                for n_chars in [0, 9, 200, n_measured, n_measured + 1, words.len()] {
                     let text = words.get(..n_chars).unwrap();
-                    let expected = n_all_rows(ui, text, set).min(MOST_ROWS);
-                    let n_rows = n_rows(ui, text, set, MOST_ROWS);
+                    let expected = n_all_rows(ui, text, style).min(MAX_ROWS);
+                    let n_rows = n_rows(ui, text, style, MAX_ROWS);
                     assert_eq!(n_rows, expected, "{n_chars} in {width}");
                 }
             }

@@ -1,4 +1,4 @@
-//! The sentence below the card: why the model makes nothing of the prompt, and the way out.
+//! The sentence below the card: why the model can't use the prompt, with a button to fix it.
 
 use egui::text::LayoutJob;
 use egui::{Align, Color32, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2};
@@ -10,16 +10,16 @@ use crate::ui::part::part;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
-/// What the button takes at the right.
+/// The width of the button on the right, in points.
 const BUTTON: f32 = 96.0;
 
-/// What the sign takes at the left.
+/// The width of the icon on the left, in points.
 const SIGN: f32 = 30.0;
 
-/// Between the card and the sentence.
+/// The gap between the card and the sentence, in points.
 const GAP: f32 = 4.0;
 
-/// How high the sentence is below a card of this width; nothing where there is none.
+/// Returns the height of the sentence below a card of this width; 0 if there is none.
 pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
     let Some(sentence) = state.prompt_refusal() else {
         return 0.0;
@@ -29,7 +29,7 @@ pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 
     GAP + (rows as f32 * Face::Small.row()).max(24.0)
 }
 
-/// Says why, in `rect`. Gives whether the mode was changed.
+/// Draws the sentence in `rect`. Returns whether the prompt mode was changed.
 pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool {
     let Some(sentence) = state.prompt_refusal() else {
         return false;
@@ -41,13 +41,13 @@ pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool 
         return false;
     }
     let layout = Layout::right_to_left(Align::Center);
-    let pressed = part(ui, button, "refusal")
-        .with_layout(layout, |ui| ui.add(Chip::new("Write raw")).clicked())
+    let clicked = part(ui, button, "refusal")
+        .with_layout(layout, |ui| ui.add(Chip::new("Use raw")).clicked())
         .inner;
-    if pressed {
+    if clicked {
         state.prompt_mode = PromptMode::Raw;
     }
-    pressed
+    clicked
 }
 
 fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: String, card_width: f32) {

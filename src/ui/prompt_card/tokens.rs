@@ -1,4 +1,4 @@
-//! The prompt as the model reads it, token by token. It opens from the count of the tokens.
+//! The token popup: the prompt as the model reads it, token by token.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align, EventFilter, Id, Key, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, TextWrapMode, Tooltip, Ui, WidgetInfo, pos2, vec2,
+    Stroke, StrokeKind, TextWrapMode, Tooltip, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
@@ -18,72 +18,88 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, focus_ring};
 use crate::ui::words::{mark, token_word};
 
-/// From one line to the next, in points.
+/// The height of a line, in points.
 const ROW: f32 = 23.0;
 
-/// A token is so high in its line.
+/// The height of a token within its line, in points.
 const HEIGHT: f32 = 18.0;
 
-/// Around the lines, for the ring of the first and the last token.
+/// The margin beside the lines, which leaves space for the ring of the touched token, in points.
 const SIDE: f32 = 2.0;
 
-/// The lines of the prompt that was shown last.
+/// The popup's state between frames, with the cached layout of the last prompt.
 #[derive(Debug, Default)]
 pub(super) struct TokensView {
     tokens: Arc<[PromptToken]>,
-    /// The width in points and the pixels of a point for which the lines are set.
-    key: Option<(f32, f32)>,
+    /// What the layout in `lines` depends on besides the tokens; `None` before the first layout.
+    key: Option<LayoutKey>,
     lines: Vec<Line>,
-    /// The token that the arrow keys have come to.
-    reached: usize,
+    /// The index of the token that has the keyboard focus.
+    focused: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct LayoutKey {
+    width: f32,
+    pixels_per_point: f32,
+}
+
+/// A token of the prompt and its index.
+#[derive(Clone, Copy)]
+struct IndexedToken<'a> {
+    index: usize,
+    token: &'a PromptToken,
 }
 
 impl TokensView {
-    /// Shows all that the popup holds, `width` points wide, its tokens at most `max_height` high.
+    /// Draws the content of the popup, `size.x` points wide, with its tokens at most `size.y` high.
     pub(super) fn popup_ui(
         &mut self,
         ui: &mut Ui,
-        (width, max_height): (f32, f32),
+        size: Vec2,
         state: &AppState,
         commands: &mut Vec<Command>,
     ) {
         let Some(tokens) = state.prompt_tokens() else {
             return;
         };
-        ui.set_width(width);
+        ui.set_width(size.x);
         ui.spacing_mut().item_spacing.y = 8.0;
         title_ui(ui, state, commands);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            self.tokens_ui(ui, tokens, max_height);
+            self.tokens_ui(ui, tokens, size.y);
         });
-        let hint = "A line runs under each token. Point at one for its id.";
+        let hint = "Each token is underlined. Point at one to see its id.";
         ui.label(Face::Micro.text(hint).color(Theme::of(ui).text_3));
     }
 
     fn tokens_ui(&mut self, ui: &mut Ui, tokens: &Arc<[PromptToken]>, max_height: f32) {
         let width = (ui.available_width() - 2.0 * SIDE - 6.0).floor();
-        self.set(ui, tokens, width);
+        self.lay_out(ui, tokens, width);
         let shown = ScrollArea::vertical()
             .id_salt("prompt tokens")
             .auto_shrink([false, true])
             .max_height(max_height)
             .show_rows(ui, ROW, self.lines.len(), |ui, rows| self.rows_ui(ui, rows));
         let height = max_height.min(self.lines.len() as f32 * ROW);
-        let place = shown.inner_rect;
-        let place = place.with_max_y(place.top() + height);
-        focus_ring(ui, &shown.inner.with_new_rect(place), 4);
+        let ring = shown.inner_rect;
+        let ring = ring.with_max_y(ring.top() + height);
+        focus_ring(ui, &shown.inner.with_new_rect(ring), 4);
     }
 
-    /// Sets the tokens in lines, where they are others or the width is.
-    fn set(&mut self, ui: &Ui, tokens: &Arc<[PromptToken]>, width: f32) {
-        let key = Some((width, ui.pixels_per_point()));
+    /// Lays out the tokens again if they, the width or the scale have changed.
+    fn lay_out(&mut self, ui: &Ui, tokens: &Arc<[PromptToken]>, width: f32) {
+        let key = Some(LayoutKey {
+            width,
+            pixels_per_point: ui.pixels_per_point(),
+        });
         if self.key == key && Arc::ptr_eq(&self.tokens, tokens) {
             return;
         }
         self.key = key;
         self.tokens = Arc::clone(tokens);
-        self.reached = 0;
+        self.focused = 0;
         let (text, chip) = (Face::Code.font(), Face::Special.font());
         self.lines = ui.fonts_mut(|fonts| {
             lines_of(tokens, width, |c, look| match look {
@@ -96,14 +112,14 @@ impl TokensView {
     fn rows_ui(&mut self, ui: &mut Ui, rows: Range<usize>) -> Response {
         let size = vec2(ui.available_width(), rows.len() as f32 * ROW);
         let (_, rect) = ui.allocate_space(size);
-        // A name that stays while it is scrolled, so that the keyboard stays too.
+        // The id does not depend on the scroll position, so scrolling keeps the keyboard focus.
         let response = ui.interact(rect, Id::unique("prompt tokens"), Sense::click());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.read_aloud()));
-        let moved = response.has_focus() && self.follow_keys(ui, &response);
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.accessible_text()));
+        let moved = response.has_focus() && self.handle_keys(ui, &response);
         let hovered = self.hovered(&response, &rows);
-        let touched = hovered.or(response.has_focus().then_some(self.reached));
+        let touched = hovered.or(response.has_focus().then_some(self.focused));
 
-        let mut place = None;
+        let mut touched_rect = None;
         for (row, line) in (0..).zip(self.lines.get(rows.clone()).unwrap_or_default()) {
             let top = rect.top() + row as f32 * ROW;
             for fragment in line {
@@ -113,58 +129,62 @@ impl TokensView {
                 );
                 fragment_ui(ui, rect, fragment, touched == Some(fragment.token));
                 if touched == Some(fragment.token) {
-                    place = place.or(Some(rect));
+                    touched_rect = touched_rect.or(Some(rect));
                 }
             }
         }
         if moved {
-            self.scroll_to_reached(ui, rect, rows.start);
+            self.scroll_to_focused(ui, rect, rows.start);
         }
-        let token = touched.and_then(|index| Some((index, self.tokens.get(index)?)));
-        if let Some(((index, token), place)) = token.zip(place) {
-            card_ui(ui, &response, place, (index, token));
+        let token = touched.and_then(|index| {
+            let token = self.tokens.get(index)?;
+            Some(IndexedToken { index, token })
+        });
+        if let Some((token, rect)) = token.zip(touched_rect) {
+            card_ui(ui, &response, rect, token);
         }
         response
     }
 
-    /// The token under the pointer.
+    /// Returns the index of the token under the pointer.
     fn hovered(&self, response: &Response, rows: &Range<usize>) -> Option<usize> {
-        let at = response.hover_pos()? - response.rect.min - vec2(SIDE, 0.0);
+        let pos = response.hover_pos()? - response.rect.min - vec2(SIDE, 0.0);
         let mut lines = (1..).zip(self.lines.get(rows.clone())?);
-        let (_, line) = lines.find(|(n_rows, _)| at.y < *n_rows as f32 * ROW)?;
-        let ends = |fragment: &Fragment| fragment.x + fragment.width;
-        let is_here = |fragment: &&Fragment| fragment.x <= at.x && at.x < ends(fragment);
-        line.iter().find(is_here).map(|fragment| fragment.token)
+        let (_, line) = lines.find(|(n_rows, _)| pos.y < *n_rows as f32 * ROW)?;
+        let end = |fragment: &Fragment| fragment.x + fragment.width;
+        let is_hovered = |fragment: &&Fragment| fragment.x <= pos.x && pos.x < end(fragment);
+        line.iter().find(is_hovered).map(|fragment| fragment.token)
     }
 
-    /// The arrows go from token to token. Gives whether they did.
-    fn follow_keys(&mut self, ui: &Ui, response: &Response) -> bool {
+    /// Moves the focus from token to token with the arrow keys. Returns whether it moved.
+    fn handle_keys(&mut self, ui: &Ui, response: &Response) -> bool {
         let filter = EventFilter {
             horizontal_arrows: true,
             ..EventFilter::default()
         };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-        let before = self.reached;
+        let before = self.focused;
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         if pressed(Key::ArrowLeft) {
-            self.reached = self.reached.saturating_sub(1);
+            self.focused = self.focused.saturating_sub(1);
         }
-        if pressed(Key::ArrowRight) && self.reached + 1 < self.tokens.len() {
-            self.reached += 1;
+        if pressed(Key::ArrowRight) && self.focused + 1 < self.tokens.len() {
+            self.focused += 1;
         }
-        self.reached != before
+        self.focused != before
     }
 
-    fn scroll_to_reached(&self, ui: &Ui, rect: Rect, first_row: usize) {
-        let holds = |line: &Line| line.iter().any(|fragment| fragment.token == self.reached);
-        if let Some(row) = self.lines.iter().position(holds) {
+    fn scroll_to_focused(&self, ui: &Ui, rect: Rect, first_row: usize) {
+        let is_focused = |fragment: &Fragment| fragment.token == self.focused;
+        let contains_focused = |line: &Line| line.iter().any(is_focused);
+        if let Some(row) = self.lines.iter().position(contains_focused) {
             let top = rect.top() + (row as f32 - first_row as f32) * ROW;
             let row = Rect::from_min_size(pos2(rect.left(), top), vec2(1.0, ROW));
             ui.scroll_to_rect(row, None);
         }
     }
 
-    fn read_aloud(&self) -> String {
+    fn accessible_text(&self) -> String {
         let pieces = self.tokens.iter().map(|token| token.piece.to_string());
         pieces.collect()
     }
@@ -192,7 +212,7 @@ fn title_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     });
 }
 
-/// White space by its mark.
+/// Replaces white space by its visible mark.
 fn shown(c: char) -> char {
     if c.is_whitespace() { mark(c) } else { c }
 }
@@ -226,7 +246,7 @@ fn fragment_ui(ui: &Ui, rect: Rect, fragment: &Fragment, touched: bool) {
     }
 }
 
-/// Characters, and the marks of white space in a quieter colour.
+/// Lays out text with the marks of white space in a quieter color.
 fn marked_job(text: &str, theme: &Theme) -> LayoutJob {
     let mut job = LayoutJob::default();
     for run in text
@@ -246,11 +266,12 @@ fn marked_job(text: &str, theme: &Theme) -> LayoutJob {
     job
 }
 
-/// What a token is, beside it.
-fn card_ui(ui: &Ui, response: &Response, place: Rect, (index, token): (usize, &PromptToken)) {
+/// Draws the tooltip beside a token.
+fn card_ui(ui: &Ui, response: &Response, rect: Rect, token: IndexedToken<'_>) {
+    let IndexedToken { index, token } = token;
     let theme = Theme::of(ui);
     let id = response.id.with("card");
-    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, rect)
         .gap(4.0)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
@@ -261,7 +282,7 @@ fn card_ui(ui: &Ui, response: &Response, place: Rect, (index, token): (usize, &P
         });
 }
 
-/// A token in a word, or its bytes.
+/// Returns a token's text in quotes, or its bytes.
 fn name_of(piece: &Piece) -> String {
     match (piece.as_str(), piece.bytes.len()) {
         (Some(_), _) => format!("‘{}’", token_word(piece)),
