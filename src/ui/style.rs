@@ -1,4 +1,4 @@
-//! The look of egui's own parts, dark and light: colours, corners, spaces, motion.
+//! The look of egui's own parts, dark and light: colors, corners, spaces, motion.
 
 use egui::style::{HandleShape, ScrollStyle, Selection, Spacing, TextCursorStyle, WidgetVisuals};
 use egui::{CornerRadius, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2};
@@ -44,7 +44,7 @@ fn spacing() -> Spacing {
     scroll.floating_width = 4.0;
     scroll.bar_width = 8.0;
     scroll.bar_outer_margin = 2.0;
-    // The bar is drawn in the colour of second text; at this opacity it looks like `surface_4`.
+    // The bar is drawn in the color of second text; at this opacity it looks like `surface_4`.
     scroll.dormant_handle_opacity = 0.19;
     scroll.active_handle_opacity = 0.4;
     scroll.interact_handle_opacity = 0.6;

@@ -1,15 +1,15 @@
-//! All colours of the window, dark and light. No other file makes a colour.
+//! All colors of the window, dark and light. No other file makes a color.
 
 #![expect(
     clippy::unreadable_literal,
-    reason = "colours are read as RRGGBB, as theme.json has them"
+    reason = "colors are read as RRGGBB, as theme.json has them"
 )]
 
 use egui::Color32;
 
 use crate::state::Tint;
 
-/// The colours of one theme. Their contrast was checked as pairs; change none alone.
+/// The colors of one theme. Their contrast was checked as pairs; change none alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     /// The window.
@@ -108,7 +108,7 @@ impl Theme {
         if dark { &DARK } else { &LIGHT }
     }
 
-    /// The colour of the pane at this index, A to H; later ones start again.
+    /// The color of the pane at this index, A to H; later ones start again.
     pub fn pane(&self, index: usize) -> Color32 {
         self.panes
             .get(index % self.panes.len())
@@ -129,10 +129,10 @@ impl Theme {
     }
 }
 
-/// A colour from its usual hexadecimal form.
+/// A color from its usual hexadecimal form.
 #[expect(
     clippy::disallowed_methods,
-    reason = "this file is where colours are made"
+    reason = "this file is where colors are made"
 )]
 const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)

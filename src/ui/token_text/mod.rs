@@ -45,7 +45,7 @@ pub struct TokenTextInput<'a> {
     pub show_marks: bool,
     /// Whether more is to come.
     pub writing: bool,
-    /// The pane's colour, for the block at the end while it writes.
+    /// The pane's color, for the block at the end while it writes.
     pub pane_color: Color32,
 }
 
@@ -99,7 +99,7 @@ impl TokenView {
             ui.request_repaint();
         }
         self.was_writing = input.writing;
-        // The frame tells the scroll area what colour its ends fade into.
+        // The frame tells the scroll area what color its ends fade into.
         Frame::new()
             .fill(Theme::of(ui).surface_1)
             .show(ui, |ui| {

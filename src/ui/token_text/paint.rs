@@ -31,7 +31,7 @@ pub(super) struct Painting<'a> {
 
 impl Painting<'_> {
     /// Paints chunks. What lies under the text is painted for all of them first, then the text,
-    /// then what lies over it, so that no row hides a part of its neighbour.
+    /// then what lies over it, so that no row hides a part of its neighbor.
     pub(super) fn paint(&self, chunks: &[(&Chunk, Arc<Galley>)]) {
         for (chunk, _) in chunks {
             self.each_span(chunk, |span, rect| self.under(span, rect));

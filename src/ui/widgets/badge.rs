@@ -1,4 +1,4 @@
-//! The sign of a pane: its letter on its colour.
+//! The sign of a pane: its letter on its color.
 
 use egui::{Align2, Painter, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 

@@ -115,7 +115,7 @@ impl<'a> Button<'a> {
         }
     }
 
-    /// Paints the fill and gives the colours of the words and of the hint.
+    /// Paints the fill and gives the colors of the words and of the hint.
     fn paint_fill(&self, ui: &Ui, response: &Response) -> (Color32, Color32) {
         let theme = Theme::of(ui);
         let rest = self.rest(theme);

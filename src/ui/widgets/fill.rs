@@ -4,7 +4,7 @@ use egui::{Color32, Frame, Margin, Response, Stroke, StrokeKind, Ui};
 
 use crate::ui::theme::Theme;
 
-/// The colours of a control that nobody touches.
+/// The colors of a control that nobody touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest {
     /// Behind its words.
@@ -31,7 +31,7 @@ impl Rest {
     }
 }
 
-/// Paints the control's fill as its state asks, and gives the colour for its words.
+/// Paints the control's fill as its state asks, and gives the color for its words.
 pub fn paint_fill(ui: &Ui, response: &Response, rest: Rest, radius: u8) -> Color32 {
     let theme = Theme::of(ui);
     if !ui.is_enabled() {

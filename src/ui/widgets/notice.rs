@@ -17,7 +17,7 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// The fill and the icon's colour.
+    /// The fill and the icon's color.
     const fn colors(self, theme: &Theme) -> (Color32, Color32) {
         match self {
             Self::Warning => (theme.warning_bg, theme.warning),
