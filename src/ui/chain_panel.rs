@@ -1,5 +1,5 @@
-//! In the head of the chain editor: whose order the stages stand in, and the presets. Each opens a
-//! list in the editor itself, in place of the stages.
+//! The top of the chain editor: chips for the stage order and the presets. Each opens a list inside
+//! the editor, in place of the stages.
 
 use egui::{Id, ScrollArea, Ui};
 
@@ -9,27 +9,24 @@ use super::widgets::Chip;
 use crate::analysis::dialects::spoken;
 use crate::state::{AppState, Command};
 
-/// Which list is open.
+/// What the editor shows below the chips.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Open {
-    /// None: the stages are to be seen.
+enum Shown {
     #[default]
     Stages,
-    /// The orders of the engines.
+    /// The stage orders of other engines.
     Order,
-    /// The presets.
     Presets,
 }
 
-/// What the editor's title, its edges and the window's take of the window's height.
-const AROUND_LIST: f32 = 140.0;
+/// The height of the editor's title and of the margins around the editor and the window.
+const HEIGHT_AROUND_LIST: f32 = 140.0;
 
-/// A list is at most so high, at least so high where the window is low, and is scrolled.
-const MOST_LIST: f32 = 480.0;
-const LEAST_LIST: f32 = 200.0;
+/// The limits of a list's height, in points. A longer list scrolls.
+const MIN_LIST_HEIGHT: f32 = 200.0;
+const MAX_LIST_HEIGHT: f32 = 480.0;
 
-/// Draws both, for the pane at this place. Says whether a list is open, and takes the place of the
-/// stages.
+/// Draws the chips and the open list. Returns whether a list is open and replaces the stages.
 pub(super) fn chain_panel_ui(
     ui: &mut Ui,
     place: usize,
@@ -41,45 +38,46 @@ pub(super) fn chain_panel_ui(
     };
     let id = Id::unique("chain panel").with(pane.id.0);
     let pass = ui.cumulative_pass_nr();
-    let (mut open, drawn_at): (Open, u64) = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let (mut shown, drawn_at): (Shown, u64) = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     if pass > drawn_at + 2 {
-        // The editor was closed meanwhile, and opens with the stages.
-        open = Open::Stages;
+        // The editor was closed in the meantime. It reopens with the stages.
+        shown = Shown::Stages;
     }
     let order = spoken(&pane.settings.chain).unwrap_or_else(|| "Quartet".to_owned());
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         let chip = Chip::new(&order).label("Order").name("Order");
-        toggle_ui(ui, chip, Open::Order, &mut open);
-        toggle_ui(ui, Chip::new("Presets"), Open::Presets, &mut open);
+        toggle_ui(ui, chip, Shown::Order, &mut shown);
+        toggle_ui(ui, Chip::new("Presets"), Shown::Presets, &mut shown);
     });
     ui.add_space(4.0);
-    let most = (ui.content_rect().height() - AROUND_LIST).clamp(LEAST_LIST, MOST_LIST);
-    let chosen = match open {
-        Open::Stages => false,
-        Open::Order => list_ui(ui, most, |ui| order_ui(ui, place, state, commands)),
-        Open::Presets => list_ui(ui, most, |ui| presets_ui(ui, place, state, commands)),
+    let max_height =
+        (ui.content_rect().height() - HEIGHT_AROUND_LIST).clamp(MIN_LIST_HEIGHT, MAX_LIST_HEIGHT);
+    let chosen = match shown {
+        Shown::Stages => false,
+        Shown::Order => list_ui(ui, max_height, |ui| order_ui(ui, place, state, commands)),
+        Shown::Presets => list_ui(ui, max_height, |ui| presets_ui(ui, place, state, commands)),
     };
     if chosen {
-        open = Open::Stages;
+        shown = Shown::Stages;
     }
-    ui.data_mut(|data| data.insert_temp(id, (open, pass)));
-    open != Open::Stages
+    ui.data_mut(|data| data.insert_temp(id, (shown, pass)));
+    shown != Shown::Stages
 }
 
-fn toggle_ui(ui: &mut Ui, chip: Chip<'_>, list: Open, open: &mut Open) {
-    let is_open = *open == list;
+fn toggle_ui(ui: &mut Ui, chip: Chip<'_>, list: Shown, shown: &mut Shown) {
+    let is_open = *shown == list;
     if ui.add(chip.chevron().open(is_open)).clicked() {
-        *open = if is_open { Open::Stages } else { list };
+        *shown = if is_open { Shown::Stages } else { list };
     }
 }
 
-fn list_ui(ui: &mut Ui, most: f32, content: impl FnOnce(&mut Ui) -> bool) -> bool {
+fn list_ui(ui: &mut Ui, max_height: f32, content: impl FnOnce(&mut Ui) -> bool) -> bool {
     ScrollArea::vertical()
         .id_salt("chain list")
-        .max_height(most)
-        // A popup is as high as it was; this lets it grow.
-        .min_scrolled_height(most)
+        .max_height(max_height)
+        // A popup keeps its previous height. This lets it grow.
+        .min_scrolled_height(max_height)
         .show(ui, content)
         .inner
 }

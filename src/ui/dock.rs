@@ -1,4 +1,4 @@
-//! The foot of the window: tabs, and below them pictures or figures.
+//! The dock at the bottom of the window: a row of tabs, and the plots or tables of the selected tab.
 
 use egui::{
     Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
@@ -18,22 +18,20 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
-use crate::state::{AppState, Command, DockTab, Pin, PinMove};
+use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
 use crate::ui::xray::xray_ui;
 
-/// Where the dock stands.
+/// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DockFrame {
-    /// Its card.
     pub rect: Rect,
-    /// Whether it shows more than its tabs.
+    /// Whether it shows more than its tab row.
     pub open: bool,
-    /// How much room there is in the window.
-    pub room: Room,
+    pub breakpoint: Room,
 }
 
-/// Draws the dock. `hovered` is the step that is pointed at in a text; the one that is pointed at
-/// in a plot comes back.
+/// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
+/// plot.
 pub(super) fn dock_ui(
     ui: &mut Ui,
     frame: DockFrame,
@@ -48,7 +46,7 @@ pub(super) fn dock_ui(
     ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
     let (tabs, body) = rect.split_top_bottom_at_y(rect.top() + TABS);
     if frame.open {
-        resize_ui(ui, rect, state);
+        resize_ui(ui, rect, &mut state.view);
     }
     let inside = tabs.shrink2(vec2(8.0, 0.0));
     tabs_ui(&mut part(ui, inside, "tabs"), frame, state, commands);
@@ -75,8 +73,8 @@ pub(super) fn dock_ui(
     }
 }
 
-/// The gap above the dock can be dragged.
-fn resize_ui(ui: &Ui, rect: Rect, state: &mut AppState) {
+/// Lets the user resize the dock by dragging the gap above it.
+fn resize_ui(ui: &Ui, rect: Rect, view: &mut ViewChoices) {
     let gap = Rect::from_min_max(
         pos2(rect.left(), rect.top() - GAP),
         pos2(rect.right(), rect.top() + 2.0),
@@ -84,9 +82,9 @@ fn resize_ui(ui: &Ui, rect: Rect, state: &mut AppState) {
     let response = ui
         .interact(gap, ui.scope_id().with("dock edge"), Sense::drag())
         .on_hover_cursor(CursorIcon::ResizeVertical);
-    response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, "Height of the dock"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, "Dock height"));
     if response.dragged() {
-        state.view.dock_height = Some(rect.height() - response.drag_delta().y);
+        view.dock_height = Some(rect.height() - response.drag_delta().y);
     }
     if response.hovered() || response.dragged() {
         let line = Rect::from_center_size(gap.center() - vec2(0.0, 1.0), vec2(36.0, 3.0));
@@ -98,8 +96,8 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in DockTab::ALL {
-            let chosen = frame.open && tab == state.view.dock_tab;
-            if tab_ui(ui, tab.name(), chosen) {
+            let selected = frame.open && tab == state.view.dock_tab;
+            if tab_ui(ui, tab.name(), selected) {
                 state.view.dock_tab = tab;
                 state.view.dock_open = Some(true);
                 hold_clicks(ui);
@@ -107,38 +105,41 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (icon, name) = if frame.open {
-                (Icon::Down, "Fold the dock")
+                (Icon::Down, "Collapse the dock")
             } else {
-                (Icon::Up, "Open the dock")
+                (Icon::Up, "Expand the dock")
             };
             if icon_button(ui, icon, name).clicked() {
                 state.view.dock_open = Some(!frame.open);
                 hold_clicks(ui);
             }
             if frame.open && state.view.dock_tab == DockTab::Plots {
-                pictures_ui(ui, state, commands);
-                if frame.room > Room::Tight && state.generations().iter().any(Option::is_some) {
+                let has_text = state.generations().iter().any(Option::is_some);
+                export_picture_ui(ui, has_text, commands);
+                if frame.breakpoint > Room::Tight && has_text {
                     ui.add_space(6.0);
                     score_measure_ui(ui, &mut state.view.score);
                     ui.add_space(6.0);
                 }
             }
-            step_ui(ui, frame, state, commands);
+            shown_step_ui(ui, frame, state, commands);
         });
     });
 }
 
-/// The dock moves when its tab changes, and brings something else under a pointer that may click again.
+/// Blocks clicks until the pointer moves. A change of tab resizes the dock and moves another control
+/// under the pointer, which a second click would hit.
 fn hold_clicks(ui: &Ui) {
     let at = ui.input(|input| input.pointer.latest_pos());
     ui.data_mut(|data| data.insert_temp(held_id(), at));
 }
 
 fn held_id() -> Id {
-    Id::unique("clicks are held")
+    Id::unique("held clicks")
 }
 
-/// Takes all clicks, after one on a tab, until the pointer has moved. Drawn last, over the whole window.
+/// Swallows clicks after a tab was clicked, until the pointer moves. Call it last: it covers the
+/// window.
 pub(super) fn held_clicks_ui(ui: &Ui, window: Rect) {
     let held: Option<Option<Pos2>> = ui.data(|data| data.get_temp(held_id()));
     let Some(held) = held else {
@@ -151,15 +152,16 @@ pub(super) fn held_clicks_ui(ui: &Ui, window: Rect) {
     }
 }
 
-pub(super) fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
+/// Draws a tab. Returns whether it was clicked.
+pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     let theme = Theme::of(ui);
     let galley = ui
         .painter()
         .layout_no_wrap(name.to_owned(), Face::Medium.font(), theme.text_1);
     let size = vec2(galley.size().x + 20.0, TABS);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, chosen, name));
-    let color = if chosen || response.hovered() {
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, name));
+    let color = if selected || response.hovered() {
         theme.text_1
     } else {
         theme.text_2
@@ -167,7 +169,7 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
     let at = egui::Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
     ui.painter()
         .galley_with_override_text_color(at.min, galley, color);
-    if chosen {
+    if selected {
         let line = Rect::from_min_max(
             pos2(at.left(), rect.bottom() - 1.0),
             pos2(at.right(), rect.bottom() + 1.0),
@@ -182,8 +184,7 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, chosen: bool) -> bool {
     response.clicked()
 }
 
-fn pictures_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let has_text = state.generations().iter().any(Option::is_some);
+fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
     let response = ui
         .add_enabled_ui(has_text, |ui| {
             icon_button(ui, Icon::Export, "Export a picture")
@@ -196,11 +197,12 @@ fn pictures_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .show(|ui| picture_menu_ui(ui, commands));
 }
 
-/// Which token is held, its neighbours, and how to let go. X-ray says of the newest, too, which it is.
-fn step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
-    let is_held = state.pinned().is_some();
-    let newest_is_named = frame.open && state.view.dock_tab == DockTab::Xray;
-    if !is_held && !newest_is_named {
+/// Names the pinned token, with buttons that move the pin or remove it. X-ray also names the latest
+/// token when none is pinned.
+fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
+    let is_pinned = state.pinned().is_some();
+    let names_latest = frame.open && state.view.dock_tab == DockTab::Xray;
+    if !is_pinned && !names_latest {
         return;
     }
     let shown = state.shown_step().and_then(|(place, step)| {
@@ -210,9 +212,9 @@ fn step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<C
     let Some((place, step, n_steps)) = shown else {
         return;
     };
-    // From right to left.
-    if is_held {
-        if icon_button(ui, Icon::Close, "Let go of the token").clicked() {
+    // Added from right to left.
+    if is_pinned {
+        if icon_button(ui, Icon::Close, "Unpin the token").clicked() {
             commands.push(Command::Unpin);
         }
         if icon_button(ui, Icon::Right, "Next token").clicked() {
@@ -223,8 +225,8 @@ fn step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<C
         }
     }
     ui.add_space(4.0);
-    let words = format!("Token {} of {n_steps}", step + 1);
-    ui.label(Face::Small.text(words).color(Theme::of(ui).text_2));
+    let label = format!("Token {} of {n_steps}", step + 1);
+    ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
 }
@@ -264,22 +266,21 @@ fn plots_ui(
         ui.painter()
             .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
     }
-    pin_from_plot(response, state, commands);
+    pin_from_plot(response, &state.panes, commands);
     response.hovered
 }
 
-fn pin_from_plot(response: PlotResponse, state: &AppState, commands: &mut Vec<Command>) {
-    let clicked = response.clicked;
-    if let Some((at, pane)) = clicked.and_then(|at| Some((at, state.panes.get(at.pane)?))) {
+fn pin_from_plot(response: PlotResponse, panes: &[Pane], commands: &mut Vec<Command>) {
+    let pin = response.clicked.and_then(|at| {
+        let pane = panes.get(at.pane)?.id;
         let step = at.step;
-        commands.push(Command::Pin(Pin {
-            pane: pane.id,
-            step,
-        }));
-    }
+        Some(Pin { pane, step })
+    });
+    commands.extend(pin.map(Command::Pin));
 }
 
-/// The score takes what the others leave. Each column has its padding taken off.
+/// Splits the body into the columns of the three plots, without their padding. The score takes the
+/// width that the others leave.
 fn columns(body: Rect) -> [Rect; 3] {
     let width = body.width();
     let speed = (width * 0.24).clamp(220.0, 320.0).round();

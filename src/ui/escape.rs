@@ -1,28 +1,28 @@
-//! Text in one line: line breaks and tabs are written `\n` and `\t`.
+//! Edits text in a single-line field: line breaks and tabs become `\n` and `\t`.
 
-/// The text in one line.
+/// Escapes backslashes, line breaks and tabs, so that the text fits on one line.
 pub(super) fn escape(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('\n', "\\n")
         .replace('\t', "\\t")
 }
 
-/// The text that a line stands for.
+/// Reverses [`escape`]. An unknown escape stays as typed.
 pub(super) fn unescape(line: &str) -> String {
     let mut text = String::new();
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let sign = match (letter, letters.peek()) {
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let unescaped = match (c, chars.peek()) {
             ('\\', Some('n')) => '\n',
             ('\\', Some('t')) => '\t',
             ('\\', Some('\\')) => '\\',
             _ => {
-                text.push(letter);
+                text.push(c);
                 continue;
             }
         };
-        letters.next();
-        text.push(sign);
+        chars.next();
+        text.push(unescaped);
     }
     text
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::{escape, unescape};
 
     #[test]
-    fn a_text_survives_being_edited_in_one_line() {
+    fn text_survives_a_round_trip_through_one_line() {
         for text in ["The end", "\n\n", "a\\nb", "tab\there", "\\", ""] {
             assert_eq!(unescape(&escape(text)), text, "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! The three bundled faces, and the sizes in which they are set.
+//! The three bundled typefaces and the sizes they are used in.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter.ttf");
 const LITERATA: &[u8] = include_bytes!("../../assets/fonts/Literata.ttf");
 const MONO: &[u8] = include_bytes!("../../assets/fonts/JetBrainsMono.ttf");
 
-/// How a piece of text is set. Sizes and rows are in points.
+/// The typeface, size and weight of a text. Sizes and line heights are in points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face {
-    /// Inter 11/16: axis numbers, legend, hints.
+    /// Inter 11/16: axis labels, legends, hints.
     Micro,
     /// Inter 12/16: chips, footers, notices.
     Small,
-    /// The same at weight 500: titles of plots.
+    /// Inter 12/16 at weight 500: plot titles.
     SmallMedium,
-    /// Inter 13/20: the rest.
+    /// Inter 13/20: everything else.
     Body,
-    /// The same at weight 500: buttons and tabs.
+    /// Inter 13/20 at weight 500: buttons and tabs.
     Medium,
-    /// The same at weight 600: names of panes.
+    /// Inter 13/20 at weight 600: pane names.
     Strong,
     /// Inter 14/20 at weight 600: Generate, Stop, the word Quartet.
     Run,
     /// Inter 18/24 at weight 600: dialogs.
     Title,
-    /// Literata 15/24: stories.
+    /// Literata 15/24: generated text.
     Read,
-    /// Literata 16/24: the prompt as it is edited.
+    /// Literata 16/24: the prompt editor.
     Prompt,
     /// Literata 14/21: the explanation of a token.
     Why,
@@ -43,7 +43,7 @@ pub enum Face {
 }
 
 impl Face {
-    /// All, in the order of the enum.
+    /// All faces, in the order of the enum.
     pub const ALL: [Self; 14] = [
         Self::Micro,
         Self::Small,
@@ -61,15 +61,15 @@ impl Face {
         Self::Special,
     ];
 
-    /// How wide these words are on one row, in points.
-    pub fn width(self, ui: &Ui, words: &str) -> f32 {
+    /// Returns the width of a text on one line, in points.
+    pub fn width(self, ui: &Ui, text: &str) -> f32 {
         let galley =
             ui.painter()
-                .layout_no_wrap(words.to_owned(), self.font(), Color32::PLACEHOLDER);
+                .layout_no_wrap(text.to_owned(), self.font(), Color32::PLACEHOLDER);
         galley.size().x
     }
 
-    /// The face and its size.
+    /// Returns the font family and size.
     pub fn font(self) -> FontId {
         let (size, family) = match self {
             Self::Micro => (11.0, FontFamily::Proportional),
@@ -90,7 +90,7 @@ impl Face {
         FontId::new(size, family)
     }
 
-    /// From one row to the next.
+    /// Returns the line height, in points.
     pub const fn row(self) -> f32 {
         match self {
             Self::Micro | Self::Small | Self::SmallMedium | Self::Code | Self::Special => 16.0,
@@ -101,12 +101,12 @@ impl Face {
         }
     }
 
-    /// The name under which the style keeps it.
+    /// Returns the key of this face in egui's style.
     pub fn style(self) -> TextStyle {
         TextStyle::Name(self.name().into())
     }
 
-    /// Text set in this face, at its row height.
+    /// Returns text in this face, at its line height.
     pub fn text(self, text: impl Into<String>) -> RichText {
         RichText::new(text)
             .font(self.font())
@@ -141,7 +141,7 @@ fn named(name: &str) -> FontFamily {
     FontFamily::Name(name.into())
 }
 
-/// All faces and, for each family, where to look for a character that its own face lacks.
+/// Returns all font data and, for each family, the fallbacks for characters that its face lacks.
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
     let faces = [
@@ -168,7 +168,7 @@ pub fn definitions() -> FontDefinitions {
     fonts
 }
 
-/// Inter at one of the weights that its file holds, 400 to 600.
+/// Returns Inter at a weight from 400 to 600.
 fn inter(weight: f32) -> FontData {
     FontData::from_static(INTER).tweak(FontTweak {
         coords: VariationCoords::new([(b"wght", weight)]),

@@ -1,16 +1,16 @@
-//! The keys that work wherever the keyboard is.
+//! Keyboard shortcuts that work wherever the focus is.
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use crate::state::{AppState, Command, PasteCommand, Pin, PinMove};
 
-/// Starts the panes; Cmd on a Mac.
+/// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
 
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
 const REDO: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
-const REDO_ALSO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
+const REDO_ALTERNATIVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
 
 const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowLeft, PinMove::Earlier),
@@ -19,13 +19,13 @@ const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowDown, PinMove::NextPane),
 ];
 
-/// Whether a field of one row was left by Enter.
+/// Returns whether Enter ended the editing of a single-line field.
 pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
-/// What the key that starts the panes means here. Runs before any part is drawn, so that a text field does not take it;
-/// the command follows what is edited in this frame.
+/// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so that
+/// no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         return None;
@@ -40,7 +40,8 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     Some(Command::GenerateAll)
 }
 
-/// A number in an editor counts once its box has lost the keyboard: here, before it is drawn.
+/// Ends the editing of a number in an open popup. A number applies when its field loses focus; this
+/// takes the focus away before the field is drawn.
 pub(super) fn finish_typing(ui: &Ui) {
     let focused = ui.memory(egui::Memory::focused);
     if let Some(focused) = focused.filter(|_| Popup::is_any_open(ui)) {
@@ -48,10 +49,10 @@ pub(super) fn finish_typing(ui: &Ui) {
     }
 }
 
-/// Turns keys into commands. Runs before any part is drawn, so that a text field does not take them.
+/// Turns keys into commands. Call it before drawing, so that no text field consumes them.
 ///
-/// The arrows are for the tokens where a text has the keyboard, or nothing has it; `focused` is the
-/// place of the pane whose text has it.
+/// Arrow keys move the pin if a pane's text has the focus or nothing has it. `focused` is the index
+/// of the pane whose text has the focus.
 pub(super) fn keys_ui(
     ui: &Ui,
     state: &AppState,
@@ -61,7 +62,7 @@ pub(super) fn keys_ui(
     let dialog_open =
         state.path_field.is_some() || state.paste.is_some() || state.models.dialog_open;
     undo_keys_ui(ui, dialog_open, commands);
-    // A popup takes Escape for itself, and a field the arrows.
+    // Popups handle Escape, and text fields handle the arrow keys.
     if Popup::is_any_open(ui) || dialog_open {
         return;
     }
@@ -82,7 +83,7 @@ pub(super) fn keys_ui(
     }
 }
 
-/// Where no token is held yet, the newest of the text that has the keyboard is.
+/// If no token is pinned yet, pins the latest one of the text that has the focus.
 fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     if state.pin.is_some() {
         return None;
@@ -95,8 +96,8 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     }))
 }
 
-/// Undo and redo, where no text takes them for itself and no dialog lies over the panes; and each gesture
-/// of the pointer is a step of its own.
+/// Handles undo and redo unless a text field has the focus or a dialog is open. Each pointer gesture
+/// becomes a separate undo step.
 fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
         commands.push(Command::SettleEdits);
@@ -104,10 +105,10 @@ fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     if dialog_open || ui.text_edit_focused() {
         return;
     }
-    // The longer shortcut first: the shorter one would take it too.
+    // Longer shortcuts first: Ctrl+Z would also match Ctrl+Shift+Z.
     for (shortcut, command) in [
         (REDO, Command::Redo),
-        (REDO_ALSO, Command::Redo),
+        (REDO_ALTERNATIVE, Command::Redo),
         (UNDO, Command::Undo),
     ] {
         if ui.input_mut(|input| input.consume_shortcut(&shortcut)) {
@@ -116,7 +117,8 @@ fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     }
 }
 
-/// A second press soon after the first belongs to the same double click.
+/// Returns whether a pointer gesture begins in this frame. The second press of a double click does
+/// not begin one.
 fn begins_gesture(ui: &Ui) -> bool {
     let (pressed, now) = ui.input(|input| (input.pointer.any_pressed(), input.time));
     if !pressed {
@@ -129,7 +131,7 @@ fn begins_gesture(ui: &Ui) -> bool {
     last.is_none_or(|last| now - last > delay)
 }
 
-/// A shortcut in the words of this system: "Ctrl ↵", "⌘ ↵".
+/// Returns the label of the generate shortcut on this system: "Ctrl ↵" or "Cmd ↵".
 pub(super) fn shortcut_words(ui: &Ui) -> &'static str {
     if ui.os() == egui::os::OperatingSystem::Mac {
         "Cmd ↵"
@@ -146,7 +148,7 @@ mod tests {
     use crate::state::{AppState, Command, PasteCommand};
     use crate::ui::testing::{key, window_of};
 
-    /// The state after the key that starts the panes was pressed in it.
+    /// Returns the state after the generate shortcut was pressed.
     fn pressed(state: AppState) -> AppState {
         let mut window = window_of(vec2(1280.0, 800.0), state);
         key(&mut window, Modifiers::COMMAND, Key::Enter);
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn panes_are_started_unless_a_dialog_is_open() {
+    fn the_shortcut_starts_the_panes_unless_a_dialog_is_open() {
         assert!(pressed(ready()).is_running());
         let mut state = ready();
         state.models.dialog_open = true;
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_settings_are_applied() {
+    fn the_shortcut_applies_pasted_settings() {
         let mut state = ready();
         let pane = state.panes[0].id;
         state.apply(Command::Paste(PasteCommand::Open(pane)));

@@ -1,40 +1,40 @@
-//! Where each part of the window stands, in whole points.
+//! The window's layout: the rectangle of each area, in whole points.
 
 use egui::{Rect, Vec2, pos2, vec2};
 
-/// Between the window's edge and what is in it.
+/// The margin around the window's content.
 pub const EDGE: f32 = 12.0;
 
-/// Between two cards.
+/// The gap between two cards.
 pub const GAP: f32 = 8.0;
 
-/// The height of the dock's tabs, which is all that is seen of it when it is folded.
+/// The height of the dock's tab row, the only visible part of a collapsed dock.
 pub const TABS: f32 = 36.0;
 
-/// The least that a row of panes is left.
-const LEAST_PANE: f32 = 140.0;
+/// The minimum height of a row of panes.
+const MIN_PANE_HEIGHT: f32 = 140.0;
 
-/// The same beside a dock that the user has opened.
-const LEAST_PANE_BY_DOCK: f32 = 100.0;
+/// The minimum height of a row of panes above a dock that the user has opened.
+const MIN_PANE_HEIGHT_OVER_OPEN_DOCK: f32 = 100.0;
 
-/// The least that the dock is dragged to.
-const LEAST_DOCK: f32 = 160.0;
+/// The minimum height of an open dock.
+const MIN_DOCK_HEIGHT: f32 = 160.0;
 
-/// How much room there is from side to side.
+/// The size class of the window's width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Room {
-    /// Less than 1024 points: panes in two rows.
+    /// Below 1024 points: the dock starts collapsed.
     Tight,
-    /// Up to 1199 points: short words.
+    /// Up to 1199 points: short labels.
     Small,
-    /// Up to 1599 points: as drawn.
+    /// Up to 1599 points: the default layout.
     Normal,
-    /// More: a higher dock.
+    /// 1600 points or more: a taller dock.
     Wide,
 }
 
 impl Room {
-    /// The room in a window of this width.
+    /// Returns the size class of a window of this width, in points.
     pub fn of(width: f32) -> Self {
         match width {
             ..1024.0 => Self::Tight,
@@ -44,7 +44,7 @@ impl Room {
         }
     }
 
-    /// The width of the column with Generate.
+    /// Returns the width of the column that holds Generate and the limits.
     pub const fn run_column(self) -> f32 {
         match self {
             Self::Tight | Self::Small => 268.0,
@@ -52,7 +52,7 @@ impl Room {
         }
     }
 
-    const fn dock(self) -> f32 {
+    const fn default_dock_height(self) -> f32 {
         match self {
             Self::Tight | Self::Small => 208.0,
             Self::Normal => 248.0,
@@ -61,49 +61,46 @@ impl Room {
     }
 }
 
-/// What the layout depends on, beside the window's size.
+/// Everything the layout depends on besides the window's size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wishes {
-    /// How many panes there are.
+pub struct LayoutInput {
     pub n_panes: usize,
-    /// The height of the prompt's text.
+    /// The height of the prompt card's content.
     pub prompt_height: f32,
-    /// Whether the dock is to show more than its tabs.
+    /// Whether the user has opened or collapsed the dock; `None` leaves it to the layout.
     pub dock_open: Option<bool>,
-    /// The dock's height, once it was dragged.
+    /// The height of the open dock; `None` means the default of the size class.
     pub dock_height: Option<f32>,
 }
 
-/// Where each part of the window stands.
+/// The rectangle of each area of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// How much room there is from side to side.
-    pub room: Room,
-    /// Mark, model, export, theme.
+    pub breakpoint: Room,
+    /// Logo, model, export and theme.
     pub top_bar: Rect,
-    /// The prompt's card.
     pub prompt: Rect,
-    /// Generate and the limits.
+    /// Generate, Step and the limits.
     pub run_column: Rect,
-    /// The sentence of the fork, the tint.
+    /// Where the panes diverge, and the tint.
     pub view_bar: Rect,
-    /// The panes, from left to right and then down.
+    /// Row by row, from left to right.
     pub panes: Vec<Rect>,
-    /// The dock, with its tabs.
+    /// Includes the tab row.
     pub dock: Rect,
-    /// Whether the dock shows more than its tabs.
+    /// Whether the dock shows more than its tab row.
     pub dock_open: bool,
 }
 
 impl Layout {
-    /// Lays the window out.
-    pub fn of(window: Rect, wishes: Wishes) -> Self {
-        let room = Room::of(window.width());
+    /// Divides the window's rectangle into areas.
+    pub fn of(window: Rect, input: LayoutInput) -> Self {
+        let breakpoint = Room::of(window.width());
         let inner = window.shrink2(vec2(EDGE, 0.0));
         let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), 44.0));
 
-        let prompt_height = (wishes.prompt_height + 44.0).ceil().max(68.0);
-        let run_width = room.run_column();
+        let prompt_height = (input.prompt_height + 44.0).ceil().max(68.0);
+        let run_width = breakpoint.run_column();
         let prompt_width = (inner.width() - run_width - EDGE).max(200.0);
         let prompt = below(top_bar, vec2(prompt_width, prompt_height));
         let run_column = Rect::from_min_max(
@@ -112,21 +109,21 @@ impl Layout {
         );
         let view_bar = below(prompt, vec2(inner.width(), 36.0));
 
-        let n_rows = rows(wishes.n_panes, inner.width());
+        let n_rows = pane_rows(input.n_panes, inner.width());
         let rest = Rect::from_min_max(
             view_bar.left_bottom(),
             pos2(inner.right(), window.bottom() - EDGE),
         );
-        let (dock_open, dock_height) = dock(window, rest.height(), n_rows, wishes);
+        let (dock_open, dock_height) = dock(window, rest.height(), n_rows, input);
         let dock = Rect::from_min_max(pos2(rest.left(), rest.bottom() - dock_height), rest.max);
-        let field = Rect::from_min_max(rest.min, pos2(rest.right(), dock.top() - GAP));
+        let pane_area = Rect::from_min_max(rest.min, pos2(rest.right(), dock.top() - GAP));
         Self {
-            room,
+            breakpoint,
             top_bar,
             prompt,
             run_column,
             view_bar,
-            panes: panes(field, wishes.n_panes, n_rows),
+            panes: panes(pane_area, input.n_panes, n_rows),
             dock,
             dock_open,
         }
@@ -137,8 +134,8 @@ fn below(rect: Rect, size: Vec2) -> Rect {
     Rect::from_min_size(rect.left_bottom(), size)
 }
 
-/// Two rows where the panes would be narrower than a line can be read in.
-fn rows(n_panes: usize, width: f32) -> usize {
+/// Returns 2 if a single row would make the panes too narrow to read.
+fn pane_rows(n_panes: usize, width: f32) -> usize {
     let narrow = (width + GAP) / n_panes.max(1) as f32 - GAP < 236.0;
     if n_panes > 4 || (narrow && n_panes > 1) {
         2
@@ -147,42 +144,44 @@ fn rows(n_panes: usize, width: f32) -> usize {
     }
 }
 
-/// Whether the dock is open, and its height. The panes keep their least height in any case.
-fn dock(window: Rect, available: f32, n_rows: usize, wishes: Wishes) -> (bool, f32) {
-    let room = Room::of(window.width());
+/// Returns whether the dock is open, and its height. The panes always keep their minimum height.
+fn dock(window: Rect, available: f32, n_rows: usize, input: LayoutInput) -> (bool, f32) {
+    let breakpoint = Room::of(window.width());
     let crowded = n_rows > 1 && window.height() <= 900.0;
-    let usual = room > Room::Tight && !crowded && window.height() >= 640.0;
-    let least = if wishes.dock_open == Some(true) {
-        LEAST_PANE_BY_DOCK
+    let open_by_default = breakpoint > Room::Tight && !crowded && window.height() >= 640.0;
+    let min_pane_height = if input.dock_open == Some(true) {
+        MIN_PANE_HEIGHT_OVER_OPEN_DOCK
     } else {
-        LEAST_PANE
+        MIN_PANE_HEIGHT
     };
-    let panes = n_rows as f32 * (least + GAP);
-    let most = (available - panes).min(window.height() * 0.6).floor();
-    let wanted = wishes.dock_height.unwrap_or(room.dock());
-    let open = wishes.dock_open.unwrap_or(usual) && most >= LEAST_DOCK;
+    let panes = n_rows as f32 * (min_pane_height + GAP);
+    let max_height = (available - panes).min(window.height() * 0.6).floor();
+    let requested = input
+        .dock_height
+        .unwrap_or(breakpoint.default_dock_height());
+    let open = input.dock_open.unwrap_or(open_by_default) && max_height >= MIN_DOCK_HEIGHT;
     if open {
-        (true, wanted.round().clamp(LEAST_DOCK, most))
+        (true, requested.round().clamp(MIN_DOCK_HEIGHT, max_height))
     } else {
         (false, TABS)
     }
 }
 
-fn panes(field: Rect, n_panes: usize, n_rows: usize) -> Vec<Rect> {
+fn panes(area: Rect, n_panes: usize, n_rows: usize) -> Vec<Rect> {
     let n_columns = n_panes.div_ceil(n_rows).max(1);
-    let height = (field.height() + GAP) / n_rows as f32 - GAP;
+    let height = (area.height() + GAP) / n_rows as f32 - GAP;
     let edge =
         |index: usize, n: usize, length: f32| (index as f32 * (length + GAP) / n as f32).round();
     (0..n_panes)
         .map(|index| {
             let (row, column) = (index / n_columns, index % n_columns);
-            // The last row may hold fewer; they share its whole width.
-            let n_here = n_columns.min(n_panes - row * n_columns);
-            let left = edge(column, n_here, field.width());
-            let right = edge(column + 1, n_here, field.width()) - GAP;
-            let top = edge(row, n_rows, field.height());
+            // The last row may hold fewer panes, which share its full width.
+            let n_in_row = n_columns.min(n_panes - row * n_columns);
+            let left = edge(column, n_in_row, area.width());
+            let right = edge(column + 1, n_in_row, area.width()) - GAP;
+            let top = edge(row, n_rows, area.height());
             Rect::from_min_size(
-                field.min + vec2(left, top),
+                area.min + vec2(left, top),
                 vec2(right - left, height.floor().max(0.0)),
             )
         })
@@ -191,24 +190,24 @@ fn panes(field: Rect, n_panes: usize, n_rows: usize) -> Vec<Rect> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Rect, Room, Wishes};
+    use super::{Layout, LayoutInput, Rect, Room};
     use egui::{Pos2, vec2};
 
-    const USUAL: Wishes = Wishes {
+    const DEFAULT: LayoutInput = LayoutInput {
         n_panes: 4,
         prompt_height: 24.0,
         dock_open: None,
         dock_height: None,
     };
 
-    fn layout(width: f32, height: f32, wishes: Wishes) -> Layout {
-        Layout::of(Rect::from_min_size(Pos2::ZERO, vec2(width, height)), wishes)
+    fn layout(width: f32, height: f32, input: LayoutInput) -> Layout {
+        Layout::of(Rect::from_min_size(Pos2::ZERO, vec2(width, height)), input)
     }
 
     #[test]
-    fn the_usual_window_is_laid_out_as_drawn() {
-        let layout = layout(1280.0, 800.0, USUAL);
-        assert_eq!(layout.room, Room::Normal);
+    fn the_default_window_matches_the_design() {
+        let layout = layout(1280.0, 800.0, DEFAULT);
+        assert_eq!(layout.breakpoint, Room::Normal);
         assert_eq!(layout.prompt, rect(12.0, 44.0, 956.0, 112.0));
         assert_eq!(layout.run_column, rect(968.0, 44.0, 1268.0, 112.0));
         assert_eq!(layout.panes[0], rect(12.0, 148.0, 320.0, 532.0));
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_and_nothing_leaves_the_window() {
+    fn areas_neither_overlap_nor_leave_the_window() {
         for (width, height) in [
             (720.0, 520.0),
             (900.0, 1000.0),
@@ -235,27 +234,27 @@ mod tests {
                     let layout = layout(
                         width,
                         height,
-                        Wishes {
+                        LayoutInput {
                             n_panes,
                             dock_open,
-                            ..USUAL
+                            ..DEFAULT
                         },
                     );
                     let window = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
-                    let mut parts = layout.panes.clone();
-                    assert_eq!(parts.len(), n_panes);
-                    parts.extend([
+                    let mut areas = layout.panes.clone();
+                    assert_eq!(areas.len(), n_panes);
+                    areas.extend([
                         layout.prompt,
                         layout.run_column,
                         layout.view_bar,
                         layout.dock,
                     ]);
-                    for (index, part) in parts.iter().enumerate() {
-                        assert!(window.contains_rect(*part), "{part:?} in {window:?}");
-                        assert!(part.is_positive(), "{part:?}");
-                        for other in &parts[index + 1..] {
-                            let shared = part.intersect(*other);
-                            assert!(!shared.is_positive(), "{part:?} and {other:?}");
+                    for (index, area) in areas.iter().enumerate() {
+                        assert!(window.contains_rect(*area), "{area:?} in {window:?}");
+                        assert!(area.is_positive(), "{area:?}");
+                        for other in &areas[index + 1..] {
+                            let shared = area.intersect(*other);
+                            assert!(!shared.is_positive(), "{area:?} and {other:?}");
                         }
                     }
                 }
@@ -264,26 +263,26 @@ mod tests {
     }
 
     #[test]
-    fn the_dock_gives_way_where_there_is_little_room() {
+    fn the_dock_starts_collapsed_in_a_small_window() {
         let open = |width, height, n_panes| {
-            let wishes = Wishes { n_panes, ..USUAL };
-            layout(width, height, wishes).dock_open
+            let input = LayoutInput { n_panes, ..DEFAULT };
+            layout(width, height, input).dock_open
         };
         assert!(open(1024.0, 700.0, 4));
         assert!(!open(1000.0, 700.0, 4), "narrow");
-        assert!(!open(1280.0, 600.0, 4), "low");
+        assert!(!open(1280.0, 600.0, 4), "short");
         assert!(!open(1280.0, 800.0, 5), "two rows");
-        assert!(open(1280.0, 960.0, 5), "two rows, but high");
+        assert!(open(1280.0, 960.0, 5), "two rows, but tall enough");
     }
 
     #[test]
     fn a_dragged_dock_stays_within_its_bounds() {
-        for (wanted, height) in [(50.0, 160.0), (300.0, 300.0), (2000.0, 480.0)] {
-            let wishes = Wishes {
-                dock_height: Some(wanted),
-                ..USUAL
+        for (requested, height) in [(50.0, 160.0), (300.0, 300.0), (2000.0, 480.0)] {
+            let input = LayoutInput {
+                dock_height: Some(requested),
+                ..DEFAULT
             };
-            let dock = layout(1280.0, 800.0, wishes).dock;
+            let dock = layout(1280.0, 800.0, input).dock;
             assert!((dock.height() - height).abs() < 0.5, "{dock:?}");
         }
     }

@@ -1,4 +1,6 @@
-//! Drawing and nothing else. The only module that draws, on the screen or as a picture.
+//! Draws the window and exports plots as pictures. The only module that draws.
+//!
+//! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod fonts;
 pub mod icons;

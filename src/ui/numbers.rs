@@ -1,4 +1,4 @@
-//! The figures behind the pictures, as text that can be selected.
+//! The Numbers tab: the values behind the plots as tables with selectable text.
 
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
@@ -8,40 +8,40 @@ use super::widgets::{SMALL_BADGE, badge, letter};
 use super::words::{grouped, speed};
 use crate::analysis::Metrics;
 use crate::decoding::{Selector, TokenId};
-use crate::generation::{Generation, Step};
-use crate::state::AppState;
+use crate::generation::{Generation, Step, Vocabulary};
+use crate::state::{AppState, Pane};
 
-/// Draws the tables.
+/// Draws a table of all panes, and beside it the candidates of the pinned or latest step.
 pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
     if state.generations().iter().all(Option::is_none) {
-        let words = "The figures of each text stand here once it is written.";
-        ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+        let hint = "Generate text to see the numbers of each pane here";
+        ui.label(Face::Small.text(hint).color(Theme::of(ui).text_3));
         return;
     }
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().interact_size.y = ROW;
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| panes_ui(ui, state));
+            ui.vertical(|ui| panes_ui(ui, &state.panes));
             ui.add_space(32.0);
             ui.vertical(|ui| step_ui(ui, state));
         });
     });
 }
 
-fn head_ui(ui: &mut Ui, words: &str) {
-    ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+fn heading_ui(ui: &mut Ui, heading: &str) {
+    ui.label(Face::Small.text(heading).color(Theme::of(ui).text_3));
 }
 
-fn cell(ui: &mut Ui, text: RichText) {
+fn cell_ui(ui: &mut Ui, text: RichText) {
     ui.add(Label::new(text).selectable(true));
 }
 
-fn figure_ui(ui: &mut Ui, words: impl Into<String>) {
-    let text = Face::Small.text(words).color(Theme::of(ui).text_1);
-    cell(ui, text);
+fn value_ui(ui: &mut Ui, value: impl Into<String>) {
+    let text = Face::Small.text(value).color(Theme::of(ui).text_1);
+    cell_ui(ui, text);
 }
 
-/// The height of a row.
+/// The height of a row, in points.
 const ROW: f32 = 20.0;
 
 const COLUMNS: [&str; 10] = [
@@ -54,34 +54,34 @@ const COLUMNS: [&str; 10] = [
     "Decode",
     "Tokens",
     "Mean surprise",
-    "Ended by",
+    "Stop reason",
 ];
 
-/// A row for each pane.
-fn panes_ui(ui: &mut Ui, state: &AppState) {
+/// Draws one row per pane that has text.
+fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
     let grid = Grid::new("panes").spacing([20.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
         .show(ui, |ui| {
             for column in COLUMNS {
-                head_ui(ui, column);
+                heading_ui(ui, column);
             }
             ui.end_row();
-            for (place, pane) in state.panes.iter().enumerate() {
+            for (place, pane) in panes.iter().enumerate() {
                 let Some(generation) = pane.generation() else {
                     continue;
                 };
                 badge(ui, place, SMALL_BADGE);
-                for words in figures(generation) {
-                    figure_ui(ui, words);
+                for value in pane_row(generation) {
+                    value_ui(ui, value);
                 }
                 ui.end_row();
             }
         });
 }
 
-/// What stands in a pane's row after its badge.
-fn figures(generation: &Generation) -> [String; 9] {
+/// The cells of a pane's row, after its badge.
+fn pane_row(generation: &Generation) -> [String; 9] {
     let metrics = Metrics::of(generation);
     let prompt = &generation.prompt;
     let reused = prompt.tokens.len().saturating_sub(prompt.n_prefilled);
@@ -96,10 +96,10 @@ fn figures(generation: &Generation) -> [String; 9] {
         .map_or_else(|| "–".to_owned(), |secs| format!("{:.0} ms", secs * 1e3));
     let surprise = mean_surprise_bits(generation)
         .map_or_else(|| "–".to_owned(), |bits| format!("{bits:.2} bits"));
-    let ended = generation
+    let stop_reason = generation
         .finish
         .as_ref()
-        .map_or_else(|| "Writing".to_owned(), ToString::to_string);
+        .map_or_else(|| "Generating".to_owned(), ToString::to_string);
     [
         generation.name.clone(),
         metrics.n_prompt.to_string(),
@@ -109,11 +109,11 @@ fn figures(generation: &Generation) -> [String; 9] {
         speed(metrics.decode_per_sec),
         metrics.n_generated.to_string(),
         surprise,
-        ended,
+        stop_reason,
     ]
 }
 
-/// How little the model expected its text, on average over the tokens.
+/// The mean of −log2(p) over the tokens, where p is the probability before the chain.
 fn mean_surprise_bits(generation: &Generation) -> Option<f64> {
     let n = generation.steps.len();
     let bits: f64 = generation
@@ -124,7 +124,7 @@ fn mean_surprise_bits(generation: &Generation) -> Option<f64> {
     (n > 0).then(|| bits / n as f64)
 }
 
-/// The candidates of the step that is pinned, or of the newest.
+/// Draws the candidates of the pinned step, or of the latest one.
 fn step_ui(ui: &mut Ui, state: &AppState) {
     let shown = state.shown_step().and_then(|(place, index)| {
         let generation = state.panes.get(place)?.generation()?;
@@ -138,62 +138,81 @@ fn step_ui(ui: &mut Ui, state: &AppState) {
         letter(place),
         index + 1,
         generation.steps.len(),
-        draw_words(step, generation.config.chain.selector)
+        draw_label(step, generation.config.chain.selector)
     );
-    cell(
+    cell_ui(
         ui,
         Face::SmallMedium.text(title).color(Theme::of(ui).text_1),
     );
     ui.add_space(4.0);
     let grid = Grid::new("candidates").spacing([20.0, 2.0]);
     grid.min_col_width(32.0).min_row_height(ROW).show(ui, |ui| {
-        for column in ["Rank", "Token", "Id", "Before", "After"] {
-            head_ui(ui, column);
+        for column in ["Rank", "Token", "ID", "Before chain", "After chain"] {
+            heading_ui(ui, column);
         }
         ui.end_row();
         let trace = &step.trace;
         for (index, candidate) in trace.raw.head.iter().enumerate() {
-            let rank = index as u32 + 1;
-            let after = trace.head_final_prob(index);
-            let token = (candidate.token, candidate.token == step.token);
-            candidate_ui(ui, generation, rank, token, (candidate.prob, after));
+            let row = CandidateRow {
+                rank: index as u32 + 1,
+                token: candidate.token,
+                sampled: candidate.token == step.token,
+                raw_prob: candidate.prob,
+                final_prob: trace.head_final_prob(index),
+            };
+            candidate_ui(ui, &generation.vocabulary, row);
         }
-        // What was drawn is told, however unlikely it was.
+        // The sampled token is always listed, however unlikely it was.
         if !trace.raw.head.iter().any(|c| c.token == step.token) {
-            let probs = (trace.raw_prob, Some(trace.draw.prob));
-            candidate_ui(ui, generation, trace.raw_rank, (step.token, true), probs);
+            let row = CandidateRow {
+                rank: trace.raw_rank,
+                token: step.token,
+                sampled: true,
+                raw_prob: trace.raw_prob,
+                final_prob: Some(trace.draw.prob),
+            };
+            candidate_ui(ui, &generation.vocabulary, row);
         }
     });
 }
 
-/// A token's row, with its probabilities before the chain and after it; the one that was drawn is bolder.
-fn candidate_ui(
-    ui: &mut Ui,
-    generation: &Generation,
+/// A row of the table of candidates.
+#[derive(Clone, Copy)]
+struct CandidateRow {
+    /// Counted from 1, before the chain.
     rank: u32,
-    (token, is_drawn): (TokenId, bool),
-    (before, after): (f64, Option<f64>),
-) {
+    token: TokenId,
+    sampled: bool,
+    /// Before the chain.
+    raw_prob: f64,
+    /// After the chain; `None` if the token was filtered out.
+    final_prob: Option<f64>,
+}
+
+/// Draws a candidate's row. The sampled token is set in a heavier weight.
+fn candidate_ui(ui: &mut Ui, vocabulary: &Vocabulary, row: CandidateRow) {
     let theme = Theme::of(ui);
-    let piece = generation.vocabulary.piece(token).to_string();
-    let words = piece
+    let piece = vocabulary.piece(row.token).to_string();
+    let visible = piece
         .replace('\n', "↵")
         .replace('\t', "⇥")
         .replace(' ', "·");
-    let face = if is_drawn {
+    let face = if row.sampled {
         Face::SmallMedium
     } else {
         Face::Small
     };
-    figure_ui(ui, grouped(f64::from(rank)));
-    cell(ui, face.text(words).color(theme.text_1));
-    cell(ui, Face::Code.text(token.to_string()).color(theme.text_2));
-    figure_ui(ui, percent(before));
-    figure_ui(ui, after.map_or_else(|| "cut".to_owned(), percent));
+    value_ui(ui, grouped(f64::from(row.rank)));
+    cell_ui(ui, face.text(visible).color(theme.text_1));
+    let id = row.token.to_string();
+    cell_ui(ui, Face::Code.text(id).color(theme.text_2));
+    value_ui(ui, percent(row.raw_prob));
+    let final_prob = row.final_prob.map(percent);
+    value_ui(ui, final_prob.unwrap_or_else(|| "cut".to_owned()));
     ui.end_row();
 }
 
-fn draw_words(step: &Step, selector: Selector) -> String {
+fn draw_label(step: &Step, selector: Selector) -> String {
     match step.trace.draw.coin {
         Some(coin) => format!("coin {coin:.3}"),
         None if selector == Selector::GumbelMax => "a coin for each token".to_owned(),
@@ -201,10 +220,10 @@ fn draw_words(step: &Step, selector: Selector) -> String {
     }
 }
 
-/// A probability with the figures that mean something.
+/// Formats a probability with its significant digits.
 fn percent(prob: f64) -> String {
     match prob * 100.0 {
-        // A sum of probabilities misses 1 by a hair.
+        // A sum of probabilities can miss 1 by a rounding error.
         percent if percent >= 99.95 && prob <= 1.0 - 1e-9 => "> 99.9 %".to_owned(),
         percent if percent >= 10.0 => format!("{percent:.1} %"),
         percent if percent >= 0.01 => format!("{percent:.2} %"),
@@ -214,12 +233,12 @@ fn percent(prob: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{figures, percent};
+    use super::{pane_row, percent};
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_pane_is_told_in_figures() {
-        let row = figures(&generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]));
+    fn a_row_holds_the_metrics_of_a_pane() {
+        let row = pane_row(&generation(&[(" a", 0.5), (" fox", 0.25), ("</s>", 0.5)]));
         assert_eq!(row[0], "Top-p");
         assert_eq!(row[1..4], ["3", "0", "20 ms"]);
         assert_eq!(row[4..7], ["150 tok/s", "400 tok/s", "3"]);
@@ -227,15 +246,15 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_keep_the_figures_that_mean_something() {
-        for (prob, words) in [
+    fn probabilities_keep_their_significant_digits() {
+        for (prob, text) in [
             (1.0, "100.0 %"),
             (0.9996, "> 99.9 %"),
             (0.9994, "99.9 %"),
             (0.0591, "5.91 %"),
             (0.000_01, "< 0.01 %"),
         ] {
-            assert_eq!(percent(prob), words);
+            assert_eq!(percent(prob), text);
         }
     }
 }

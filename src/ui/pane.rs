@@ -1,4 +1,4 @@
-//! One pane: its name and settings above, its text, its state and figures below.
+//! One pane: a header with its name and settings, its text, and a footer with its status.
 
 use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
@@ -13,25 +13,23 @@ use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capital};
 
-/// Where a pane stands, and what it needs to know of the others.
+/// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaneFrame {
-    /// Its card.
     pub rect: Rect,
-    /// Its place from the left, which gives its letter and its colour.
+    /// Its index among the panes, which determines its letter and color.
     pub place: usize,
-    /// How much room there is in the window.
-    pub room: Room,
-    /// The step at which the panes part.
+    pub breakpoint: Room,
+    /// The first step at which the panes diverge.
     pub fork_step: Option<usize>,
-    /// The step of this pane that is pointed at in a plot.
-    pub pointed: Option<usize>,
+    /// The step of this pane that is hovered in a plot.
+    pub hovered_in_plot: Option<usize>,
 }
 
 const HEADER: f32 = 40.0;
 const FOOTER: f32 = 28.0;
 
-/// Draws a pane; says what was done to its text.
+/// Draws a pane. Returns how the user interacted with its text.
 pub(super) fn pane_ui(
     ui: &mut Ui,
     frame: PaneFrame,
@@ -68,13 +66,13 @@ pub(super) fn pane_ui(
     );
     if let Some(pane) = state.panes.get(frame.place) {
         let inside = footer.shrink2(vec2(12.0, 0.0));
-        let goal = footer_ui(
+        let target_step = footer_ui(
             &mut part(ui, inside, "footer"),
-            frame.room,
+            frame.breakpoint,
             pane,
             state.model.ready().is_some(),
         );
-        if let Some(step) = goal {
+        if let Some(step) = target_step {
             view.scroll_to(step);
         }
     }
@@ -104,12 +102,12 @@ fn body_ui(
     if let Some(error) = failure(&pane.status) {
         rect.max.y -= notice_ui(ui, rect, pane, error, commands);
     }
-    let text_frame = PaneFrame { rect, ..frame };
     let Some(generation) = pane.generation() else {
         empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
         return TokenTextResponse::default();
     };
-    let response = text_ui(ui, text_frame, state, (pane, generation), view);
+    let input = text_input(ui, frame, state, generation);
+    let response = view.ui(&mut part(ui, rect, "text"), input);
     if let Some(step) = response.clicked {
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
@@ -117,7 +115,7 @@ fn body_ui(
     response
 }
 
-/// Why a pane failed, if it did.
+/// Returns the error that stopped a pane, if any.
 fn failure(status: &PaneStatus) -> Option<&str> {
     let reason = match status {
         PaneStatus::Finished(generation) => generation.finish.as_ref(),
@@ -130,7 +128,7 @@ fn failure(status: &PaneStatus) -> Option<&str> {
     }
 }
 
-/// Says in the pane what failed there; gives the height that it takes.
+/// Shows an error at the bottom of the pane. Returns the height of the notice.
 fn notice_ui(
     ui: &mut Ui,
     body: Rect,
@@ -142,7 +140,7 @@ fn notice_ui(
         PaneStatus::Finished(_) => " The text so far is kept.",
         _ => "",
     };
-    let words = format!("{}.{kept}", capital(error));
+    let text = format!("{}.{kept}", capital(error));
     let inside = body.shrink2(vec2(14.0, 8.0));
     let mut child = ui.new_child(
         egui::UiBuilder::new()
@@ -152,7 +150,7 @@ fn notice_ui(
     );
     let pressed = child
         .vertical(|ui| {
-            Notice::new(NoticeKind::Error, &words)
+            Notice::new(NoticeKind::Error, &text)
                 .actions(&["Run again"])
                 .show(ui)
         })
@@ -163,26 +161,27 @@ fn notice_ui(
     child.min_rect().height() + 16.0
 }
 
-fn text_ui(
-    ui: &mut Ui,
+fn text_input<'a>(
+    ui: &Ui,
     frame: PaneFrame,
-    state: &AppState,
-    (pane, generation): (&Pane, &Generation),
-    view: &mut TokenView,
-) -> TokenTextResponse {
+    state: &'a AppState,
+    generation: &'a Generation,
+) -> TokenTextInput<'a> {
+    let pane = state.panes.get(frame.place);
     let pin = state.pin.filter(|_| state.pinned().is_some());
-    let here = pin.filter(|pin| pin.pane == pane.id).map(|pin| pin.step);
-    let elsewhere = pin.filter(|_| here.is_none()).map(|pin| pin.step);
-    let input = TokenTextInput {
+    let pinned_here = pin.filter(|pin| Some(pin.pane) == pane.map(|pane| pane.id));
+    let pinned_elsewhere = pin.filter(|_| pinned_here.is_none());
+    TokenTextInput {
         generation,
         tint: state.view.tint,
-        pinned: here,
-        same_step: frame.pointed.or(elsewhere),
+        pinned: pinned_here.map(|pin| pin.step),
+        same_step: frame
+            .hovered_in_plot
+            .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
-        what_ifs: pane.what_ifs(),
+        what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
-        writing: pane.status.is_writing(),
+        writing: pane.is_some_and(|pane| pane.status.is_writing()),
         pane_color: Theme::of(ui).pane(frame.place),
-    };
-    view.ui(&mut part(ui, frame.rect, "text"), input)
+    }
 }

@@ -1,5 +1,5 @@
-//! The foot of a pane: its state and figures, or what its settings would change, and the sign of a
-//! remark.
+//! The footer of a pane: its status and token counts, or what its changed settings would alter, and
+//! the lint icon.
 
 use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
@@ -13,57 +13,62 @@ use crate::analysis::Metrics;
 use crate::generation::{FinishReason, Generation};
 use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
 
-/// Between the words at the left and those at the right, at least.
+/// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
 
-/// Draws the foot, of a window whose model can write or not; gives the step that is to be brought into view.
-pub(super) fn footer_ui(ui: &mut Ui, room: Room, pane: &Pane, can_write: bool) -> Option<usize> {
+/// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
+pub(super) fn footer_ui(
+    ui: &mut Ui,
+    breakpoint: Room,
+    pane: &Pane,
+    model_ready: bool,
+) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        state_ui(ui, room, pane, can_write);
+        status_ui(ui, breakpoint, pane, model_ready);
         return None;
     };
-    let pressed = what_if_ui(ui, pane, &words);
-    what_ifs?.first_changed().filter(|_| pressed)
+    let clicked = what_if_ui(ui, pane, &words);
+    what_ifs?.first_changed().filter(|_| clicked)
 }
 
-/// The state at the left, the figures at the right.
-fn state_ui(ui: &mut Ui, room: Room, pane: &Pane, can_write: bool) {
+/// Draws the status on the left and the token counts on the right.
+fn status_ui(ui: &mut Ui, breakpoint: Room, pane: &Pane, model_ready: bool) {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
-            let words = figures(room, generation);
-            ui.label(Face::Small.text(words).color(theme.text_3));
+            let counts = counts(breakpoint, generation);
+            ui.label(Face::Small.text(counts).color(theme.text_3));
         }
         ui.spacing_mut().item_spacing.x = 4.0;
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let (done, words, color) = state_words(&pane.status, can_write, theme);
+            let (done, text, color) = status_text(&pane.status, model_ready, theme);
             if done {
                 let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
                 Icon::Check.paint(ui.painter(), rect, color);
             }
-            let label = Face::Small.text(words).color(color);
+            let label = Face::Small.text(text).color(color);
             ui.add(Label::new(label).truncate());
         });
     });
 }
 
-/// How many tokens would change at the left, and where the first of them is at the right, as far as
-/// there is room; says whether the count was pressed.
+/// Draws how many tokens would change on the left and, if it fits, where the first change is on the
+/// right. Returns whether the count was clicked.
 fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let right = match (&words.first, pane.generation()) {
             (Some(first), _) => first.clone(),
-            (None, Some(generation)) => figures(Room::Small, generation),
+            (None, Some(generation)) => counts(Room::Small, generation),
             (None, None) => String::new(),
         };
-        let sign = if pane.lints().is_empty() { 0.0 } else { 28.0 };
+        let lint_icon = if pane.lints().is_empty() { 0.0 } else { 28.0 };
         let needed =
-            Face::Small.width(ui, &words.count) + Face::Small.width(ui, &right) + GAP + sign;
+            Face::Small.width(ui, &words.count) + Face::Small.width(ui, &right) + GAP + lint_icon;
         if needed <= ui.available_width() {
             ui.label(Face::Small.text(right).color(theme.text_3));
         }
@@ -80,41 +85,43 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
     .inner
 }
 
-fn figures(room: Room, generation: &Generation) -> String {
+fn counts(breakpoint: Room, generation: &Generation) -> String {
     let metrics = Metrics::of(generation);
     let tokens = match metrics.n_generated {
         1 => "1 token".to_owned(),
         n => format!("{} tokens", grouped(n as f64)),
     };
     match metrics.decode_per_sec {
-        Some(per_sec) if room >= Room::Normal => format!("{tokens} · {} tok/s", speed(per_sec)),
+        Some(per_sec) if breakpoint >= Room::Normal => {
+            format!("{tokens} · {} tok/s", speed(per_sec))
+        }
         _ => tokens,
     }
 }
 
-/// Whether the text came to an end of its own, the words, and their colour.
-fn state_words(status: &PaneStatus, can_write: bool, theme: &Theme) -> (bool, String, Color32) {
-    let plain = |words: &str| (false, words.to_owned(), theme.text_2);
+/// Returns whether the text ended by itself, the status, and its color.
+fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, String, Color32) {
+    let plain = |text: &str| (false, text.to_owned(), theme.text_2);
     match status {
-        PaneStatus::Ready if can_write => (false, "Ready".to_owned(), theme.text_3),
+        PaneStatus::Ready if model_ready => (false, "Ready".to_owned(), theme.text_3),
         PaneStatus::Ready => plain(""),
         PaneStatus::Waiting { .. } => plain("Waiting"),
         PaneStatus::Reading {
             n_read, n_tokens, ..
         } => {
             let (n_read, n_tokens) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
-            plain(&format!("Reading the prompt, {n_read} of {n_tokens}"))
+            plain(&format!("Reading the prompt: {n_read} of {n_tokens}"))
         }
-        PaneStatus::Writing { .. } => plain("Writing"),
+        PaneStatus::Writing { .. } => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {
-            Some(reason) => reason_words(reason, theme),
-            None => plain("Writing"),
+            Some(reason) => finish_text(reason, theme),
+            None => plain("Generating"),
         },
-        PaneStatus::Refused { reason, .. } => reason_words(reason, theme),
+        PaneStatus::Refused { reason, .. } => finish_text(reason, theme),
     }
 }
 
-fn reason_words(reason: &FinishReason, theme: &Theme) -> (bool, String, Color32) {
+fn finish_text(reason: &FinishReason, theme: &Theme) -> (bool, String, Color32) {
     let ended = matches!(
         reason,
         FinishReason::EndOfText | FinishReason::StopString { .. }

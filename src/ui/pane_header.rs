@@ -1,4 +1,4 @@
-//! The head of a pane: its letter, its name, how it chooses, what can be done with it.
+//! The header of a pane: its letter, name, sampler chain and menu.
 
 use egui::{Align, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2};
 
@@ -14,11 +14,11 @@ use super::widgets::{BADGE, Chip, badge, letter, menu_item};
 use crate::analysis::dialects::spoken;
 use crate::generation::PaneSettings;
 use crate::interop::tools::Tool;
-use crate::state::{AppState, Command, MAX_PANES, PaneId, PasteCommand};
+use crate::state::{AppState, Command, MAX_PANES, Pane, PaneId, PasteCommand};
 
 const MENU_WIDTH: f32 = 240.0;
 
-/// Draws the head in its frame; `card` is the whole pane, beside which the editor opens.
+/// Draws the header in its frame. `card` is the full pane, beside which the chain editor opens.
 pub(super) fn header_ui(
     ui: &mut Ui,
     frame: PaneFrame,
@@ -27,30 +27,36 @@ pub(super) fn header_ui(
     commands: &mut Vec<Command>,
 ) {
     let PaneFrame {
-        rect, place, room, ..
+        rect,
+        place,
+        breakpoint,
+        ..
     } = frame;
-    // A stop of the keyboard would show nothing and do nothing.
+    // Clickable but not focusable: keyboard focus would show nothing and do nothing here.
     let area = ui.interact(rect, ui.scope_id().with("head"), Sense::CLICK);
-    // By the other mouse button wherever in the pane.
-    let is_asked = ui.rect_contains_pointer(card) && ui.input(|i| i.pointer.secondary_clicked());
+    // A right-click anywhere in the pane opens the menu.
+    let opens_menu = ui.rect_contains_pointer(card) && ui.input(|i| i.pointer.secondary_clicked());
     Popup::menu(&area)
-        .open_memory(is_asked.then_some(SetOpenCommand::Bool(true)))
+        .open_memory(opens_menu.then_some(SetOpenCommand::Bool(true)))
         .at_pointer_fixed()
         .width(MENU_WIDTH)
         .show(|ui| menu_ui(ui, state, place, commands));
-    let running = is_running(state, place);
+    let running = state.panes.get(place).is_some_and(is_running);
     let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
     let mut ui = part(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
-        let available = ui.available_width() - button_width(running, room);
-        name_ui(ui, place, state, available * name_share(state, place));
+        let available = ui.available_width() - button_width(running, breakpoint);
+        if let Some(pane) = state.panes.get_mut(place) {
+            name_ui(ui, place, pane, available * name_share(pane));
+        }
         chain_ui(ui, frame, card, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if running {
-                stop_ui(ui, place, state, commands);
-            } else if room >= Room::Normal {
-                let name = format!("More for pane {}", letter(place));
+            let id = state.panes.get(place).map(|pane| pane.id);
+            if let Some(id) = id.filter(|_| running) {
+                stop_ui(ui, place, id, commands);
+            } else if breakpoint >= Room::Normal {
+                let name = format!("More actions for pane {}", letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
                     .width(MENU_WIDTH)
@@ -62,41 +68,38 @@ pub(super) fn header_ui(
     });
 }
 
-fn is_running(state: &AppState, place: usize) -> bool {
-    let pane = state.panes.get(place);
-    pane.is_some_and(|pane| pane.status.running().is_some())
+fn is_running(pane: &Pane) -> bool {
+    pane.status.running().is_some()
 }
 
-/// What the button at the right takes. Where there is little room, the menu behind it opens by a
-/// press of the other mouse button.
-const fn button_width(running: bool, room: Room) -> f32 {
-    match room {
+/// Returns the width reserved for the button on the right. A narrow window hides the menu button:
+/// the menu then opens with a right-click only.
+const fn button_width(running: bool, breakpoint: Room) -> f32 {
+    match breakpoint {
         Room::Tight | Room::Small if !running => 4.0,
         _ => 34.0,
     }
 }
 
-/// How much of the head the name may take; an engine's name needs room beside it.
-fn name_share(state: &AppState, place: usize) -> f32 {
-    let pane = state.panes.get(place);
-    match pane.and_then(|pane| pane.settings.chain.dialect) {
+/// Returns the share of the header that the name may take. A dialect's name needs space beside it.
+const fn name_share(pane: &Pane) -> f32 {
+    match pane.settings.chain.dialect {
         None => 0.6,
         Some(_) => 0.55,
     }
 }
 
-/// The name, which can be typed over.
-fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
+/// Draws the name as an editable field. Escape restores it; an empty name becomes the default.
+fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
     let theme = Theme::of(ui);
-    let Some(pane) = state.panes.get_mut(place) else {
-        return;
-    };
     let font = Face::Strong.font();
     let name = &mut pane.settings.name;
     let galley = ui
         .painter()
         .layout_no_wrap(name.clone(), font.clone(), theme.text_1);
-    let width = (galley.size().x + 1.0).clamp(24.0, most.max(24.0)).ceil();
+    let width = (galley.size().x + 1.0)
+        .clamp(24.0, max_width.max(24.0))
+        .ceil();
     let edit = TextEdit::singleline(name)
         .font(font)
         .text_color(theme.text_1)
@@ -120,17 +123,17 @@ fn name_ui(ui: &mut Ui, place: usize, state: &mut AppState, most: f32) {
     }
 }
 
-/// Opens the editor of a pane's chain from elsewhere in the window.
+/// Opens a pane's chain editor from elsewhere in the window.
 pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
     Popup::open_id(ui, editor_id(pane));
 }
 
-/// Under which the editor of a pane's chain is open or not.
+/// The popup id of a pane's chain editor.
 fn editor_id(pane: PaneId) -> egui::Id {
     egui::Id::unique(("chain editor of pane", pane.0))
 }
 
-/// How the pane chooses, and the editor that opens from it.
+/// Draws the chip that shows the pane's chain and opens its editor.
 fn chain_ui(
     ui: &mut Ui,
     frame: PaneFrame,
@@ -138,30 +141,39 @@ fn chain_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    let PaneFrame { place, room, .. } = frame;
-    let button = button_width(is_running(state, place), room);
+    let PaneFrame {
+        place, breakpoint, ..
+    } = frame;
     let Some(pane) = state.panes.get(place) else {
         return;
     };
+    let button = button_width(is_running(pane), breakpoint);
     let chain = &pane.settings.chain;
-    let words = chip_words(&chain.to_string());
+    let summary = chip_words(&chain.to_string());
     let dialect = spoken(chain).unwrap_or_default();
     let name = format!("How {} chooses", letter(place));
     let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
-    let most = (ui.available_width() - button).max(60.0);
-    // Where the chain has no room beside it, the engine stands alone.
-    let (label, words) = if width_of(ui, &dialect) + LEAST_CHAIN > most {
-        ("", if dialect.is_empty() { &words } else { &dialect })
+    let max_width = (ui.available_width() - button).max(60.0);
+    // Without space for both, the dialect's name replaces the chain.
+    let (label, value) = if Face::Small.width(ui, &dialect) + MIN_CHAIN_WIDTH > max_width {
+        (
+            "",
+            if dialect.is_empty() {
+                &summary
+            } else {
+                &dialect
+            },
+        )
     } else {
-        (dialect.as_str(), &words)
+        (dialect.as_str(), &summary)
     };
-    let chip = Chip::new(words)
+    let chip = Chip::new(value)
         .label(label)
         .name(&name)
         .chevron()
         .open(is_open)
-        .max_width(most);
+        .max_width(max_width);
     let mut response = ui.add(chip);
     if response.hovered() && !is_open {
         let sentences = order_words(state, place);
@@ -172,18 +184,10 @@ fn chain_ui(
     chain_editor_ui(&response, id, card, (place, state), commands);
 }
 
-/// What a chain and the chip around it need to say anything.
-const LEAST_CHAIN: f32 = 90.0;
+/// The minimum width at which a chip with a chain is legible.
+const MIN_CHAIN_WIDTH: f32 = 90.0;
 
-fn width_of(ui: &Ui, words: &str) -> f32 {
-    let (words, color) = (words.to_owned(), Theme::of(ui).text_3);
-    let galley = ui
-        .painter()
-        .layout_no_wrap(words, Face::Small.font(), color);
-    galley.size().x
-}
-
-/// A chain of more than three stages names the first two: "T 0.8 › top-k 40 › 2 more".
+/// Shortens a chain of more than three stages to its first two: "T 0.8 › top-k 40 › 2 more".
 pub(super) fn chip_words(chain: &str) -> String {
     let stages: Vec<&str> = chain.split(" › ").collect();
     match stages.as_slice() {
@@ -194,12 +198,10 @@ pub(super) fn chip_words(chain: &str) -> String {
     }
 }
 
-fn stop_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Command>) {
+fn stop_ui(ui: &mut Ui, place: usize, id: PaneId, commands: &mut Vec<Command>) {
     let name = format!("Stop pane {}", letter(place));
-    if icon_button(ui, Icon::Stop, &name).clicked()
-        && let Some(pane) = state.panes.get(place)
-    {
-        commands.push(Command::Stop(pane.id));
+    if icon_button(ui, Icon::Stop, &name).clicked() {
+        commands.push(Command::Stop(id));
     }
 }
 
@@ -208,58 +210,32 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
         return;
     };
     let id = pane.id;
-    let running = pane.status.running().is_some();
-    let complaint = state.complaint_of(pane);
+    let can_run = state.complaint_of(pane).is_none();
     let has_text = pane.generation().is_some();
-    let before = [
-        (
-            "Run this pane alone",
-            complaint.is_none(),
-            Command::Generate(id),
-        ),
-        ("Stop", running, Command::Stop(id)),
-        ("Copy the text", has_text, Command::CopyText(id)),
-    ];
-    let after = [
-        ("Reset the settings", true, Command::ResetSettings(id)),
-        (
-            "Duplicate",
-            state.panes.len() < MAX_PANES,
-            Command::Duplicate(id),
-        ),
-        ("Remove", state.panes.len() > 1, Command::Remove(id)),
-    ];
-    rows_ui(ui, before, commands);
-    ui.separator();
-    for tool in Tool::ALL {
-        let label = format!("Copy as {}", tool.name());
-        rows_ui(
-            ui,
-            [(&*label, true, Command::CopySettings(id, tool))],
-            commands,
-        );
-    }
-    let paste = Command::Paste(PasteCommand::Open(id));
-    rows_ui(ui, [("Paste settings…", true, paste)], commands);
-    ui.separator();
-    rows_ui(ui, after, commands);
-}
-
-/// Rows of the menu: the words, whether it can be done, what is done.
-fn rows_ui<'a>(
-    ui: &mut Ui,
-    rows: impl IntoIterator<Item = (&'a str, bool, Command)>,
-    commands: &mut Vec<Command>,
-) {
-    for (label, possible, command) in rows {
-        let pressed = ui
-            .add_enabled_ui(possible, |ui| menu_item(ui, label, "", false).clicked())
+    let (can_duplicate, can_remove) = (state.panes.len() < MAX_PANES, state.panes.len() > 1);
+    let mut item = |ui: &mut Ui, label: &str, enabled: bool, command: Command| {
+        let clicked = ui
+            .add_enabled_ui(enabled, |ui| menu_item(ui, label, "", false).clicked())
             .inner;
-        if pressed {
+        if clicked {
             commands.push(command);
             ui.close();
         }
+    };
+    item(ui, "Run only this pane", can_run, Command::Generate(id));
+    item(ui, "Stop", is_running(pane), Command::Stop(id));
+    item(ui, "Copy text", has_text, Command::CopyText(id));
+    ui.separator();
+    for tool in Tool::ALL {
+        let label = format!("Copy as {}", tool.name());
+        item(ui, &label, true, Command::CopySettings(id, tool));
     }
+    let paste = Command::Paste(PasteCommand::Open(id));
+    item(ui, "Paste settings…", true, paste);
+    ui.separator();
+    item(ui, "Reset settings", true, Command::ResetSettings(id));
+    item(ui, "Duplicate", can_duplicate, Command::Duplicate(id));
+    item(ui, "Remove", can_remove, Command::Remove(id));
 }
 
 #[cfg(test)]
@@ -267,8 +243,8 @@ mod tests {
     use super::chip_words;
 
     #[test]
-    fn a_long_chain_is_cut_short_on_its_chip() {
-        for (chain, words) in [
+    fn a_long_chain_is_shortened_on_its_chip() {
+        for (chain, label) in [
             ("top token", "top token"),
             ("T 0.7 › top-p 0.9", "T 0.7 › top-p 0.9"),
             (
@@ -280,7 +256,7 @@ mod tests {
                 "repeat 1.1 › T 0.7 › 2 more",
             ),
         ] {
-            assert_eq!(chip_words(chain), words);
+            assert_eq!(chip_words(chain), label);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A place of its own in the window, cut by hand so that widths are whole points.
+//! Areas of the window with fixed rectangles, so that widths are whole points.
 
 use egui::{AsIdSalt, Rect, Ui, UiBuilder};
 
-/// A part of the window with a place of its own.
-pub(super) fn part(ui: &mut Ui, rect: Rect, name: impl AsIdSalt) -> Ui {
-    ui.new_child(UiBuilder::new().id_salt(name).max_rect(rect))
+/// Returns a child `Ui` that draws inside `rect`. `id_salt` must be unique within the parent.
+pub(super) fn part(ui: &mut Ui, rect: Rect, id_salt: impl AsIdSalt) -> Ui {
+    ui.new_child(UiBuilder::new().id_salt(id_salt).max_rect(rect))
 }

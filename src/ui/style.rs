@@ -1,4 +1,4 @@
-//! The look of egui's own parts, dark and light: colours, corners, spaces, motion.
+//! egui's style in the dark and the light theme: colors, corners, spacing and animation.
 
 use egui::style::{HandleShape, ScrollStyle, Selection, Spacing, TextCursorStyle, WidgetVisuals};
 use egui::{CornerRadius, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2};
@@ -6,14 +6,14 @@ use egui::{CornerRadius, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2
 use super::fonts::{self, Face};
 use super::theme::Theme;
 
-/// Gives a window our faces and our two themes.
+/// Installs the bundled fonts and both themes in an egui context.
 pub fn install(ctx: &egui::Context) {
     ctx.set_fonts(fonts::definitions());
     ctx.set_style_of(egui::Theme::Dark, style(true));
     ctx.set_style_of(egui::Theme::Light, style(false));
 }
 
-/// All that egui asks of one theme.
+/// Returns egui's style for the dark or the light theme.
 pub fn style(dark: bool) -> Style {
     let theme = Theme::dark_or_light(dark);
     let mut style = Style {
@@ -44,7 +44,7 @@ fn spacing() -> Spacing {
     scroll.floating_width = 4.0;
     scroll.bar_width = 8.0;
     scroll.bar_outer_margin = 2.0;
-    // The bar is drawn in the colour of second text; at this opacity it looks like `surface_4`.
+    // The scroll bar is drawn in the secondary text color; at this opacity it looks like `surface_4`.
     scroll.dormant_handle_opacity = 0.19;
     scroll.active_handle_opacity = 0.4;
     scroll.interact_handle_opacity = 0.6;

@@ -1,4 +1,4 @@
-//! A window for tests that know no worker: the state, drawn, with its commands followed.
+//! A test window without a worker: it draws the state and applies its commands.
 
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
@@ -9,7 +9,7 @@ use crate::state::AppState;
 
 pub(super) type Window = Harness<'static, AppState>;
 
-/// A window of this size, in points, that shows this state.
+/// Opens a window of this size, in points, on this state.
 pub(super) fn window_of(size: Vec2, state: AppState) -> Window {
     let mut drawing = WindowUi::default();
     Harness::builder()
@@ -28,12 +28,14 @@ pub(super) fn window_of(size: Vec2, state: AppState) -> Window {
         )
 }
 
+/// Clicks the control with this accessible name and runs a few frames.
 #[track_caller]
 pub(super) fn press(window: &mut Window, name: &str) {
     window.get_by_label(name).click();
     window.run_steps(4);
 }
 
+/// Presses a key and runs a few frames.
 pub(super) fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(3);

@@ -1,92 +1,80 @@
-//! All colours of the window, dark and light. No other file makes a colour.
+//! The colors of the dark and the light theme. No other file creates a color.
 
 #![expect(
     clippy::unreadable_literal,
-    reason = "colours are read as RRGGBB, as theme.json has them"
+    reason = "colors are written as RRGGBB, as in theme.json"
 )]
 
 use egui::Color32;
 
 use crate::state::Tint;
 
-/// The colours of one theme. Their contrast was checked as pairs; change none alone.
+/// The colors of one theme. Contrast was checked for pairs of colors, so don't change one in isolation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// The window.
+    /// The window's background.
     pub bg: Color32,
     /// Panes, dock, prompt box.
     pub surface_1: Color32,
     /// Chips, fields, plain buttons.
     pub surface_2: Color32,
-    /// Hover; the row of the chosen token.
+    /// Hovered controls; the row of the chosen token.
     pub surface_3: Color32,
-    /// Pressed; slider rail; parts of the coin bar.
+    /// Pressed controls, slider rails, parts of the coin bar.
     pub surface_4: Color32,
     /// Menus, tooltips, dialogs.
     pub popup: Color32,
     /// Hairlines, card edges, plot grid.
     pub stroke_1: Color32,
-    /// Popup edges, plot zero line.
+    /// Popup edges, zero lines of plots.
     pub stroke_2: Color32,
-    /// Edges that must be seen: selected pane, hollow bars.
+    /// Edges that must stand out: selected pane, hollow bars.
     pub stroke_3: Color32,
     /// Main text, plot titles.
     pub text_1: Color32,
-    /// Labels, chips, second text.
+    /// Labels, chips, secondary text.
     pub text_2: Color32,
     /// Hints, units, axis numbers.
     pub text_3: Color32,
-    /// Disabled text.
     pub disabled: Color32,
-    /// The one button that does something new.
+    /// The primary button.
     pub primary: Color32,
-    /// The same, hovered.
     pub primary_hover: Color32,
-    /// Its words.
     pub primary_text: Color32,
-    /// Pin, caret, link.
+    /// Pins, carets, links.
     pub accent: Color32,
-    /// Pinned token, pinned step in plots.
+    /// Behind the pinned token and the pinned step in plots.
     pub accent_bg: Color32,
-    /// Focus ring.
     pub focus: Color32,
-    /// Words, icon and field edge of an error.
+    /// Text, icon and field edge of an error.
     pub error: Color32,
-    /// Fill of an error notice.
     pub error_bg: Color32,
-    /// Words and icon of a warning.
     pub warning: Color32,
-    /// Fill of a warning notice.
     pub warning_bg: Color32,
-    /// Words and icon of a success.
     pub success: Color32,
-    /// Fill of a success notice.
     pub success_bg: Color32,
-    /// Story text on any tint.
+    /// Generated text, on any tint.
     pub token_text: Color32,
     /// The prompt, repeated in a pane.
     pub prompt_text: Color32,
-    /// Special tokens.
     pub special_text: Color32,
-    /// Their fill.
     pub special_bg: Color32,
-    /// Byte fragments.
+    /// Bytes that are not a complete character.
     pub byte_text: Color32,
-    /// Their fill.
     pub byte_bg: Color32,
-    /// Bars before the chain.
+    /// Bars of probabilities before the chain.
     pub bar_before: Color32,
-    /// Bars after it.
+    /// Bars of probabilities after the chain.
     pub bar_after: Color32,
-    /// Hollow bar of a cut candidate.
+    /// Hollow bars of candidates that were filtered out.
     pub bar_cut: Color32,
-    /// Its struck-out words.
+    /// Struck-out text of those candidates.
     pub struck_text: Color32,
-    /// Underline: changed by the chain.
+    /// What-if results, and the underlines of tokens that would change.
     pub changed: Color32,
-    /// Letter on a pane badge.
+    /// The letter on a pane's badge.
     pub pane_letter: Color32,
-    /// Under popups and dialogs.
+    /// The shadow of popups and dialogs.
     pub shadow: Color32,
     /// Over the window while a dialog is open.
     pub backdrop: Color32,
@@ -98,17 +86,17 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// The theme that is being drawn.
+    /// Returns the theme that `ui` is drawn in.
     pub fn of(ui: &egui::Ui) -> &'static Self {
         Self::dark_or_light(ui.visuals().dark_mode)
     }
 
-    /// The theme by its brightness.
+    /// Returns the dark or the light theme.
     pub const fn dark_or_light(dark: bool) -> &'static Self {
         if dark { &DARK } else { &LIGHT }
     }
 
-    /// The colour of the pane at this index, A to H; later ones start again.
+    /// Returns the color of the pane at this index. The eight colors repeat.
     pub fn pane(&self, index: usize) -> Color32 {
         self.panes
             .get(index % self.panes.len())
@@ -116,7 +104,7 @@ impl Theme {
             .unwrap_or(self.text_1)
     }
 
-    /// The fill of a tint's step, 0 for what the model was sure of (which has none) to 4.
+    /// Returns the fill of a tint's step, from 0 (expected by the model, transparent) to 4.
     pub fn tint(&self, tint: Tint, step: usize) -> Color32 {
         let ramp = match tint {
             Tint::None => return Color32::TRANSPARENT,
@@ -129,11 +117,8 @@ impl Theme {
     }
 }
 
-/// A colour from its usual hexadecimal form.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this file is where colours are made"
-)]
+/// Creates a color from 0xRRGGBB.
+#[expect(clippy::disallowed_methods, reason = "this file creates all colors")]
 const fn rgb(hex: u32) -> Color32 {
     Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
 }

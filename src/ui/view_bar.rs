@@ -1,4 +1,4 @@
-//! Between prompt and panes: where the panes part, and what the tint tells.
+//! The bar between the prompt and the panes: where the panes diverge, and the token tint.
 
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
@@ -10,44 +10,50 @@ use super::theme::Theme;
 use super::widgets::{Chip, legend, menu_item};
 use crate::state::{AppState, DivergenceWords, Tint, ViewChoices, why_they_part};
 
-/// Draws the bar. Says whether the sentence was pressed, which takes the panes to the fork.
+/// Draws the bar. Returns whether the sentence was clicked, which scrolls the panes to the point
+/// where they diverge.
 pub(super) fn view_bar_ui(
     ui: &mut Ui,
-    room: Room,
-    words: &DivergenceWords,
+    breakpoint: Room,
+    divergence: &DivergenceWords,
     state: &mut AppState,
 ) -> bool {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if room > Room::Tight {
+        if breakpoint > Room::Tight {
             legend(ui, state.view.tint);
         }
         tint_ui(ui, &mut state.view);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            sentence_ui(ui, room, words, state)
+            sentence_ui(ui, breakpoint, divergence, state)
         })
         .inner
     })
     .inner
 }
 
-fn sentence_ui(ui: &mut Ui, room: Room, words: &DivergenceWords, state: &AppState) -> bool {
+fn sentence_ui(
+    ui: &mut Ui,
+    breakpoint: Room,
+    divergence: &DivergenceWords,
+    state: &AppState,
+) -> bool {
     let theme = Theme::of(ui);
-    // What is said below the prompt is not said again.
+    // The prompt card already shows why the prompt can't be used.
     let refusal = state.prompt_refusal();
-    let is_news = |complaint: &String| Some(complaint) != refusal.as_ref();
-    let complaint = state.complaint().filter(is_news);
+    let is_new = |complaint: &String| Some(complaint) != refusal.as_ref();
+    let complaint = state.complaint().filter(is_new);
     let complaint = complaint.filter(|_| !state.is_running());
-    let sentence = if room >= Room::Normal {
-        &words.long
+    let sentence = if breakpoint >= Room::Normal {
+        &divergence.long
     } else {
-        &words.short
+        &divergence.short
     };
     let (icon, sentence, color) = match &complaint {
         Some(complaint) if state.model.ready().is_some() => {
             (Some(Icon::Warning), complaint, theme.error)
         }
         Some(complaint) => (None, complaint, theme.text_2),
-        None => (words.step.map(|_| Icon::Fork), sentence, theme.text_2),
+        None => (divergence.step.map(|_| Icon::Fork), sentence, theme.text_2),
     };
     ui.add_space(2.0);
     if let Some(icon) = icon {
@@ -55,17 +61,21 @@ fn sentence_ui(ui: &mut Ui, room: Room, words: &DivergenceWords, state: &AppStat
         icon.paint(ui.painter(), rect, color);
         ui.add_space(4.0);
     }
-    let goes = complaint.is_none() && words.step.is_some();
-    let sense = if goes { Sense::click() } else { Sense::hover() };
+    let clickable = complaint.is_none() && divergence.step.is_some();
+    let sense = if clickable {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
     let text = Face::Small.text(sentence).color(color);
     let label = egui::Label::new(text).truncate().sense(sense);
     let response = ui.add(label);
     super::widgets::focus_ring(ui, &response, 4);
-    if !goes {
+    if !clickable {
         return false;
     }
     let response = response.on_hover_ui(|ui| {
-        let mut sentences = vec!["Show this place in all panes".to_owned()];
+        let mut sentences = vec!["Scroll all panes to this token".to_owned()];
         sentences.extend(why_they_part(state));
         sentences_ui(ui, &sentences);
     });

@@ -1,4 +1,4 @@
-//! The whole window, from the state to commands.
+//! The window: draws the application state and collects the user's commands.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use egui::{Rect, Ui, vec2};
 
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::keys::{generate_key_ui, keys_ui};
-use super::layout::{EDGE, Layout, Room, Wishes};
+use super::layout::{EDGE, Layout, LayoutInput, Room};
 use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
 use super::part::part;
@@ -25,60 +25,59 @@ use super::view_bar::view_bar_ui;
 
 use crate::state::{AppState, Command, DockTab, PaneId, divergence_words};
 
-/// What other settings would have changed is counted for no longer than this in one frame; the rest
-/// waits for the next.
-const REVIEW: Duration = Duration::from_millis(6);
+/// The time per frame for updating the what-if counts. The rest continues in the next frame.
+const REVIEW_BUDGET: Duration = Duration::from_millis(6);
 
-/// What drawing remembers from frame to frame, and nobody else needs.
+/// View state that lives across frames and matters only for drawing.
 #[derive(Debug, Default)]
 pub struct WindowUi {
     prompt_card: PromptCard,
     token_views: BTreeMap<PaneId, TokenView>,
-    /// The step that was pointed at in a plot in the frame before.
-    pointed: Option<StepAt>,
-    /// The pane whose text had the keyboard in the frame before.
+    /// The step hovered in a plot in the previous frame.
+    hovered_in_plot: Option<StepAt>,
+    /// The index of the pane whose text had keyboard focus in the previous frame.
     focused: Option<usize>,
 }
 
 impl WindowUi {
-    /// Draws the window. Settings are edited in place; all else that the user does comes back.
+    /// Draws the window and returns the user's commands. Settings are edited in place.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
-        let generates = generate_key_ui(ui, state);
+        let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
-        if !state.review(|| began.elapsed() < REVIEW) {
+        if !state.review(|| began.elapsed() < REVIEW_BUDGET) {
             ui.request_repaint();
         }
         let window = ui.max_rect().round_ui();
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
-        let layout = Layout::of(window, wishes(ui, window, state));
+        let layout = Layout::of(window, layout_input(ui, window, state));
 
         let mut top = part(ui, layout.top_bar, "top bar");
-        top_bar_ui(&mut top, layout.room, state, &mut commands);
+        top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
         let mut prompt = part(ui, layout.prompt, "prompt");
         let card = &mut self.prompt_card;
         card.ui(&mut prompt, layout.prompt, state, &mut commands);
         let mut run = part(ui, layout.run_column, "run");
-        run_column_ui(&mut run, layout.room, state, &mut commands);
+        run_column_ui(&mut run, layout.breakpoint, state, &mut commands);
 
-        let words = divergence_words(state);
+        let divergence = divergence_words(state);
         let mut bar = part(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
-        let goes_to_fork = view_bar_ui(&mut bar, layout.room, &words, state);
-        if let (true, Some(step)) = (goes_to_fork, words.step) {
+        let scroll_to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state);
+        if let (true, Some(step)) = (scroll_to_fork, divergence.step) {
             for view in self.token_views.values_mut() {
                 view.scroll_to(step);
             }
         }
-        let frames = self.pane_frames(&layout, words.step);
+        let frames = self.pane_frames(&layout, divergence.step);
         let hovered = self.panes_ui(ui, &frames, state, &mut commands);
         let frame = DockFrame {
             rect: layout.dock,
             open: layout.dock_open,
-            room: layout.room,
+            breakpoint: layout.breakpoint,
         };
         let mut dock = part(ui, layout.dock, "dock");
-        self.pointed = dock_ui(&mut dock, frame, state, hovered, &mut commands);
+        self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
@@ -86,14 +85,14 @@ impl WindowUi {
         toast_ui(ui, state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
-        commands.extend(generates);
-        // A number that is still being typed comes as a command too, and counts before.
+        commands.extend(generate);
+        // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
         commands
     }
 
     fn pane_frames(&self, layout: &Layout, fork_step: Option<usize>) -> Vec<PaneFrame> {
-        let pointed = |place| self.pointed.filter(|at| at.pane == place);
+        let hovered_step = |place| Some(self.hovered_in_plot.filter(|at| at.pane == place)?.step);
         layout
             .panes
             .iter()
@@ -101,14 +100,14 @@ impl WindowUi {
             .map(|(place, rect)| PaneFrame {
                 rect: *rect,
                 place,
-                room: layout.room,
+                breakpoint: layout.breakpoint,
                 fork_step,
-                pointed: pointed(place).map(|at| at.step),
+                hovered_in_plot: hovered_step(place),
             })
             .collect()
     }
 
-    /// Draws the panes; gives the step whose token is under the pointer.
+    /// Draws the panes. Returns the step whose token is under the pointer.
     fn panes_ui(
         &mut self,
         ui: &mut Ui,
@@ -134,24 +133,27 @@ impl WindowUi {
     }
 }
 
-/// The dock is higher where it shows a table.
-fn table_height(room: Room, state: &AppState) -> Option<f32> {
-    match (state.view.dock_tab, room) {
+/// Returns the dock height that a tab with a table needs.
+fn table_height(breakpoint: Room, tab: DockTab) -> Option<f32> {
+    match (tab, breakpoint) {
         (_, Room::Wide) => None,
-        // Above its table it has one row more where there is little room.
+        // In a narrow window, By hand has an extra row above its table.
         (DockTab::ByHand, _) | (DockTab::Xray, Room::Normal) => Some(304.0),
         (DockTab::Xray, _) => Some(264.0),
         _ => None,
     }
 }
 
-fn wishes(ui: &Ui, window: Rect, state: &AppState) -> Wishes {
-    let room = Room::of(window.width());
-    let card_width = window.width() - 3.0 * EDGE - room.run_column();
-    Wishes {
+fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
+    let breakpoint = Room::of(window.width());
+    let card_width = window.width() - 3.0 * EDGE - breakpoint.run_column();
+    let view = &state.view;
+    LayoutInput {
         n_panes: state.panes.len(),
         prompt_height: content_height(ui, state, card_width),
-        dock_open: state.view.dock_open,
-        dock_height: state.view.dock_height.or_else(|| table_height(room, state)),
+        dock_open: view.dock_open,
+        dock_height: view
+            .dock_height
+            .or_else(|| table_height(breakpoint, view.dock_tab)),
     }
 }

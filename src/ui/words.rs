@@ -1,10 +1,10 @@
-//! How tokens and probabilities are written in sentences, tables and cards.
+//! Formats tokens, probabilities and counts for sentences, tables and cards.
 
 use crate::generation::{Piece, PieceKind};
 
-/// A probability as people say it: "41 %", "5.9 %", "< 0.1 %". Only what is certain is "100 %".
+/// Formats a probability for reading: "41 %", "5.9 %", "< 0.1 %". Only a certainty is "100 %".
 pub fn percent(prob: f64) -> String {
-    // A sum of probabilities misses 1 by a hair.
+    // A sum of probabilities can miss 1 by a rounding error.
     let certain = prob > 1.0 - 1e-9;
     if prob > 0.999 && !certain {
         "> 99.9 %".to_owned()
@@ -19,7 +19,8 @@ pub fn percent(prob: f64) -> String {
     }
 }
 
-/// A token in a word: without the space before it, white space alone by its marks, and what can't be seen by its code.
+/// Formats a token as a word: without leading spaces, with visible marks for a token that is only
+/// whitespace, and with code points for invisible characters.
 pub fn token_word(piece: &Piece) -> String {
     match (piece.as_str(), piece.kind) {
         (Some(""), PieceKind::Text) => "∅".to_owned(),
@@ -41,16 +42,16 @@ pub fn token_word(piece: &Piece) -> String {
     }
 }
 
-/// The mark that stands for a character of white space.
-pub const fn mark(white: char) -> char {
-    match white {
+/// Returns the visible mark for a whitespace character.
+pub const fn mark(whitespace: char) -> char {
+    match whitespace {
         '\n' => '↵',
         '\t' => '⇥',
         _ => '·',
     }
 }
 
-/// Whether a character leaves no trace on the screen, or none of its own. A line break and a tab do.
+/// Returns whether a character is invisible on screen. Line breaks and tabs are not: they have marks.
 pub fn is_invisible(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     control
@@ -58,17 +59,17 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
 
-/// Whether a character only joins or colours its neighbours.
+/// Returns whether a character only modifies its neighbors: a joiner or a variation selector.
 pub const fn joins(c: char) -> bool {
     matches!(c, '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
 }
 
-/// The code of a character that can't be seen: "U+200B".
+/// Formats a character as its code point: "U+200B".
 pub fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// Tokens a second, with decimals where the speed is low: "1,204", "2.5", "0.04".
+/// Formats a speed in tokens per second, with decimals if it is low: "1,204", "2.5", "0.04".
 pub fn speed(per_sec: f64) -> String {
     match per_sec {
         ..0.095 => format!("{per_sec:.2}"),
@@ -77,7 +78,7 @@ pub fn speed(per_sec: f64) -> String {
     }
 }
 
-/// A whole number in groups of three: "6,144".
+/// Formats a number without decimals, with thousands separators: "6,144".
 pub fn grouped(n: f64) -> String {
     let digits = format!("{n:.0}");
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_probability_has_as_many_digits_as_matter() {
+    fn probabilities_keep_their_significant_digits() {
         for (prob, expected) in [
             (1.0, "100 %"),
             (0.999_95, "> 99.9 %"),
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_named_without_its_space_and_white_space_by_its_marks() {
+    fn tokens_drop_leading_spaces_and_show_whitespace_as_marks() {
         for (piece, expected) in [
             (Piece::text(" beside"), "beside"),
             (Piece::text("\n\n"), "↵↵"),
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_speed_is_not_nothing() {
+    fn a_slow_speed_does_not_round_to_zero() {
         for (per_sec, expected) in [
             (1204.4, "1,204"),
             (10.2, "10"),

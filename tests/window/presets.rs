@@ -91,11 +91,11 @@ fn a_preset_can_be_chosen_saved_renamed_and_deleted() {
 #[test]
 fn settings_are_copied_to_other_tools_and_pasted_from_them() {
     let mut window = window();
-    press(&mut window, "More for pane B");
+    press(&mut window, "More actions for pane B");
     press(&mut window, "Copy as Ollama Modelfile");
     window.get_by_label("Copied as Ollama Modelfile");
 
-    press(&mut window, "More for pane B");
+    press(&mut window, "More actions for pane B");
     press(&mut window, "Paste settings…");
     let apply = window.get_by_label("Apply");
     assert!(apply.accesskit_node().is_disabled());

@@ -91,8 +91,8 @@ fn ctrl_enter_generates_and_escape_stops() {
 fn one_pane_can_run_alone() {
     let mut window = written();
     let before = window.state().state().panes[1].generation().cloned();
-    press(&mut window, "More for pane A");
-    press(&mut window, "Run this pane alone");
+    press(&mut window, "More actions for pane A");
+    press(&mut window, "Run only this pane");
     wait(&mut window, "the text", is_done);
     let state = window.state().state();
     assert_eq!(state.panes[1].generation().cloned(), before);
@@ -380,7 +380,7 @@ fn numbers_show_the_metrics_of_each_pane_and_the_candidates_of_a_step() {
         "Reused",
         "First token",
         "Mean surprise",
-        "Before",
+        "Before chain",
         "After",
     ] {
         window.get_by_label(column);
@@ -398,7 +398,7 @@ fn every_window_size_and_number_of_panes_is_drawn() {
         window.get_by_label("Plots");
     }
     for _ in 0..4 {
-        press(&mut window, "More for pane A");
+        press(&mut window, "More actions for pane A");
         press(&mut window, "Duplicate");
     }
     assert_eq!(window.state().state().panes.len(), 8);

@@ -37,7 +37,8 @@ fn is_shown(window: &Window, words: &str) -> bool {
 fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
     let mut window = window(DockTab::Xray, DEFAULT_SIZE);
     wait(&mut window, "the model", is_ready);
-    window.get_by_label("How a token was chosen stands here once there is one: the newest, or the one that you click.");
+    window
+        .get_by_label("Generate text to see how its latest token was sampled, or click any token");
 
     let mut window = written(DEFAULT_SIZE);
     let n_steps = window.state().state().generations()[3].map(|text| text.steps.len());
@@ -62,10 +63,7 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
 fn scores_can_be_set_and_sampled_by_hand() {
     let mut window = window(DockTab::ByHand, DEFAULT_SIZE);
     press(&mut window, "Chain of pane A");
-    assert!(is_shown(
-        &window,
-        "No coin: the top token is always taken, ‘left’"
-    ));
+    assert!(is_shown(&window, "No coin: always the top token, ‘left’"));
     press(&mut window, "Chain of pane B");
     assert_eq!(window.state().state().hand_pane(), 1);
 
@@ -91,7 +89,7 @@ fn scores_can_be_set_and_sampled_by_hand() {
     assert!((by_hand.tokens()[1].logit() - 2.4).abs() < 1e-6);
     assert_eq!(window.state().state().hand_draws(), None);
 
-    press(&mut window, "Write a token before");
+    press(&mut window, "Add a previous token");
     press(&mut window, "down");
     let written: Vec<u32> = window
         .state()
@@ -105,7 +103,7 @@ fn scores_can_be_set_and_sampled_by_hand() {
     window.run_steps(4);
     press(&mut window, "Remove ‘up’");
     assert_eq!(window.state().state().by_hand.tokens().len(), 4);
-    assert!(is_shown(&window, "‘down’ was written before, take it out"));
+    assert!(is_shown(&window, "Remove ‘down’ from the previous tokens"));
 
     press(&mut window, "Start from");
     press(&mut window, "Confident");

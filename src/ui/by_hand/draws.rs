@@ -1,4 +1,4 @@
-//! Draws from the scores, beside what the distribution lets one expect.
+//! Counts of repeated draws, beside the counts that the distribution predicts.
 
 use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -17,71 +17,71 @@ const ROW: f32 = 18.0;
 const EXPECTED: f32 = 58.0;
 const DRAWN: f32 = 46.0;
 
-/// Draws the buttons, the counts and what they tell; `possible` says whether the chain can draw.
-pub(super) fn draws_ui(ui: &mut Ui, possible: bool, state: &AppState, commands: &mut Vec<Command>) {
+/// Shows the buttons, the counts and the χ² test. `enabled` says whether the chain is valid.
+pub(super) fn draws_ui(ui: &mut Ui, enabled: bool, state: &AppState, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {
         ui.set_min_height(TOP);
         ui.spacing_mut().item_spacing.x = 6.0;
-        for (words, n) in [("Draw 1", 1), ("Draw 1,000", 1000)] {
-            if ui.add_enabled(possible, Button::new(words)).clicked() {
+        for (label, n) in [("Draw 1", 1), ("Draw 1,000", 1000)] {
+            if ui.add_enabled(enabled, Button::new(label)).clicked() {
                 commands.push(Command::DrawByHand(n));
             }
         }
     });
     let Some(draws) = state.hand_draws() else {
-        let words = "Each draw takes the next coin of the pane’s seed. Drag the coin below the \
-                     table to see the token flip.";
+        let hint = "Each draw uses the next coin from the pane’s seed. Drag the coin below the \
+                    table to see the sampled token change.";
         ui.add_space(4.0);
-        ui.add(egui::Label::new(Face::Small.text(words).color(theme.text_3)).wrap());
+        ui.add(egui::Label::new(Face::Small.text(hint).color(theme.text_3)).wrap());
         return;
     };
     let selector = state
         .panes
         .get(state.hand_pane())
         .map_or(Selector::Multinomial, |pane| pane.settings.chain.selector);
-    let sentence = test_words(draws, selector);
-    head_ui(ui, draws);
-    let room = (ui.available_height() - 40.0).max(2.0 * ROW);
-    let most = draws
+    let verdict = test_verdict(draws, selector);
+    heading_ui(ui, draws);
+    let height = (ui.available_height() - 40.0).max(2.0 * ROW);
+    let largest = draws
         .counts
         .iter()
         .map(|tally| f64::from(tally.count).max(tally.expected))
         .fold(1.0, f64::max);
     ScrollArea::vertical()
         .id_salt("counts")
-        .max_height(room)
+        .max_height(height)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_width(ui.available_width());
             for tally in &draws.counts {
-                tally_ui(ui, &state.by_hand.label(tally.id), *tally, most);
+                tally_ui(ui, &state.by_hand.label(tally.id), *tally, largest);
             }
         });
-    ui.add(egui::Label::new(Face::Small.text(sentence).color(theme.text_1)).wrap());
+    ui.add(egui::Label::new(Face::Small.text(verdict).color(theme.text_1)).wrap());
 }
 
-fn head_ui(ui: &mut Ui, draws: &Draws) {
+fn heading_ui(ui: &mut Ui, draws: &Draws) {
     let theme = Theme::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let n = grouped(draws.n() as f64);
-    let words = match draws.n() {
+    let n_draws = match draws.n() {
         1 => "1 draw".to_owned(),
         _ => format!("{n} draws"),
     };
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
-    let put = |x: f32, align: Align2, words: &str| {
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &n_draws));
+    let paint = |x: f32, align: Align2, text: &str| {
         let at = pos2(x, rect.center().y);
         ui.painter()
-            .text(at, align, words, Face::Micro.font(), theme.text_3);
+            .text(at, align, text, Face::Micro.font(), theme.text_3);
     };
-    put(rect.left(), Align2::LEFT_CENTER, &words);
-    put(rect.right() - EXPECTED, Align2::RIGHT_CENTER, "Drawn");
-    put(rect.right(), Align2::RIGHT_CENTER, "Expected");
+    paint(rect.left(), Align2::LEFT_CENTER, &n_draws);
+    paint(rect.right() - EXPECTED, Align2::RIGHT_CENTER, "Drawn");
+    paint(rect.right(), Align2::RIGHT_CENTER, "Expected");
 }
 
-/// A token's count as a bar with a mark where it is expected to end.
-fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, most: f64) {
+/// Shows a token's count as a bar, with a tick at the expected count. `largest` fills the width.
+fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, largest: f64) {
     let theme = Theme::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let expected = match tally.expected {
@@ -99,101 +99,97 @@ fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, most: f64) {
         f32::INFINITY,
     );
     let middle = rect.center().y;
-    let words = Rect::from_min_max(rect.min, pos2(rect.left() + 64.0, rect.bottom()));
-    let at = pos2(words.left(), middle - name.size().y / 2.0);
+    let label_rect = Rect::from_min_max(rect.min, pos2(rect.left() + 64.0, rect.bottom()));
+    let at = pos2(label_rect.left(), middle - name.size().y / 2.0);
     ui.painter()
-        .with_clip_rect(words)
+        .with_clip_rect(label_rect)
         .galley(at, name, theme.text_2);
 
     let bars = Rect::from_min_max(
-        pos2(words.right() + 6.0, middle - 4.0),
+        pos2(label_rect.right() + 6.0, middle - 4.0),
         pos2(rect.right() - EXPECTED - DRAWN, middle + 4.0),
     );
-    let x = |n: f64| bars.left() + bars.width() * (n / most) as f32;
+    let x = |n: f64| bars.left() + bars.width() * (n / largest) as f32;
     let bar = bars.with_max_x(x(f64::from(tally.count)));
     ui.painter().rect_filled(bar, 2, theme.bar_before);
-    let mark = Stroke::new(1.5, theme.text_1);
+    let tick = Stroke::new(1.5, theme.text_1);
     let height = rect.shrink2(vec2(0.0, 3.0)).y_range();
-    ui.painter().vline(x(tally.expected), height, mark);
-    for (x, words, color) in [
+    ui.painter().vline(x(tally.expected), height, tick);
+    for (x, text, color) in [
         (rect.right() - EXPECTED, drawn, theme.text_1),
         (rect.right(), expected, theme.text_3),
     ] {
         let at = pos2(x, middle);
         ui.painter()
-            .text(at, Align2::RIGHT_CENTER, words, Face::Small.font(), color);
+            .text(at, Align2::RIGHT_CENTER, text, Face::Small.font(), color);
     }
     response.on_hover_text_at_pointer(spoken);
 }
 
-/// Whether the counts are such as chance gives them.
-fn test_words(draws: &Draws, selector: Selector) -> String {
+/// Says whether the counts are consistent with chance, or why that can't be tested.
+fn test_verdict(draws: &Draws, selector: Selector) -> String {
     if let Some(test) = draws.chi_squared {
         let p = test.p_value();
         let (n, chi_squared) = (test.n_freedom, test.chi_squared);
         let freedom = if n == 1 { "degree" } else { "degrees" };
-        let figures = format!("χ² {chi_squared:.2} with {n} {freedom} of freedom");
+        let statistic = format!("χ² {chi_squared:.2} with {n} {freedom} of freedom");
         return match p {
-            0.05.. => format!("{figures}, p\u{a0}=\u{a0}{p:.2}: as expected by chance"),
+            0.05.. => format!("{statistic}, p\u{a0}=\u{a0}{p:.2}: consistent with chance"),
             0.001.. => format!(
-                "{figures}, p\u{a0}=\u{a0}{p:.3}: unusual, chance does it once in {:.0} times",
+                "{statistic}, p\u{a0}=\u{a0}{p:.3}: unusual, happens by chance once in {:.0} times",
                 1.0 / p
             ),
-            _ => format!("{figures}, p\u{a0}<\u{a0}0.001: further off than chance explains"),
+            _ => format!("{statistic}, p\u{a0}<\u{a0}0.001: chance does not explain this"),
         };
     }
-    let why = match draws.untested(selector) {
-        Untested::NoCoin => "No coin: every draw gives the top token",
+    let reason = match draws.untested(selector) {
+        Untested::NoCoin => "No coin: every draw picks the top token",
         Untested::ChanceBefore => {
-            "Every draw gives the top token of those that a stage leaves by chance"
+            "Every draw picks the top token among those that a random stage keeps"
         }
-        Untested::OneToken => "Only one token is left, so every draw gives it",
-        Untested::TooFewDraws => "Too few draws to tell whether they are as expected",
+        Untested::OneToken => "Only one token is left, so every draw picks it",
+        Untested::TooFewDraws => "Too few draws for a χ² test",
     };
-    why.to_owned()
+    reason.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::test_words;
+    use super::test_verdict;
     use crate::analysis::by_hand::{Draws, ScoreRow};
     use crate::decoding::filters::TopK;
     use crate::decoding::{ChainConfig, Filter, Selector};
 
-    fn words(chain: &ChainConfig, n: u32) -> String {
+    fn verdict(chain: &ChainConfig, n: u32) -> String {
         let row = ScoreRow {
             logits: vec![1.0, 0.5, 0.0],
             ..ScoreRow::default()
         };
         let draws = Draws::toss(chain, &row, row.coins(7), n).unwrap();
-        test_words(&draws, chain.selector)
+        test_verdict(&draws, chain.selector)
     }
 
     #[test]
-    fn the_test_is_told_in_words() {
+    fn the_verdict_follows_from_the_chain_and_the_number_of_draws() {
         let all = ChainConfig::sampled([]);
         let one = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
         for (chain, n, expected) in [
-            (&all, 1000, "as expected by chance"),
-            (
-                &all,
-                5,
-                "Too few draws to tell whether they are as expected",
-            ),
-            (&one, 1000, "Only one token is left, so every draw gives it"),
+            (&all, 1000, "consistent with chance"),
+            (&all, 5, "Too few draws for a χ² test"),
+            (&one, 1000, "Only one token is left, so every draw picks it"),
             (
                 &ChainConfig::greedy(),
                 1000,
-                "No coin: every draw gives the top token",
+                "No coin: every draw picks the top token",
             ),
         ] {
-            let found = words(chain, n);
+            let found = verdict(chain, n);
             assert!(found.ends_with(expected), "{found}");
         }
     }
 
     #[test]
-    fn counts_that_chance_does_not_explain_are_called_so() {
+    fn unlikely_counts_are_reported_as_unusual() {
         let row = ScoreRow {
             logits: vec![1.0, 0.5, 0.0],
             ..ScoreRow::default()
@@ -202,16 +198,13 @@ mod tests {
         for (chi_squared, expected) in [
             (
                 7.4,
-                "p\u{a0}=\u{a0}0.025: unusual, chance does it once in 40 times",
+                "p\u{a0}=\u{a0}0.025: unusual, happens by chance once in 40 times",
             ),
-            (
-                30.0,
-                "p\u{a0}<\u{a0}0.001: further off than chance explains",
-            ),
+            (30.0, "p\u{a0}<\u{a0}0.001: chance does not explain this"),
         ] {
             let mut draws = draws.clone();
             draws.chi_squared.as_mut().unwrap().chi_squared = chi_squared;
-            let found = test_words(&draws, Selector::Multinomial);
+            let found = test_verdict(&draws, Selector::Multinomial);
             assert!(found.ends_with(expected), "{found}");
         }
     }

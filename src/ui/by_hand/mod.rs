@@ -1,14 +1,14 @@
-//! Sampling by hand: scores that are dragged, the chain of a pane at work on them, and draws.
+//! The By hand tab: editable scores, an X-ray of a pane's chain applied to them, and repeated draws.
 
 mod draws;
+mod history;
 mod scores;
-mod written;
 
 use egui::{Align, Layout, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 
 use self::draws::draws_ui;
+use self::history::history_ui;
 use self::scores::scores_ui;
-use self::written::written_ui;
 use super::fonts::Face;
 use super::pane_header::open_chain_editor;
 use super::part::part;
@@ -19,22 +19,23 @@ use crate::generation::Piece;
 use crate::state::{AppState, Command};
 use crate::ui::xray::{Xray, sentence_ui, table_ui, toggled};
 
-/// The widths of the scores and of the draws, in a wide window and in a narrow one; the X-ray takes the rest.
+/// The widths of the scores and of the draws, in a wide and in a narrow window. The X-ray takes the
+/// rest.
 const WIDE: [f32; 2] = [316.0, 220.0];
 const NARROW: [f32; 2] = [260.0, 184.0];
 
-/// From this width of the whole on the window is wide.
-const LEAST_WIDE: f32 = 1000.0;
+/// The minimum width, in points, for the wide layout.
+const MIN_WIDE: f32 = 1000.0;
 
-/// Below this width of the X-ray what was written before has a row of its own.
-const ONE_ROW: f32 = 600.0;
+/// The minimum width of the X-ray at which the history fits beside the chain.
+const MIN_ONE_ROW: f32 = 600.0;
 
-/// The height of the row above each of them.
+/// The height of the row above each column.
 const TOP: f32 = 28.0;
 
 const GAP: f32 = 28.0;
 
-/// Draws the scores, what a chain makes of them, and what was drawn.
+/// Draws the scores, the X-ray and the draws side by side.
 pub(super) fn by_hand_ui(
     ui: &mut Ui,
     body: Rect,
@@ -45,7 +46,7 @@ pub(super) fn by_hand_ui(
     let span = |left: f32, right: f32| {
         Rect::from_min_max(pos2(left, inside.top()), pos2(right, inside.bottom()))
     };
-    let is_wide = inside.width() >= LEAST_WIDE;
+    let is_wide = inside.width() >= MIN_WIDE;
     let [scores, draws] = if is_wide { WIDE } else { NARROW };
     let scores = span(inside.left(), inside.left() + scores);
     let draws = span(inside.right() - draws, inside.right());
@@ -53,26 +54,26 @@ pub(super) fn by_hand_ui(
 
     scores_ui(&mut part(ui, scores, "scores"), &mut state.by_hand);
     let (top, mut below) = table.split_top_bottom_at_y(table.top() + TOP);
-    let one_row = table.width() >= ONE_ROW;
+    let one_row = table.width() >= MIN_ONE_ROW;
     let mut chain = part(ui, top, "chain");
-    // Buttons lie beside it, which a long row must not meet.
+    // A long row must not reach the buttons beside it.
     chain.shrink_clip_rect(top);
     chain_ui(&mut chain, state, one_row);
     if !one_row {
         let (second, rest) = below.split_top_bottom_at_y(below.top() + TOP);
-        let mut written = part(ui, second, "written");
-        written.shrink_clip_rect(second);
-        written.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        let mut history = part(ui, second, "history");
+        history.shrink_clip_rect(second);
+        history.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
-            written_ui(ui, &mut state.by_hand);
+            history_ui(ui, &mut state.by_hand);
         });
         below = rest;
     }
     let table = state.hand_table();
     let below = below.with_min_y(below.top() + 2.0);
     xray_ui(ui, below, &table, state, commands);
-    let possible = table.is_ok();
-    draws_ui(&mut part(ui, draws, "draws"), possible, state, commands);
+    let enabled = table.is_ok();
+    draws_ui(&mut part(ui, draws, "draws"), enabled, state, commands);
 
     let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_1);
     for x in [scores.right() + GAP / 2.0, draws.left() - GAP / 2.0] {
@@ -81,8 +82,8 @@ pub(super) fn by_hand_ui(
     }
 }
 
-/// Which pane's chain is applied, and what was written before where there is room for it.
-fn chain_ui(ui: &mut Ui, state: &mut AppState, with_written: bool) {
+/// Draws the choice of the pane whose chain applies, and the history if it fits.
+fn chain_ui(ui: &mut Ui, state: &mut AppState, with_history: bool) {
     let theme = Theme::of(ui);
     let chosen = state.hand_pane();
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -98,23 +99,23 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState, with_written: bool) {
         let Some(pane) = state.panes.get(chosen) else {
             return;
         };
-        let words = pane.settings.chain.to_string();
+        let chain = pane.settings.chain.to_string();
         let name = format!("Change how {} chooses", letter(chosen));
-        let share = if with_written { 0.4 } else { 1.0 };
-        let most = (ui.available_width() * share).max(60.0);
-        let chip = Chip::new(&words).name(&name).max_width(most);
-        let tip = format!("{name}. It is applied here at once.\n{words}");
+        let share = if with_history { 0.4 } else { 1.0 };
+        let max_width = (ui.available_width() * share).max(60.0);
+        let chip = Chip::new(&chain).name(&name).max_width(max_width);
+        let tip = format!("{name}. Changes apply here immediately.\n{chain}");
         if ui.add(chip).on_hover_text(tip).clicked() {
             open_chain_editor(ui, pane.id);
         }
-        if with_written {
+        if with_history {
             ui.add_space(10.0);
-            written_ui(ui, &mut state.by_hand);
+            history_ui(ui, &mut state.by_hand);
         }
     });
 }
 
-/// A pane's sign that can be pressed.
+/// Draws a pane's badge as a radio button.
 fn pane_button_ui(ui: &mut Ui, place: usize, chosen: bool) -> Response {
     let theme = Theme::of(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(24.0), Sense::click());
@@ -154,8 +155,8 @@ fn xray_ui(
             table,
             pane: place,
             piece: &|token| Piece::text(by_hand.label(token)),
-            written: None,
-            coin_moves: true,
+            generated: None,
+            coin_draggable: true,
             step: (0, 0),
         },
     );

@@ -1,4 +1,4 @@
-//! The scores: a word, a bar that is dragged, and the number, for each token.
+//! The editable scores: for each token a name, a bar to drag and a number.
 
 use egui::{
     Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, emath::remap_clamp, vec2,
@@ -11,29 +11,29 @@ use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
 
-const LABEL: f32 = 76.0;
+const LABEL_WIDTH: f32 = 76.0;
 
-/// A bar's width, and that in a narrow window.
-const BAR: f32 = 112.0;
-const SHORT_BAR: f32 = 56.0;
+/// The width of a bar, in a wide and in a narrow window.
+const BAR_WIDTH: f32 = 112.0;
+const SHORT_BAR_WIDTH: f32 = 56.0;
 
-/// How far an arrow key moves a score.
+/// The change of a score per press of an arrow key.
 const KEY_STEP: f64 = 0.1;
 
-/// Draws the tokens with their scores, which are edited in place.
+/// Draws the tokens with their scores, and edits them in place.
 pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand) {
     ui.horizontal(|ui| {
         ui.set_min_height(TOP);
         presets_ui(ui, by_hand);
         ui.add_space(4.0);
-        let room = by_hand.tokens().len() < *HAND_TOKENS.end();
+        let can_add = by_hand.tokens().len() < *HAND_TOKENS.end();
         let add = Button::new("Add a token").icon(Icon::Plus).quiet();
-        let response = ui.add_enabled(room, add);
+        let response = ui.add_enabled(can_add, add);
         if response.clicked() {
             by_hand.add();
         }
-        let most = HAND_TOKENS.end();
-        response.on_disabled_hover_text(format!("There are {most} tokens at most"));
+        let n_max = HAND_TOKENS.end();
+        response.on_disabled_hover_text(format!("At most {n_max} tokens"));
     });
     ScrollArea::vertical()
         .id_salt("scores")
@@ -69,7 +69,7 @@ fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand) {
         });
 }
 
-/// Draws a token; says whether it is to go.
+/// Draws a token's row. Returns whether to remove the token.
 fn token_ui(ui: &mut Ui, number: usize, token: &mut HandToken, can_remove: bool) -> bool {
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
@@ -97,19 +97,19 @@ fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
         .font(Face::Candidate.font())
         .frame(frame)
         .char_limit(24)
-        .desired_width(LABEL - 12.0);
+        .desired_width(LABEL_WIDTH - 12.0);
     let response = ui
         .add(edit)
         .accessible_name(format!("Name of token {number}"));
     focus_ring(ui, &response, 6);
 }
 
-/// A bar from the least score to this one.
+/// Draws the bar from the lowest score to this one. Dragging it changes the score.
 fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
     let width = if ui.max_rect().width() < 300.0 {
-        SHORT_BAR
+        SHORT_BAR_WIDTH
     } else {
-        BAR
+        BAR_WIDTH
     };
     let (rect, mut response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::click_and_drag());
     let range = *HAND_SCORES.start() as f32..=*HAND_SCORES.end() as f32;
@@ -128,8 +128,8 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
         let rail = rect.shrink2(vec2(0.0, 6.0));
         let end = remap_clamp(*logit as f32, range.clone(), rail.x_range());
         let filled = Rect::from_min_max(rail.min, egui::pos2(end, rail.bottom()));
-        let touched = response.hovered() || response.dragged();
-        let fill = if touched {
+        let active = response.hovered() || response.dragged();
+        let fill = if active {
             theme.text_1
         } else {
             theme.bar_after
@@ -143,5 +143,5 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
     }
     response
         .on_hover_cursor(egui::CursorIcon::ResizeHorizontal)
-        .on_hover_text("The score, or logit. One more makes a token e = 2.72 times as likely beside the others.")
+        .on_hover_text("The score (logit). Adding 1 multiplies the token’s odds by e ≈ 2.72.")
 }

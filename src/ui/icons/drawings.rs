@@ -1,4 +1,4 @@
-//! What each icon is made of, on a grid of 16 whose origin is the top left corner.
+//! The marks that make up each icon, on a 16 × 16 grid whose origin is the top left corner.
 
 use super::mark::Mark::{self, Arc, Block, Box, Circle, Curve, Dot, Fill, HalfDisc, Line, Outline};
 

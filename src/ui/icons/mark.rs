@@ -1,46 +1,46 @@
-//! The strokes and fills of which icons are made.
+//! The strokes and fills that make up icons.
 
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 
-/// A place on the icon's grid: across, down.
+/// A point on the icon's grid: x to the right, y down.
 pub(super) type Point = (f32, f32);
 
-/// One stroke or fill. Strokes are 1.5 wide.
+/// One stroke or fill. Strokes are 1.5 units wide.
 #[derive(Debug)]
 pub(super) enum Mark {
-    /// Part of a circle's edge, from one angle to another, in radians.
+    /// An arc of a circle, from one angle to another in radians.
     Arc(Point, f32, [f32; 2]),
-    /// A filled rectangle with round corners: its corners and their radius.
+    /// A filled rectangle: top left, bottom right, corner radius.
     Block(Point, Point, f32),
-    /// A rectangle's edge: its corners and their radius.
+    /// The outline of a rectangle: top left, bottom right, corner radius.
     Box(Point, Point, f32),
-    /// A circle's edge.
+    /// The outline of a circle.
     Circle(Point, f32),
     /// A cubic Bézier curve.
     Curve([Point; 4]),
     /// A filled circle.
     Dot(Point, f32),
-    /// A filled convex polygon, its corners as round as a stroke.
+    /// A filled convex polygon with a stroke around it.
     Fill(&'static [Point]),
     /// The right half of a disc.
     HalfDisc(Point, f32),
-    /// A line through points, its ends round.
+    /// A line through points, with round ends.
     Line(&'static [Point]),
-    /// A polygon's edge.
+    /// The outline of a polygon.
     Outline(&'static [Point]),
 }
 
-/// Draws in the coordinates of an icon's grid.
-pub(super) struct Pen<'a> {
+/// Paints marks in the coordinates of an icon's grid.
+pub(super) struct MarkPainter<'a> {
     painter: &'a Painter,
     origin: Pos2,
     scale: f32,
     color: Color32,
 }
 
-impl<'a> Pen<'a> {
-    /// A pen for the largest square in the middle of `rect`.
+impl<'a> MarkPainter<'a> {
+    /// Creates a painter for the largest square centered in `rect`.
     pub(super) fn new(painter: &'a Painter, rect: Rect, color: Color32) -> Self {
         let scale = rect.width().min(rect.height()) / 16.0;
         Self {
@@ -51,8 +51,8 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Draws one mark.
-    pub(super) fn draw(&self, mark: &Mark) {
+    /// Paints one mark.
+    pub(super) fn paint(&self, mark: &Mark) {
         let shape = match *mark {
             Mark::Arc(center, radius, [from, to]) => {
                 return self.line(&self.arc(center, radius, [from, to]));

@@ -1,77 +1,62 @@
-//! The icons: lines, circles and polygons on a grid of 16, drawn by the painter.
+//! Icons made of lines, circles and polygons on a 16 × 16 grid.
 
 mod drawings;
 mod mark;
 
 use egui::{Color32, Painter, Rect, Response, Role, Sense, Ui, Vec2};
 
-use self::mark::{Mark, Pen};
+use self::mark::{Mark, MarkPainter};
 use super::theme::Theme;
 use super::widgets::{Rest, focus_ring, paint_fill};
 
-/// A sign that stands for an action or a state.
+/// An icon for an action or a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icon {
-    /// Run again.
+    /// Runs again.
     Again,
-    /// Done.
     Check,
-    /// Close, remove.
+    /// Closes or removes.
     Close,
-    /// A draw.
     Coin,
-    /// To the clipboard.
     Copy,
-    /// A menu opens below; fold away.
+    /// Opens a menu below, or collapses.
     Down,
-    /// From the network.
     Download,
-    /// Another seed.
+    /// Picks a random seed.
     Dice,
-    /// Out of the program.
     Export,
-    /// Switched on.
+    /// A stage that is on.
     Eye,
-    /// Muted.
+    /// A muted stage.
     EyeOff,
-    /// A file.
     File,
-    /// Where panes part.
+    /// Where panes diverge.
     Fork,
-    /// Can be dragged.
+    /// A drag handle.
     Grip,
-    /// A remark.
     Info,
-    /// One back.
     Left,
-    /// More actions.
+    /// Opens a menu of further actions.
     More,
-    /// Run.
     Play,
-    /// Add.
     Plus,
-    /// Do again what was undone.
     Redo,
-    /// One on.
     Right,
-    /// Find.
     Search,
-    /// One token more.
+    /// Generates one more token.
     Step,
-    /// Stop.
     Stop,
-    /// Dark or light.
+    /// Switches between dark and light.
     Theme,
-    /// Undo.
     Undo,
-    /// Unfold.
+    /// Expands.
     Up,
     /// A warning or an error.
     Warning,
 }
 
 impl Icon {
-    /// All, in the order of the enum.
+    /// All icons, in the order of the enum.
     pub const ALL: [Self; 28] = [
         Self::Again,
         Self::Check,
@@ -103,11 +88,11 @@ impl Icon {
         Self::Warning,
     ];
 
-    /// Draws it as large as fits into `rect`, in the middle.
+    /// Paints the icon as large as fits, centered in `rect`.
     pub fn paint(self, painter: &Painter, rect: Rect, color: Color32) {
-        let pen = Pen::new(painter, rect, color);
+        let painter = MarkPainter::new(painter, rect, color);
         for mark in self.marks() {
-            pen.draw(mark);
+            painter.paint(mark);
         }
     }
 
@@ -145,8 +130,8 @@ impl Icon {
     }
 }
 
-/// A button of 28 by 28 that shows an icon alone; `name` is what a screen reader says, and its
-/// tooltip.
+/// Shows a button with only an icon, 28 × 28 points or smaller in a low row. `name` is its accessible
+/// name and its tooltip.
 pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     let size = Vec2::splat(ui.available_height().clamp(24.0, 28.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());

@@ -1,23 +1,23 @@
-//! What all plots share: the row with the title, the words of an empty plot, the colours of axes.
+//! What all plots share: the title row, the placeholder of an empty plot, and the style of axes.
 
-use egui::{Align2, Color32, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::AxisHints;
 
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
-/// The row of a plot's title, with the space below it.
+/// The height of a plot's title row, with the space below it.
 const TITLE_ROW: f32 = 24.0;
 
-/// Takes a row of this height, without the space that a `Ui` puts between its parts.
+/// Allocates a row of this height, including the spacing that a `Ui` adds after each item.
 pub(super) fn row_rect(ui: &mut Ui, height: f32) -> (Rect, Response) {
     let size = vec2(ui.available_width(), height - ui.spacing().item_spacing.y);
     ui.allocate_exact_size(size, Sense::hover())
 }
 
-/// Shows a plot's title, the badge of the pane that it is about, and the first of `subtitles` for
-/// which there is room. Returns what is left of the row.
+/// Shows a plot's title, the badge of its pane, and the first of `subtitles` that fits. Returns the
+/// rest of the row.
 pub(super) fn title_ui(
     ui: &mut Ui,
     title: &str,
@@ -55,16 +55,15 @@ pub(super) fn title_ui(
     rect.with_min_x(x).with_max_y(middle * 2.0 - rect.top())
 }
 
-/// Sets a remark at the end of what is left of a title's row, if it has room there.
-pub(super) fn remark(ui: &Ui, rest: Rect, words: &str) {
-    let room = rest.width() - 24.0;
-    if Face::Micro.width(ui, words) <= room {
-        let at = (rest.right_center(), Align2::RIGHT_CENTER);
-        text(ui, at, words, Face::Micro, Theme::of(ui).text_3);
+/// Shows a note at the right end of the title row, if it fits.
+pub(super) fn note_ui(ui: &Ui, rest: Rect, note: &str) {
+    if Face::Micro.width(ui, note) <= rest.width() - 24.0 {
+        let run = TextRun::new(note, Face::Micro, Theme::of(ui).text_3);
+        paint_text(ui, rest.right_center(), Align2::RIGHT_CENTER, run);
     }
 }
 
-/// Shows the sentence of a plot that has nothing to show yet, and returns the space left below it.
+/// Shows what an empty plot will contain. Returns the space below the sentence.
 pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     let theme = Theme::of(ui);
     title_ui(ui, title, None, &[]);
@@ -76,7 +75,7 @@ pub(super) fn empty_ui(ui: &mut Ui, title: &str, sentence: &str) -> Rect {
     ui.available_rect_before_wrap()
 }
 
-/// An axis with our figures: their colour, their face, no fading.
+/// Styles an axis: the color and face of its labels, without fading.
 pub(super) fn axis<'a>(hints: AxisHints<'a>, theme: &Theme) -> AxisHints<'a> {
     hints
         .tick_label_color(theme.text_3)
@@ -84,31 +83,41 @@ pub(super) fn axis<'a>(hints: AxisHints<'a>, theme: &Theme) -> AxisHints<'a> {
         .label_spacing(1.0..=1.01)
 }
 
-/// The words beside an axis.
-pub(super) fn axis_title(words: &str, theme: &Theme) -> egui::RichText {
-    Face::Micro.text(words).color(theme.text_2)
+/// Styles the title of an axis.
+pub(super) fn axis_title(title: &str, theme: &Theme) -> egui::RichText {
+    Face::Micro.text(title).color(theme.text_2)
 }
 
-/// Sets a short text in its colour and returns where it stands.
-pub(super) fn text(
-    ui: &Ui,
-    (at, align): (egui::Pos2, Align2),
-    words: &str,
+/// A short text in one face and color.
+#[derive(Clone, Copy)]
+pub(super) struct TextRun<'a> {
+    text: &'a str,
     face: Face,
     color: Color32,
-) -> Rect {
-    ui.painter().text(at, align, words, face.font(), color)
 }
 
-/// The same, shortened by "…" where it is wider than `width`.
-pub(super) fn text_within(
+impl<'a> TextRun<'a> {
+    pub(super) const fn new(text: &'a str, face: Face, color: Color32) -> Self {
+        Self { text, face, color }
+    }
+}
+
+/// Paints a short text and returns its rectangle.
+pub(super) fn paint_text(ui: &Ui, at: Pos2, align: Align2, run: TextRun<'_>) -> Rect {
+    let font = run.face.font();
+    ui.painter().text(at, align, run.text, font, run.color)
+}
+
+/// Paints a short text, truncated with "…" if it is wider than `width`. Returns its rectangle.
+pub(super) fn paint_text_within(
     ui: &Ui,
-    (at, align): (egui::Pos2, Align2),
-    words: &str,
-    (face, color): (Face, Color32),
+    at: Pos2,
+    align: Align2,
+    run: TextRun<'_>,
     width: f32,
 ) -> Rect {
-    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), face.font(), color);
+    let TextRun { text, face, color } = run;
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), face.font(), color);
     job.wrap = egui::text::TextWrapping::truncate_at_width(width);
     let galley = ui.painter().layout_job(job);
     let rect = align.anchor_size(at, galley.size());

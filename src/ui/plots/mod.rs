@@ -1,44 +1,44 @@
-//! The pictures of a run: the score, the next token, the speed.
+//! The plots of a run: the score, the next token and the speed.
 //!
-//! Each is data, computed by pure functions, and one function that draws it, on the screen and in
-//! a [`picture`] alike.
+//! Each plot is data computed by pure functions, and one function that draws it both on the screen
+//! and in a [`picture`].
 
 mod frame;
-mod mark;
+mod line_style;
 mod next_token;
 pub mod picture;
 mod scale;
 mod score;
 mod speed;
 
-pub(super) use next_token::word_galley;
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
+pub(super) use next_token::{TokenStyle, token_galley};
 pub use score::{ScoreData, ScoreLane, score_measure_ui, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
 
-/// A step of a pane.
+/// Identifies a step of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepAt {
-    /// The pane, by its place among the panes.
+    /// The pane's index.
     pub pane: usize,
-    /// The step, counted from 0.
+    /// The index of the step.
     pub step: usize,
 }
 
-/// What was pointed at in a plot.
+/// How the user interacted with a plot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlotResponse {
     /// The step under the pointer.
     pub hovered: Option<StepAt>,
-    /// The step that was clicked, to be pinned.
+    /// The clicked step, which the caller should pin.
     pub clicked: Option<StepAt>,
 }
 
-/// Where a plot is drawn.
+/// What a plot is drawn on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// In the window, which says much of what a picture must say itself.
+enum Target {
+    /// The window, which shows the context of the plot.
     Screen,
-    /// In a picture that has to stand alone: with names, axis titles and a legend.
+    /// A standalone picture, with names, axis titles and a legend.
     Picture,
 }

@@ -1,28 +1,28 @@
-//! Round numbers for axes, and how numbers are written there.
+//! Round numbers for axes and their labels.
 
 pub(super) use crate::ui::words::grouped;
 
-/// What is finer is not shown beside an axis.
-const MOST_DECIMALS: u8 = 9;
+/// The maximum number of decimals in an axis label.
+const MAX_DECIMALS: u8 = 9;
 
-/// The smallest number of the form 1, 1.5, 2, 3, 4, 5, 7 times a power of ten that is not below
-/// `value`; 1 where there is nothing above zero to show.
+/// Rounds up to 1, 1.5, 2, 3, 4, 5 or 7 times a power of ten. Returns 1 if `value` is not positive
+/// and finite.
 pub(super) fn round_up(value: f64) -> f64 {
     if !(value > 0.0 && value.is_finite()) {
         return 1.0;
     }
     let power = 10_f64.powf(value.log10().floor());
-    let share = value / power;
-    // A hair of rounding must not double an axis.
+    let ratio = value / power;
+    // A rounding error must not double an axis.
     let step = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]
         .into_iter()
-        .find(|step| share <= step * (1.0 + 1e-9))
+        .find(|step| ratio <= step * (1.0 + 1e-9))
         .unwrap_or(10.0);
     step * power
 }
 
-/// The step between the marks of an axis from 0 on which `value` has room, and how many steps the
-/// axis is long: 1, 2, 2.5 or 5 times a power of ten, at most four times.
+/// Returns the step between the marks of an axis that starts at 0 and covers `value`, and the number
+/// of steps. The step is 1, 2, 2.5 or 5 times a power of ten; there are at most four steps.
 pub(super) fn axis_steps(value: f64) -> (f64, u32) {
     if !(value > 0.0 && value.is_finite()) {
         return (0.5, 2);
@@ -37,18 +37,18 @@ pub(super) fn axis_steps(value: f64) -> (f64, u32) {
     (step, count(n_steps) as u32)
 }
 
-/// How many digits after the point the marks of an axis need, so that each shows its value.
+/// Returns the number of decimals that the marks of an axis need to show their exact values.
 pub(super) fn step_decimals(step: f64) -> usize {
     let is_whole = |decimals: &u8| {
         let shifted = step * 10_f64.powi((*decimals).into());
         (shifted - shifted.round()).abs() <= 1e-6 * shifted.abs()
     };
-    let decimals = (0..MOST_DECIMALS).find(is_whole);
-    decimals.unwrap_or(MOST_DECIMALS).into()
+    let decimals = (0..MAX_DECIMALS).find(is_whole);
+    decimals.unwrap_or(MAX_DECIMALS).into()
 }
 
-/// How many tokens an axis reaches for a text of this length; it grows in few jumps, so that
-/// nothing moves while a text is written.
+/// Returns the length of the token axis for a text of `n_tokens`. It grows in a few jumps, so that
+/// the plot holds still during generation.
 pub(super) fn axis_tokens(n_tokens: usize) -> usize {
     let powers = (0..).map(|power| 10_usize.saturating_pow(power));
     let lengths =
@@ -59,20 +59,20 @@ pub(super) fn axis_tokens(n_tokens: usize) -> usize {
         .unwrap_or(n_tokens)
 }
 
-/// The step between labels: the smallest of 1, 2, 5, 10, 25, 50, 100, 250 … at which neighbours
-/// are at least `min_gap` apart, when the axis is `length` long and shows `span`.
+/// Returns the step between labels: the smallest of 1, 2, 5, 10, 25, 50, 100, 250 … at which labels
+/// are at least `min_gap` points apart, on an axis that shows `span` units over `length` points.
 pub(super) fn label_step(span: f64, length: f32, min_gap: f32) -> f64 {
-    let n_most = f64::from((length / min_gap).floor().max(1.0));
+    let n_max = f64::from((length / min_gap).floor().max(1.0));
     let steps = [1.0, 2.0, 5.0, 10.0].into_iter();
     let larger = (1..10).flat_map(|power| [2.5, 5.0, 10.0].map(|step| step * 10_f64.powi(power)));
     let mut steps = steps.chain(larger);
     steps
-        .find(|step| (span / step).floor() <= n_most)
+        .find(|step| (span / step).floor() <= n_max)
         .unwrap_or(span)
 }
 
-/// How many whole ones are in a value; below zero there are none.
-#[expect(clippy::cast_sign_loss, reason = "what is below zero is cut first")]
+/// Rounds a value down to a count; a negative value becomes 0.
+#[expect(clippy::cast_sign_loss, reason = "negative values become 0 first")]
 pub(super) fn count(value: f64) -> usize {
     value.max(0.0) as usize
 }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_on_round_numbers_up_to_the_top() {
+    fn marks_are_round_numbers_up_to_the_top() {
         let cases = [
             (0.0, 0.5, 2),
             (535.0, 200.0, 3),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_have_the_digits_that_tell_them_apart() {
+    fn mark_labels_have_the_decimals_they_need() {
         let cases = [
             (1.0, 0),
             (2.5, 1),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_axis_grows_in_few_jumps() {
+    fn the_token_axis_grows_in_a_few_jumps() {
         let cases = [
             (0, 25),
             (25, 25),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_never_crowd_and_never_split_a_token() {
+    fn labels_keep_their_distance_and_stay_on_whole_tokens() {
         let cases = [
             (10.0, 600.0, 2.0),
             (100.0, 600.0, 25.0),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated_by_commas() {
         for (n, text) in [
             (0.0, "0"),
             (999.0, "999"),

@@ -1,4 +1,4 @@
-//! The card beside a token: what it is, how likely it was, what else could have come.
+//! The card beside a token: the token, its probability, and the most likely alternatives.
 
 use egui::{Color32, Frame, Margin, Rect, Response, Tooltip, Ui, Vec2, vec2};
 
@@ -10,23 +10,23 @@ use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::words::{percent, token_word};
 
-/// Since when the pointer has been on a token.
+/// The hovered token, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hover {
     step: usize,
     since_secs: f64,
 }
 
-/// How many of the most likely tokens the card lists.
+/// How many candidates the card lists.
 const N_ALTERNATIVES: usize = 5;
 
 const WIDTH: f32 = 252.0;
 const BAR_WIDTH: f32 = 96.0;
 
-/// The space right of the bars, for "> 99.9 %".
-const FIGURE: f32 = 54.0;
+/// The width of the probability right of the bars, up to "> 99.9 %".
+const PROB_WIDTH: f32 = 54.0;
 
-/// The step whose card is due, because the pointer has been on its token long enough.
+/// Returns the step whose card should show because the pointer has rested on its token long enough.
 pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) -> Option<usize> {
     let now = ui.input(|input| input.time);
     let Some(step) = hovered else {
@@ -38,20 +38,20 @@ pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) ->
         _ => now,
     };
     *hover = Some(Hover { step, since_secs });
-    let left = f64::from(ui.style().interaction.tooltip_delay) - (now - since_secs);
-    if left > 0.0 {
-        let left = std::time::Duration::from_secs_f64(left);
-        ui.ctx().request_repaint_after(left);
+    let remaining = f64::from(ui.style().interaction.tooltip_delay) - (now - since_secs);
+    if remaining > 0.0 {
+        let remaining = std::time::Duration::from_secs_f64(remaining);
+        ui.ctx().request_repaint_after(remaining);
         return None;
     }
     Some(step)
 }
 
-/// Shows the card of a step beside its token.
+/// Shows the card of a step beside its token, which is at `token_rect`.
 pub(super) fn show(
     ui: &Ui,
     response: &Response,
-    place: Rect,
+    token_rect: Rect,
     input: TokenTextInput<'_>,
     index: usize,
 ) {
@@ -62,7 +62,7 @@ pub(super) fn show(
     let imagined = input.what_ifs;
     let imagined = imagined.and_then(|what_ifs| what_ifs.imagine(generation, index));
     let id = response.id.with("card");
-    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, place)
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, token_rect)
         .gap(6.0)
         .width(WIDTH)
         .show(|ui| {
@@ -85,12 +85,16 @@ fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
         ui.spacing_mut().interact_size.y = 24.0;
         let word = format!("‘{}’", token_word(&step.piece));
         ui.label(Face::Read.text(word).color(theme.text_1));
-        let id = format!("token {} · id {}", index + 1, step.token);
+        let id = format!("token {} · ID {}", index + 1, step.token);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.label(Face::Code.text(id).color(theme.text_3));
         });
     });
-    ui.label(Face::Small.text(chances(&step.trace)).color(theme.text_2));
+    ui.label(
+        Face::Small
+            .text(probs_label(&step.trace))
+            .color(theme.text_2),
+    );
     ui.add_space(4.0);
     for candidate in step.trace.raw.head.iter().take(N_ALTERNATIVES) {
         let word = token_word(&generation.vocabulary.piece(candidate.token));
@@ -99,16 +103,16 @@ fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
     }
 }
 
-/// What other settings would have drawn instead.
+/// Shows what the current settings would have drawn instead.
 fn what_if_ui(ui: &mut Ui, lines: &WhatIfLines) {
     let theme = Theme::of(ui);
     ui.add_space(6.0);
     ui.label(Face::Small.text(&lines.outcome).color(theme.changed));
-    ui.label(Face::Micro.text(&lines.trust).color(theme.text_3));
+    ui.label(Face::Micro.text(&lines.certainty).color(theme.text_3));
 }
 
-/// "5.9 % before, 4.3 % after · rank 6"
-fn chances(trace: &Trace) -> String {
+/// Formats the token's probabilities before and after the chain: "5.9 % before, 4.3 % after · rank 6".
+fn probs_label(trace: &Trace) -> String {
     let before = percent(trace.raw_prob);
     let after = percent(trace.draw.prob);
     let rank = trace.raw_rank;
@@ -126,8 +130,8 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
         painter.text(at, align, text, face.font(), color);
     };
     let word_color = if chosen { theme.text_1 } else { theme.text_2 };
-    let word_room = rect.with_max_x(rect.right() - BAR_WIDTH - FIGURE - 8.0);
-    let clipped = painter.with_clip_rect(word_room);
+    let word_rect = rect.with_max_x(rect.right() - BAR_WIDTH - PROB_WIDTH - 8.0);
+    let clipped = painter.with_clip_rect(word_rect);
     clipped.text(
         rect.left_center(),
         egui::Align2::LEFT_CENTER,
@@ -135,7 +139,7 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
         Face::Candidate.font(),
         word_color,
     );
-    let bar_left = rect.right() - BAR_WIDTH - FIGURE;
+    let bar_left = rect.right() - BAR_WIDTH - PROB_WIDTH;
     let width = (BAR_WIDTH * candidate.prob as f32).max(1.0);
     let bar = Rect::from_min_size(
         egui::pos2(bar_left, rect.center().y - 4.0),

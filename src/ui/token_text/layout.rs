@@ -1,12 +1,12 @@
-//! The text in rows: rows that can no longer change are frozen into chunks, and only the tail is
+//! Lays the text out in rows. Rows that can no longer change are frozen into chunks; only the tail is
 //! laid out again when a token arrives.
 //!
-//! Where a row ends is found from where it begins, one row after another: egui rounds the places of
-//! glyphs from the start of what it is given, so that a word that just fits would stand on one row or
-//! on the next, as the text happened to arrive.
+//! Row ends are computed one row at a time, each from the start of its row. egui rounds glyph
+//! positions relative to the start of the laid-out text, so otherwise a word that just fits could end
+//! up on either row, depending on how the text arrived.
 //!
-//! A chunk keeps its job and asks egui for the galley in each frame that shows it: galleys point
-//! into the font atlas, which egui may clear at any time.
+//! A chunk keeps its layout job and asks egui for the galley in every frame that shows it: galleys
+//! point into the font atlas, which egui may clear at any time.
 
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -16,23 +16,23 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Galley, Ui};
 
 use super::rows::{Row, rows_of};
-use super::script::{Look, Script};
+use super::transcript::{RunStyle, Transcript};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// So many rows make a chunk.
+/// The number of rows in a frozen chunk.
 const CHUNK_ROWS: usize = 8;
 
-/// Below a row there must be so many more before it stays as it is: its last word may move.
-const N_LOOSE_ROWS: usize = 2;
+/// A row is final once this many rows follow it. Until then, its last word may still move.
+const N_TENTATIVE_ROWS: usize = 2;
 
-/// Three rows of a narrow pane hold so much text, in bytes.
-const SOME_ROWS: usize = 120;
+/// The number of bytes laid out at first: about three rows of a narrow pane.
+const INITIAL_BYTES: usize = 120;
 
-/// A line without words is so high, in points.
+/// The height of an empty line, in points.
 const BLANK_LINE: f32 = 10.0;
 
-/// What a layout depends on, beside the text.
+/// Everything a layout depends on besides the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     width: f32,
@@ -40,37 +40,41 @@ struct Key {
     dark: bool,
 }
 
-/// Some rows in one galley.
+/// Consecutive rows in one galley.
 #[derive(Debug)]
 pub(super) struct Chunk {
     job: LayoutJob,
+    /// The galley from which `rows` was computed.
     galley: Weak<Galley>,
+    /// The range of the transcript's text.
     bytes: Range<usize>,
-    /// Where it stands in the text, from top to bottom.
+    /// The vertical range within the text.
     pub(super) y: Rangef,
-    /// Its rows; places are relative to the chunk.
+    /// Coordinates are relative to the chunk.
     pub(super) rows: Vec<Row>,
 }
 
-/// A text in rows of one width.
+/// A text laid out at one width.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     key: Option<Key>,
     chunks: Vec<Chunk>,
+    /// How many of the chunks are frozen; at most one tail chunk follows them.
     n_frozen: usize,
-    /// Where the rows after the frozen chunks end that stay as they are.
-    firm: Vec<usize>,
+    /// The ends, in bytes, of the final rows after the frozen chunks.
+    final_ends: Vec<usize>,
+    /// The number of bytes laid out so far.
     end: usize,
 }
 
 impl Layout {
-    /// Forgets all.
+    /// Discards the layout.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Lays out what is new in the script; all of it where the width or the theme is new.
-    pub(super) fn update(&mut self, ui: &Ui, script: &Script, width: f32) {
+    /// Lays out new text, or everything if the width, the scale or the theme has changed.
+    pub(super) fn update(&mut self, ui: &Ui, transcript: &Transcript, width: f32) {
         let key = Key {
             width,
             pixels_per_point: ui.pixels_per_point(),
@@ -80,26 +84,26 @@ impl Layout {
             self.clear();
             self.key = Some(key);
         }
-        if self.end < script.text().len() || self.chunks.is_empty() {
-            self.lay_out_more(ui, script, width);
+        if self.end < transcript.text().len() || self.chunks.is_empty() {
+            self.lay_out_more(ui, transcript, width);
         }
     }
 
-    /// How high the text is.
+    /// Returns the height of the text.
     pub(super) fn height(&self) -> f32 {
         self.chunks.last().map_or(0.0, |chunk| chunk.y.max)
     }
 
-    /// All chunks, from top to bottom.
+    /// Returns all chunks, from top to bottom.
     pub(super) fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
-    /// The chunks that show in this part of the text, with galleys fit for this frame.
+    /// Returns the chunks within a vertical range of the text, with galleys valid in this frame.
     pub(super) fn visible(
         &mut self,
         ui: &Ui,
-        script: &Script,
+        transcript: &Transcript,
         y: Rangef,
     ) -> Vec<(&Chunk, Arc<Galley>)> {
         let first = self.chunks.partition_point(|chunk| chunk.y.max < y.min);
@@ -108,13 +112,13 @@ impl Layout {
             .skip(first)
             .take_while(|chunk| chunk.y.min <= y.max)
             .map(|chunk| {
-                let galley = chunk.galley(ui, script);
+                let galley = chunk.galley(ui, transcript);
                 (&*chunk, galley)
             })
             .collect()
     }
 
-    /// The row at this height, and where it stands.
+    /// Returns the row at this height.
     pub(super) fn row_at(&self, y: f32) -> Option<&Row> {
         let index = self.chunks.partition_point(|chunk| chunk.y.max <= y);
         let chunk = self.chunks.get(index)?;
@@ -124,7 +128,7 @@ impl Layout {
         chunk.rows.get(row)
     }
 
-    /// From top to bottom, the row that holds a byte of the script.
+    /// Returns the vertical range of the row that contains a byte of the transcript.
     pub(super) fn row_of(&self, byte: usize) -> Option<Rangef> {
         let index = self.chunks.partition_point(|chunk| chunk.bytes.end <= byte);
         let chunk = self.chunks.get(index)?;
@@ -133,36 +137,36 @@ impl Layout {
         Some(Rangef::new(chunk.y.min + y.min, chunk.y.min + y.max))
     }
 
-    fn lay_out_more(&mut self, ui: &Ui, script: &Script, width: f32) {
+    fn lay_out_more(&mut self, ui: &Ui, transcript: &Transcript, width: f32) {
         self.chunks.truncate(self.n_frozen);
-        self.end = script.text().len();
-        let mut at = self.firm.last().copied();
-        let (mut loose, mut n_bytes) = (Vec::new(), SOME_ROWS);
+        self.end = transcript.text().len();
+        let mut row_start = self.final_ends.last().copied();
+        let (mut tentative_ends, mut n_bytes) = (Vec::new(), INITIAL_BYTES);
         loop {
-            let from = at.unwrap_or_else(|| self.frozen_end());
+            let from = row_start.unwrap_or_else(|| self.frozen_end());
             if from >= self.end {
                 break;
             }
-            let (end, is_firm) = row_end(ui, script, from, width, &mut n_bytes);
-            at = Some(end);
-            if is_firm {
-                self.firm.push(end);
+            let (end, is_final) = row_end(ui, transcript, from, width, &mut n_bytes);
+            row_start = Some(end);
+            if is_final {
+                self.final_ends.push(end);
             } else {
-                loose.push(end);
+                tentative_ends.push(end);
             }
-            if self.firm.len() == CHUNK_ROWS {
-                let firm = std::mem::take(&mut self.firm);
-                self.push_chunk(ui, script, &firm);
+            if self.final_ends.len() == CHUNK_ROWS {
+                let ends = std::mem::take(&mut self.final_ends);
+                self.push_chunk(ui, transcript, &ends);
                 self.n_frozen = self.chunks.len();
             }
         }
-        let mut tail = self.firm.clone();
-        tail.extend(loose);
-        if script.text().is_empty() || script.text().ends_with('\n') {
+        let mut tail = self.final_ends.clone();
+        tail.extend(tentative_ends);
+        if transcript.text().is_empty() || transcript.text().ends_with('\n') {
             tail.push(self.end);
         }
         if !tail.is_empty() {
-            self.push_chunk(ui, script, &tail);
+            self.push_chunk(ui, transcript, &tail);
         }
     }
 
@@ -170,43 +174,49 @@ impl Layout {
         self.chunks.last().map_or(0, |chunk| chunk.bytes.end)
     }
 
-    /// Adds a chunk of rows that end here.
-    fn push_chunk(&mut self, ui: &Ui, script: &Script, ends: &[usize]) {
+    /// Adds a chunk of rows with these ends.
+    fn push_chunk(&mut self, ui: &Ui, transcript: &Transcript, ends: &[usize]) {
         let from = self.frozen_end();
-        let job = broken_job(ui, script, from, ends);
+        let job = job_with_breaks(ui, transcript, from, ends);
         let end = ends.last().copied().unwrap_or(from);
-        let chunk = Chunk::new(ui, script, job, from..end, self.height());
+        let chunk = Chunk::new(ui, transcript, job, from..end, self.height());
         self.chunks.push(chunk);
     }
 }
 
-/// Where the row ends that begins here, and whether it stays so whatever is written after it. As many
-/// bytes are laid out as that takes; `n_bytes` is what the rows before took.
+/// Returns the end of the row that starts at `from`, and whether it is final, whatever text follows.
+/// Doubles `n_bytes`, the number of bytes to lay out, until it suffices.
 fn row_end(
     ui: &Ui,
-    script: &Script,
+    transcript: &Transcript,
     from: usize,
     width: f32,
     n_bytes: &mut usize,
 ) -> (usize, bool) {
-    let text = script.text();
+    let text = transcript.text();
     loop {
-        let end = char_border(text, from + *n_bytes);
-        let job = wrapped_job(ui, script, from..end, width);
+        let end = char_boundary(text, from + *n_bytes);
+        let job = wrapped_job(ui, transcript, from..end, width);
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
-        let is_firm = galley.rows.len() > N_LOOSE_ROWS;
-        if is_firm || end == text.len() {
-            let rows = rows_of(&galley, script, from);
+        let is_final = galley.rows.len() > N_TENTATIVE_ROWS;
+        if is_final || end == text.len() {
+            let rows = rows_of(&galley, transcript, from);
             let mut ends = rows.iter().map(|row| row.bytes.end);
             let first = ends.find(|row_end| *row_end > from);
-            return (first.unwrap_or(end), is_firm);
+            return (first.unwrap_or(end), is_final);
         }
         *n_bytes *= 2;
     }
 }
 
 impl Chunk {
-    fn new(ui: &Ui, script: &Script, job: LayoutJob, bytes: Range<usize>, top: f32) -> Self {
+    fn new(
+        ui: &Ui,
+        transcript: &Transcript,
+        job: LayoutJob,
+        bytes: Range<usize>,
+        top: f32,
+    ) -> Self {
         let mut chunk = Self {
             job,
             galley: Weak::new(),
@@ -214,75 +224,75 @@ impl Chunk {
             y: Rangef::point(top),
             rows: Vec::new(),
         };
-        chunk.galley(ui, script);
+        chunk.galley(ui, transcript);
         let height = chunk.rows.last().map_or(0.0, |row| row.y.max);
         chunk.y.max = top + height;
         chunk
     }
 
-    /// The galley for this frame. Where egui made a new one, the tokens are looked up in it anew:
-    /// a font that was found since may have other widths.
-    fn galley(&mut self, ui: &Ui, script: &Script) -> Arc<Galley> {
+    /// Returns the galley for this frame. If egui has created a new one, the rows are computed again:
+    /// a fallback font found since then may have other widths.
+    fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {
-            self.rows = rows_of(&galley, script, self.bytes.start);
+            self.rows = rows_of(&galley, transcript, self.bytes.start);
             self.galley = Arc::downgrade(&galley);
         }
         galley
     }
 }
 
-/// The end of the text, or the first border of a character at or after this byte.
-fn char_border(text: &str, byte: usize) -> usize {
+/// Returns the first character boundary at or after this byte.
+fn char_boundary(text: &str, byte: usize) -> usize {
     (byte..text.len())
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(text.len())
 }
 
-fn wrapped_job(ui: &Ui, script: &Script, bytes: Range<usize>, width: f32) -> LayoutJob {
+fn wrapped_job(ui: &Ui, transcript: &Transcript, bytes: Range<usize>, width: f32) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
-    append(&mut job, Theme::of(ui), script, bytes);
+    append(&mut job, Theme::of(ui), transcript, bytes);
     job
 }
 
-/// A job that breaks its rows where they end, and nowhere else.
-fn broken_job(ui: &Ui, script: &Script, from: usize, ends: &[usize]) -> LayoutJob {
+/// Creates a job that breaks rows exactly at `ends`.
+fn job_with_breaks(ui: &Ui, transcript: &Transcript, from: usize, ends: &[usize]) -> LayoutJob {
     let theme = Theme::of(ui);
     let mut job = LayoutJob::default();
     let mut start = from;
     for (index, end) in ends.iter().enumerate() {
         if index > 0 {
-            job.append("\n", 0.0, format(theme, Look::Newline));
+            job.append("\n", 0.0, format(theme, RunStyle::Newline));
         }
-        let row = script.text().get(start..*end).unwrap_or_default();
+        let row = transcript.text().get(start..*end).unwrap_or_default();
         let newline = usize::from(row.ends_with('\n'));
-        append(&mut job, theme, script, start..*end - newline);
+        append(&mut job, theme, transcript, start..*end - newline);
         start = *end;
     }
     job
 }
 
-fn append(job: &mut LayoutJob, theme: &Theme, script: &Script, bytes: Range<usize>) {
-    for (run, end) in script.runs_from(bytes.start) {
+fn append(job: &mut LayoutJob, theme: &Theme, transcript: &Transcript, bytes: Range<usize>) {
+    for (run, end) in transcript.runs_from(bytes.start) {
         if run.start >= bytes.end {
             break;
         }
         let part = run.start.max(bytes.start)..end.min(bytes.end);
-        let text = script.text().get(part).unwrap_or_default();
+        let text = transcript.text().get(part).unwrap_or_default();
         if !text.is_empty() {
-            job.append(text, 0.0, format(theme, run.look));
+            job.append(text, 0.0, format(theme, run.style));
         }
     }
 }
 
-fn format(theme: &Theme, look: Look) -> TextFormat {
-    let (face, color, row) = match look {
-        Look::Prompt => (Face::Read, theme.prompt_text, Face::Read.row()),
-        Look::Text => (Face::Read, theme.token_text, Face::Read.row()),
-        Look::Special => (Face::Special, theme.special_text, Face::Read.row()),
-        Look::Bytes => (Face::Special, theme.byte_text, Face::Read.row()),
-        Look::Newline => (Face::Read, theme.token_text, BLANK_LINE),
+fn format(theme: &Theme, style: RunStyle) -> TextFormat {
+    let (face, color, row) = match style {
+        RunStyle::Prompt => (Face::Read, theme.prompt_text, Face::Read.row()),
+        RunStyle::Text => (Face::Read, theme.token_text, Face::Read.row()),
+        RunStyle::Special => (Face::Special, theme.special_text, Face::Read.row()),
+        RunStyle::Bytes => (Face::Special, theme.byte_text, Face::Read.row()),
+        RunStyle::Newline => (Face::Read, theme.token_text, BLANK_LINE),
     };
     TextFormat {
         line_height: Some(row),

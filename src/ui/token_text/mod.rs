@@ -1,16 +1,16 @@
-//! A pane's text as tokens that can be pointed at: tints, rings and marks over text that is laid
-//! out once.
+//! A pane's text as tokens that can be hovered and clicked. The text is laid out once; tints, rings
+//! and marks are painted under and over it.
 //!
-//! It knows one generation and how it is looked at; it changes nothing, and answers with the token
-//! under the pointer.
+//! It knows one generation and the view options. It changes no state and returns the token under the
+//! pointer.
 
 mod card;
 mod layout;
 mod paint;
 mod rows;
-mod script;
 #[cfg(test)]
 mod tests;
+mod transcript;
 mod what_if_lines;
 
 use egui::emath::Rangef;
@@ -21,92 +21,91 @@ use egui::{
 
 use self::layout::Layout;
 use self::paint::Painting;
-use self::script::Script;
+use self::transcript::Transcript;
 use super::theme::Theme;
 use crate::generation::Generation;
 use crate::state::{Tint, WhatIfs};
 
-/// What is shown, and how it is looked at. Steps are counted from 0.
+/// The text to show and how to show it. Steps are indices.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenTextInput<'a> {
-    /// What was written.
     pub generation: &'a Generation,
-    /// What the fill behind a token tells.
+    /// What the fill behind a token shows.
     pub tint: Tint,
-    /// The step that is pinned in this pane.
+    /// The step pinned in this pane.
     pub pinned: Option<usize>,
-    /// The step that is pinned in another pane, or pointed at in a plot.
+    /// The step pinned in another pane, or hovered in a plot.
     pub same_step: Option<usize>,
-    /// The first step at which the panes part.
+    /// The first step at which the panes diverge.
     pub fork_step: Option<usize>,
-    /// What other settings would have changed.
+    /// What the current settings would have changed.
     pub what_ifs: Option<&'a WhatIfs>,
-    /// Whether white space is marked.
+    /// Whether all whitespace has visible marks.
     pub show_marks: bool,
-    /// Whether more is to come.
+    /// Whether the text is still being generated.
     pub writing: bool,
-    /// The pane's colour, for the block at the end while it writes.
+    /// The color of the cursor at the end of the text during generation.
     pub pane_color: Color32,
 }
 
-/// What the user did. Steps are counted from 0.
+/// How the user interacted with the text. Steps are indices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenTextResponse {
-    /// The step under the pointer.
     pub hovered: Option<usize>,
-    /// The step that was clicked.
     pub clicked: Option<usize>,
-    /// Whether the text has the keyboard, so that the arrows are for its tokens.
+    /// Whether the text has keyboard focus, so that arrow keys move the pin.
     pub focused: bool,
 }
 
-/// The token text of one pane. Keep one for each pane; it follows whatever generation it is given.
+/// The token text of one pane, with its layout and scroll state. It adapts when it is given another
+/// generation.
 #[derive(Debug, Default)]
 pub struct TokenView {
-    script: Script,
+    transcript: Transcript,
     layout: Layout,
     pinned: Option<usize>,
-    goal: Option<usize>,
+    /// The step to scroll to in the next frame.
+    scroll_target: Option<usize>,
     hover: Option<card::Hover>,
     clicked: Option<usize>,
     was_writing: bool,
-    /// How much of the text showed in the frame before, in points.
-    shown: f32,
+    /// The height of the visible part in the previous frame, in points.
+    viewport_height: f32,
 }
 
-/// Around the text: the pane's padding.
+/// The pane's padding around the text.
 const SIDE: f32 = 14.0;
 const TOP: f32 = 2.0;
 const BOTTOM: f32 = 8.0;
 
-/// Wider lines are hard to read.
-const MAX_MEASURE: f32 = 680.0;
+/// The maximum line width, in points; wider lines are hard to read.
+const MAX_LINE_WIDTH: f32 = 680.0;
 
 impl TokenView {
-    /// Shows the text in all the room there is.
+    /// Shows the text in all available space.
     pub fn ui(&mut self, ui: &mut Ui, input: TokenTextInput<'_>) -> TokenTextResponse {
-        if self.script.follow(input.generation) {
+        if self.transcript.sync(input.generation) {
             self.layout.clear();
         }
         if input.pinned != self.pinned {
             self.pinned = input.pinned;
-            self.goal = input.pinned.or(self.goal);
+            self.scroll_target = input.pinned.or(self.scroll_target);
         }
-        // The last token comes with the news that the text has ended, and is followed like the others.
-        // What is pinned stays in sight.
+        // The last token may arrive together with the end of the text, so scroll for one more frame.
+        // A pinned token stays in view.
         let follows_end = (input.writing || self.was_writing) && input.pinned.is_none();
         if self.was_writing && !input.writing {
             ui.request_repaint();
         }
         self.was_writing = input.writing;
-        // The frame tells the scroll area what colour its ends fade into.
+        // The frame's fill is the color that the ends of the scroll area fade into.
         Frame::new()
             .fill(Theme::of(ui).surface_1)
             .show(ui, |ui| {
                 ScrollArea::vertical()
                     .id_salt("token text")
                     .auto_shrink(false)
-                    // A pane beside an open dock may have room for one row.
+                    // A pane above an open dock may be only one row high.
                     .min_scrolled_height(0.0)
                     .stick_to_bottom(follows_end)
                     .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input))
@@ -115,9 +114,9 @@ impl TokenView {
             .inner
     }
 
-    /// Brings a step into view with the next frame.
+    /// Scrolls a step into view in the next frame.
     pub const fn scroll_to(&mut self, step: usize) {
-        self.goal = Some(step);
+        self.scroll_target = Some(step);
     }
 
     fn text_ui(
@@ -126,21 +125,21 @@ impl TokenView {
         viewport: Rect,
         input: TokenTextInput<'_>,
     ) -> TokenTextResponse {
-        // Where a pane becomes lower, as when the dock grows, what is pinned stays in sight.
-        if viewport.height() < self.shown {
-            self.goal = self.goal.or(input.pinned);
+        // When the pane shrinks, for example because the dock grows, keep the pinned token in view.
+        if viewport.height() < self.viewport_height {
+            self.scroll_target = self.scroll_target.or(input.pinned);
         }
-        self.shown = viewport.height();
-        let room = ui.available_width();
-        let width = (room - 2.0 * SIDE).clamp(16.0, MAX_MEASURE).floor();
-        self.layout.update(ui, &self.script, width);
+        self.viewport_height = viewport.height();
+        let available = ui.available_width();
+        let width = (available - 2.0 * SIDE).clamp(16.0, MAX_LINE_WIDTH).floor();
+        self.layout.update(ui, &self.transcript, width);
         let height = (TOP + self.layout.height() + BOTTOM).max(viewport.height());
-        let (rect, response) = ui.allocate_exact_size(vec2(room, height), Sense::click());
-        let plain = self.script.plain();
+        let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
+        let plain = self.transcript.plain();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, plain));
-        hold_arrows(ui, &response);
+        claim_arrow_keys(ui, &response);
 
-        let left = ((room - width) / 2.0).max(SIDE).floor();
+        let left = ((available - width) / 2.0).max(SIDE).floor();
         let origin = rect.min + vec2(left, TOP);
         let hovered = response
             .hover_pos()
@@ -153,22 +152,23 @@ impl TokenView {
             painter: ui.painter(),
             theme: Theme::of(ui),
         };
-        let chunks = self.layout.visible(ui, &self.script, visible);
+        let chunks = self.layout.visible(ui, &self.transcript, visible);
         painting.paint(&chunks);
         let pointed = card::due(ui, &mut self.hover, hovered);
-        // Whoever clicked sees the token in the dock, and wants to read on; arrow keys show the card.
+        // A pin moved by the arrow keys shows the token's card. After a click the dock shows the token,
+        // and a card would only hide the text.
         let moved_by_keys = input.pinned != self.clicked;
-        let kept = input
+        let pinned_by_keys = input
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
-        let shown = pointed.or(kept);
-        if let Some((step, place)) = shown.zip(painting.place_of(&chunks, shown)) {
-            card::show(ui, &response, place, input, step);
+        let shown = pointed.or(pinned_by_keys);
+        if let Some((step, rect)) = shown.zip(painting.token_rect(&chunks, shown)) {
+            card::show(ui, &response, rect, input, step);
         }
         if input.writing {
             painting.cursor(self.layout.chunks().last());
         }
-        self.scroll_to_goal(ui, origin);
+        self.scroll_to_target(ui, origin);
         if response.clicked() {
             self.clicked = hovered;
             response.request_focus();
@@ -180,15 +180,16 @@ impl TokenView {
         }
     }
 
-    /// The step whose token stands here, in points from the text's corner.
+    /// Returns the step whose token is at this point, relative to the text's top left corner.
     fn step_at(&self, at: Vec2) -> Option<usize> {
         self.layout.row_at(at.y)?.span_at(at.x)?.step
     }
 
-    fn scroll_to_goal(&mut self, ui: &Ui, origin: egui::Pos2) {
-        let goal = self.goal.take();
-        let row = goal
-            .and_then(|step| self.script.step_start(step))
+    fn scroll_to_target(&mut self, ui: &Ui, origin: egui::Pos2) {
+        let row = self
+            .scroll_target
+            .take()
+            .and_then(|step| self.transcript.step_start(step))
             .and_then(|byte| self.layout.row_of(byte));
         if let Some(row) = row {
             let y = Rangef::new(origin.y + row.min, origin.y + row.max).expand(24.0);
@@ -198,8 +199,8 @@ impl TokenView {
     }
 }
 
-/// The arrow keys move the pin, and not the focus, while the text has it.
-fn hold_arrows(ui: &Ui, response: &Response) {
+/// Makes arrow keys move the pin rather than the focus while the text has it.
+fn claim_arrow_keys(ui: &Ui, response: &Response) {
     if response.has_focus() {
         let filter = EventFilter {
             horizontal_arrows: true,

@@ -1,4 +1,4 @@
-//! What is painted under and over the text: tints, fills, rings, marks, the fork, the cursor.
+//! Paints what is under and over the text: tints, rings, marks, the fork and the cursor.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use egui::{Align2, Color32, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKi
 use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
-use super::script::Look;
+use super::transcript::RunStyle;
 use crate::state::Fate;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// A token's fill is so high, in a row of 24.
+/// The height of a token's fill, in a row of 24 points.
 const TINT_HEIGHT: f32 = 20.0;
 
-/// The dashes below a token whose change is not sure, and the gaps between them.
+/// The length of the dashes, and of the gaps between them, under a token that would likely change.
 const DASH: f32 = 3.0;
 
-/// All that is needed to paint what is seen of a text.
+/// Everything needed to paint the visible part of a text.
 pub(super) struct Painting<'a> {
     pub(super) input: TokenTextInput<'a>,
     pub(super) hovered: Option<usize>,
@@ -30,8 +30,8 @@ pub(super) struct Painting<'a> {
 }
 
 impl Painting<'_> {
-    /// Paints chunks. What lies under the text is painted for all of them first, then the text,
-    /// then what lies over it, so that no row hides a part of its neighbour.
+    /// Paints chunks in three passes (under the text, the text, over the text), so that no row hides
+    /// part of its neighbor.
     pub(super) fn paint(&self, chunks: &[(&Chunk, Arc<Galley>)]) {
         for (chunk, _) in chunks {
             self.each_span(chunk, |span, rect| self.under(span, rect));
@@ -45,13 +45,14 @@ impl Painting<'_> {
             self.marks(chunk);
             self.each_span(chunk, |span, rect| self.over(span, rect));
         }
-        if let Some(rect) = self.place_of(chunks, self.input.fork_step) {
+        if let Some(rect) = self.token_rect(chunks, self.input.fork_step) {
             self.diamond(rect);
         }
     }
 
-    /// Where a step's token is on the screen, as far as it shows; its first row, if it has two.
-    pub(super) fn place_of(
+    /// Returns the rectangle of a step's token on the screen, if it is visible. If the token spans two
+    /// rows, returns the first part.
+    pub(super) fn token_rect(
         &self,
         chunks: &[(&Chunk, Arc<Galley>)],
         step: Option<usize>,
@@ -66,7 +67,7 @@ impl Painting<'_> {
         })
     }
 
-    /// The block at the end of the text, while it is being written.
+    /// Paints the cursor at the end of the text during generation.
     pub(super) fn cursor(&self, last: Option<&Chunk>) {
         let Some((chunk, row)) = last.and_then(|chunk| Some((chunk, chunk.rows.last()?))) else {
             return;
@@ -77,7 +78,7 @@ impl Painting<'_> {
         self.painter.rect_filled(block, 2, self.input.pane_color);
     }
 
-    /// Calls `paint` with the generated tokens of a chunk and their rectangles on the screen.
+    /// Calls `paint` with each generated token of a chunk and its rectangle on the screen.
     fn each_span(&self, chunk: &Chunk, mut paint: impl FnMut(&Span, Rect)) {
         for row in &chunk.rows {
             for span in row.spans.iter().filter(|span| span.step.is_some()) {
@@ -90,8 +91,8 @@ impl Painting<'_> {
 
     fn rect(&self, chunk: &Chunk, row: &Row, span: &Span) -> Option<Rect> {
         let ink = span.ink?;
-        let around = if span.look.is_chip() { 4.0 } else { 1.0 };
-        let x = Rangef::new(self.origin.x + ink.min, self.origin.x + ink.max).expand(around);
+        let padding = if span.style.is_chip() { 4.0 } else { 1.0 };
+        let x = Rangef::new(self.origin.x + ink.min, self.origin.x + ink.max).expand(padding);
         let height = TINT_HEIGHT.min(row.y.span());
         let middle = self.origin.y + chunk.y.min + row.y.center();
         Some(Rect::from_x_y_ranges(
@@ -107,7 +108,7 @@ impl Painting<'_> {
             self.fill(span)
         };
         if fill != Color32::TRANSPARENT {
-            let rect = if span.look.is_chip() {
+            let rect = if span.style.is_chip() {
                 rect.shrink2(vec2(0.0, 1.0))
             } else {
                 rect
@@ -117,10 +118,10 @@ impl Painting<'_> {
     }
 
     fn fill(&self, span: &Span) -> Color32 {
-        match span.look {
-            Look::Special => self.theme.special_bg,
-            Look::Bytes => self.theme.byte_bg,
-            Look::Prompt | Look::Text | Look::Newline => {
+        match span.style {
+            RunStyle::Special => self.theme.special_bg,
+            RunStyle::Bytes => self.theme.byte_bg,
+            RunStyle::Prompt | RunStyle::Text | RunStyle::Newline => {
                 let steps = &self.input.generation.steps;
                 let step = span.step.and_then(|step| steps.get(step));
                 let tint = self.input.tint;
@@ -152,8 +153,8 @@ impl Painting<'_> {
         self.what_if(span, rect);
     }
 
-    /// The line below a token that other settings would change, or most likely would; it stands
-    /// below the fork's.
+    /// Underlines a token that the current settings would change, dashed if they only likely would. The
+    /// line is below that of the fork.
     fn what_if(&self, span: &Span, rect: Rect) {
         let fate = span.step.zip(self.input.what_ifs);
         let fate = fate.and_then(|(step, what_ifs)| what_ifs.fate(step));
@@ -177,7 +178,7 @@ impl Painting<'_> {
         }
     }
 
-    /// The sign of the first fork, above the gap before the token.
+    /// Paints the diamond that marks the first fork, above the gap before the token.
     fn diamond(&self, rect: Rect) {
         let (center, reach) = (pos2(rect.left() + 0.5, rect.top() + 1.0), 4.25);
         let corners = [
@@ -192,21 +193,23 @@ impl Painting<'_> {
             .add(Shape::convex_polygon(points, color, Stroke::NONE));
     }
 
-    /// The marks of white space: all of it where they are switched on, else only that of tokens
-    /// which could not be seen otherwise while they are pointed at or pinned.
+    /// Paints whitespace marks: all of them if enabled, otherwise only those of hovered or pinned tokens
+    /// that would be invisible.
     fn marks(&self, chunk: &Chunk) {
-        let touched = [self.hovered, self.input.pinned, self.input.same_step];
+        let marked_steps = [self.hovered, self.input.pinned, self.input.same_step];
         for row in &chunk.rows {
             let y = self.origin.y + chunk.y.min + row.y.center();
             let mut font = Face::Read.font();
             font.size = font.size.min(row.y.span());
-            for white in &row.whites {
-                let alone = white.blank && white.step.is_some() && touched.contains(&white.step);
-                if alone || (self.input.show_marks && white.step.is_some()) {
+            for whitespace in &row.whitespace {
+                let invisible = whitespace.blank
+                    && whitespace.step.is_some()
+                    && marked_steps.contains(&whitespace.step);
+                if invisible || (self.input.show_marks && whitespace.step.is_some()) {
                     self.painter.text(
-                        pos2(self.origin.x + white.x, y),
+                        pos2(self.origin.x + whitespace.x, y),
                         Align2::CENTER_CENTER,
-                        white.mark,
+                        whitespace.mark,
                         font.clone(),
                         self.theme.text_3,
                     );

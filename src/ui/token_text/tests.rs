@@ -1,9 +1,9 @@
-//! What the token text promises, checked without a window.
+//! Tests of the token text, without a window.
 
 use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
-use super::script::{Look, Script};
+use super::transcript::{RunStyle, Transcript};
 use super::{TokenTextInput, TokenTextResponse, TokenView};
 use crate::decoding::ChainConfig;
 use crate::generation::testing::{generation, generation_of};
@@ -12,7 +12,7 @@ use crate::state::{Tint, WhatIfs};
 use crate::ui::style;
 use crate::ui::theme::Theme;
 
-/// Text, bytes, a character in three tokens, blank lines, white space, a special token.
+/// Text, bytes, a character split across three tokens, blank lines, whitespace and a special token.
 fn mixed() -> Generation {
     let text = |text: &str| (Piece::text(text), 0.4);
     let bytes = |bytes: &[u8]| (Piece::text(bytes), 0.4);
@@ -34,7 +34,7 @@ fn mixed() -> Generation {
     ])
 }
 
-/// Two hundred words in paragraphs, so that there are several chunks.
+/// Enough words and paragraphs for several chunks.
 fn long() -> Generation {
     let words = [
         " there", " was", " a", " fox", ".", "\n\n", "\n", "It", " ran",
@@ -43,13 +43,13 @@ fn long() -> Generation {
     generation(&pieces)
 }
 
-fn script_of(generation: &Generation) -> Script {
-    let mut script = Script::default();
-    script.follow(generation);
-    script
+fn transcript_of(generation: &Generation) -> Transcript {
+    let mut transcript = Transcript::default();
+    transcript.sync(generation);
+    transcript
 }
 
-/// A window of one view, driven by hand.
+/// A window with one view, whose frames the test runs.
 struct Window {
     ctx: Context,
     view: TokenView,
@@ -85,8 +85,8 @@ impl Window {
         response
     }
 
-    /// Points at a place, waits until egui has seen it, and gives the step there.
-    fn point_at(&mut self, generation: &Generation, at: Pos2) -> Option<usize> {
+    /// Moves the pointer, runs another frame, and returns the hovered step.
+    fn hover(&mut self, generation: &Generation, at: Pos2) -> Option<usize> {
         self.show(generation, vec![Event::PointerMoved(at)]);
         self.show(generation, Vec::new()).hovered
     }
@@ -106,32 +106,32 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
     }
 }
 
-/// Lays a script out at a width and hands the layout to `look`.
-fn with_layout<T>(script: &Script, width: f32, look: impl Fn(&Layout) -> T) -> T {
+/// Lays a transcript out at a width and passes the layout to `inspect`.
+fn with_layout<T>(transcript: &Transcript, width: f32, inspect: impl Fn(&Layout) -> T) -> T {
     let ctx = Context::default();
     style::install(&ctx);
     let mut result = None;
     for _ in 0..2 {
         let mut layout = Layout::default();
         let output = ctx.run_ui(RawInput::default(), |ui| {
-            layout.update(ui, script, width);
-            result = Some(look(&layout));
+            layout.update(ui, transcript, width);
+            result = Some(inspect(&layout));
         });
         output.drop_without_applying_deltas();
     }
-    result.expect("a frame was run")
+    result.expect("a frame has run")
 }
 
-/// The characters of a step, as they are shown.
-fn shown(script: &Script, step: usize) -> String {
-    let start = script.step_start(step).expect("the step was taken in");
-    let end = script.step_start(step + 1);
-    script.text()[start..end.unwrap_or(script.text().len())].to_owned()
+/// Returns the displayed characters of a step.
+fn shown(transcript: &Transcript, step: usize) -> String {
+    let start = transcript.step_start(step).expect("the step exists");
+    let end = transcript.step_start(step + 1);
+    transcript.text()[start..end.unwrap_or(transcript.text().len())].to_owned()
 }
 
 #[test]
 fn a_split_character_is_shown_by_the_token_that_completes_it() {
-    let script = script_of(&mixed());
+    let transcript = transcript_of(&mixed());
     for (step, expected) in [
         (2, " E2 "),
         (3, " 82 "),
@@ -139,80 +139,80 @@ fn a_split_character_is_shown_by_the_token_that_completes_it() {
         (11, " FF "),
         (13, " </s> "),
     ] {
-        assert_eq!(shown(&script, step), expected, "step {step}");
+        assert_eq!(shown(&transcript, step), expected, "step {step}");
     }
-    assert!(script.plain().contains("little€ 5."));
+    assert!(transcript.plain().contains("little€ 5."));
 }
 
 #[test]
-fn bytes_that_no_token_completes_stay_bytes_and_hide_nothing() {
+fn incomplete_bytes_stay_visible_as_bytes() {
     let pieces: Vec<(Piece, f64)> = [&[0xE2, 0x82][..], b"x", &[0xF0, 0x9F], &[0x98, 0x80, b'!']]
         .map(|bytes| (Piece::text(bytes), 0.5))
         .to_vec();
-    let script = script_of(&generation_of(&pieces));
-    let all: Vec<String> = (0..4).map(|step| shown(&script, step)).collect();
+    let transcript = transcript_of(&generation_of(&pieces));
+    let all: Vec<String> = (0..4).map(|step| shown(&transcript, step)).collect();
     assert_eq!(all, [" E2\u{A0}82 ", "x", " F0\u{A0}9F ", "😀!"]);
 }
 
 #[test]
-fn characters_that_cannot_be_seen_are_shown_by_their_code() {
-    let script = script_of(&mixed());
-    assert_eq!(shown(&script, 9), "a U+200B b");
-    let family = script_of(&generation(&[("👨\u{200D}👩", 0.5), ("\u{200D}", 0.5)]));
+fn invisible_characters_are_shown_by_their_code_point() {
+    let transcript = transcript_of(&mixed());
+    assert_eq!(shown(&transcript, 9), "a U+200B b");
+    let family = transcript_of(&generation(&[("👨\u{200D}👩", 0.5), ("\u{200D}", 0.5)]));
     assert_eq!(shown(&family, 0), "👨\u{200D}👩");
     assert_eq!(shown(&family, 1), " U+200D ");
 }
 
 #[test]
-fn text_that_comes_in_pieces_reads_as_if_it_had_come_at_once() {
+fn text_that_arrives_in_pieces_equals_text_that_arrives_at_once() {
     let whole = mixed();
     let mut growing = whole.clone();
-    let mut script = Script::default();
+    let mut transcript = Transcript::default();
     for n_steps in 0..=whole.steps.len() {
         growing.steps = whole.steps[..n_steps].to_vec();
-        let anew = script.follow(&growing);
-        assert_eq!(anew, n_steps == 0);
+        let restarted = transcript.sync(&growing);
+        assert_eq!(restarted, n_steps == 0);
     }
-    assert_eq!(script.text(), script_of(&whole).text());
+    assert_eq!(transcript.text(), transcript_of(&whole).text());
 }
 
 #[test]
-fn another_generation_of_the_same_prompt_begins_anew() {
-    let mut script = script_of(&generation(&[(" a", 0.5), (" fox", 0.5)]));
+fn another_generation_of_the_same_prompt_starts_over() {
+    let mut transcript = transcript_of(&generation(&[(" a", 0.5), (" fox", 0.5)]));
     let mut other = generation(&[(" the", 0.5), (" house", 0.5)]);
-    assert!(script.follow(&other));
-    assert_eq!(script.plain(), "Once there was the house");
+    assert!(transcript.sync(&other));
+    assert_eq!(transcript.plain(), "Once there was the house");
     other.steps.truncate(1);
-    assert!(script.follow(&other));
-    assert_eq!(script.plain(), "Once there was the");
+    assert!(transcript.sync(&other));
+    assert_eq!(transcript.plain(), "Once there was the");
 }
 
 #[test]
-fn chunks_lose_no_character_and_no_blank_line_at_any_width() {
+fn chunks_keep_every_character_and_blank_line_at_any_width() {
     for generation in [mixed(), long()] {
-        let script = script_of(&generation);
+        let transcript = transcript_of(&generation);
         let n_blank = |text: &str| text.lines().filter(|line| line.is_empty()).count();
         for width in [90.0, 140.0, 280.0, 680.0] {
-            with_layout(&script, width, |layout| {
+            with_layout(&transcript, width, |layout| {
                 let rows = || layout.chunks().iter().flat_map(|chunk| &chunk.rows);
                 let mut end = 0;
                 for row in rows() {
                     assert_eq!(row.bytes.start, end, "at width {width}");
                     end = row.bytes.end;
                 }
-                assert_eq!(end, script.text().len());
+                assert_eq!(end, transcript.text().len());
                 let blank = rows().filter(|row| row.y.span() < 12.0).count();
-                assert_eq!(blank, n_blank(script.text()), "at width {width}");
+                assert_eq!(blank, n_blank(transcript.text()), "at width {width}");
             });
         }
     }
 }
 
 #[test]
-fn every_token_can_be_pointed_at_in_all_its_glyphs() {
+fn every_token_can_be_hovered() {
     for (generation, width) in [(mixed(), 160.0), (long(), 280.0)] {
-        let script = script_of(&generation);
-        let found = with_layout(&script, width, |layout| {
+        let transcript = transcript_of(&generation);
+        let found = with_layout(&transcript, width, |layout| {
             let mut found = vec![false; generation.steps.len()];
             for chunk in layout.chunks() {
                 for row in &chunk.rows {
@@ -234,9 +234,9 @@ fn every_token_can_be_pointed_at_in_all_its_glyphs() {
 }
 
 #[test]
-fn fills_leave_out_the_space_before_a_token_and_chips_stand_apart() {
-    let script = script_of(&mixed());
-    with_layout(&script, 680.0, |layout| {
+fn fills_exclude_the_space_before_a_token() {
+    let transcript = transcript_of(&mixed());
+    with_layout(&transcript, 680.0, |layout| {
         let spans = || {
             let rows = layout.chunks().iter().flat_map(|chunk| &chunk.rows);
             rows.flat_map(|row| &row.spans)
@@ -244,18 +244,18 @@ fn fills_leave_out_the_space_before_a_token_and_chips_stand_apart() {
         let of = |step| {
             spans()
                 .find(|span| span.step == Some(step))
-                .expect("is shown")
+                .expect("the token is visible")
         };
         let little = of(1);
         assert!(little.ink.expect("has letters").min > little.x.min + 2.0);
         let white = of(8);
         assert_eq!(white.ink, Some(white.x));
-        assert_eq!(of(11).look, Look::Bytes);
+        assert_eq!(of(11).style, RunStyle::Bytes);
     });
 }
 
 #[test]
-fn a_new_width_lays_the_text_out_again() {
+fn a_new_width_lays_out_the_text_again() {
     let generation = long();
     let mut window = Window::new(vec2(400.0, 300.0));
     window.show(&generation, Vec::new());
@@ -265,7 +265,7 @@ fn a_new_width_lays_the_text_out_again() {
     assert!(window.view.layout.height() > wide);
 }
 
-/// Four hundred words of all lengths in long paragraphs.
+/// Four hundred words of various lengths in long paragraphs.
 fn prose() -> Generation {
     let letters = "etaoinshrdlumfwygpbvkxqjz";
     let words = (0..400usize).map(|at| {
@@ -280,9 +280,9 @@ fn prose() -> Generation {
     generation(&pieces)
 }
 
-/// Words that just fit are the hard case, so there are many widths.
+/// Words that just fit are the hard case, so the test tries many widths.
 #[test]
-fn a_text_that_grows_has_the_rows_of_one_that_is_whole() {
+fn a_growing_text_has_the_same_rows_as_a_complete_one() {
     let rows = |window: &Window| -> Vec<std::ops::Range<usize>> {
         let chunks = window.view.layout.chunks().iter();
         chunks
@@ -308,12 +308,12 @@ fn a_text_that_grows_has_the_rows_of_one_that_is_whole() {
 }
 
 #[test]
-fn pointing_and_clicking_give_the_token_under_the_pointer() {
+fn hovering_and_clicking_return_the_token_under_the_pointer() {
     let generation = generation(&[(" a", 0.5), (" fox", 0.1), ("\n\n", 0.2), ("It", 0.5)]);
     let mut window = Window::new(vec2(600.0, 300.0));
     window.show(&generation, Vec::new());
     let origin = pos2(14.0, 2.0);
-    let place = |window: &Window, step: usize| {
+    let position = |window: &Window, step: usize| {
         let chunks = window.view.layout.chunks().iter();
         let mut rows = chunks.flat_map(|chunk| chunk.rows.iter().map(move |row| (chunk, row)));
         rows.find_map(|(chunk, row)| {
@@ -323,8 +323,8 @@ fn pointing_and_clicking_give_the_token_under_the_pointer() {
         })
     };
     for step in 0..generation.steps.len() {
-        let at = place(&window, step).expect("is shown");
-        assert_eq!(window.point_at(&generation, at), Some(step));
+        let at = position(&window, step).expect("the token is visible");
+        assert_eq!(window.hover(&generation, at), Some(step));
         let button = |pressed| Event::PointerButton {
             pos: at,
             button: egui::PointerButton::Primary,
@@ -336,12 +336,12 @@ fn pointing_and_clicking_give_the_token_under_the_pointer() {
         assert_eq!(clicked, Some(step));
     }
     let prompt = origin + vec2(10.0, 12.0);
-    assert_eq!(window.point_at(&generation, prompt), None);
-    assert_eq!(window.point_at(&generation, pos2(500.0, 280.0)), None);
+    assert_eq!(window.hover(&generation, prompt), None);
+    assert_eq!(window.hover(&generation, pos2(500.0, 280.0)), None);
 }
 
 #[test]
-fn a_pinned_token_out_of_sight_is_brought_into_view() {
+fn scrolling_brings_a_token_into_view() {
     let generation = long();
     let mut window = Window::new(vec2(300.0, 120.0));
     window.show(&generation, Vec::new());
@@ -353,13 +353,13 @@ fn a_pinned_token_out_of_sight_is_brought_into_view() {
     let bottom = (0..120).rev().find_map(|y| {
         let row = (14..280).rev().step_by(3);
         row.map(|x| pos2(x as f32, y as f32))
-            .find_map(|at| window.point_at(&generation, at))
+            .find_map(|at| window.hover(&generation, at))
     });
     assert_eq!(bottom, Some(last));
 }
 
 #[test]
-fn what_would_change_is_underlined_after_all_tints() {
+fn tokens_that_would_change_are_underlined_above_all_tints() {
     let words = [(" a", 0.9), (" fox", 0.1), (" ran", 0.8), (" far", 0.05)];
     let generation = generation(&words);
     let mut what_ifs = WhatIfs::default();
@@ -380,16 +380,16 @@ fn what_would_change_is_underlined_after_all_tints() {
         shapes.clone_from(&output.shapes);
         output.drop_without_applying_deltas();
     }
-    let places = |is_so: &dyn Fn(&Shape) -> bool| -> Vec<usize> {
+    let indices = |matches: &dyn Fn(&Shape) -> bool| -> Vec<usize> {
         let shapes = shapes.iter().enumerate();
-        let found = shapes.filter(|(_, clipped)| is_so(&clipped.shape));
-        found.map(|(place, _)| place).collect()
+        let found = shapes.filter(|(_, clipped)| matches(&clipped.shape));
+        found.map(|(index, _)| index).collect()
     };
-    let underlines = places(
+    let underlines = indices(
         &|shape| matches!(shape, Shape::LineSegment { stroke, .. } if stroke.color == theme.changed),
     );
     assert_eq!(underlines.len(), 2);
-    let tints = places(&|shape| {
+    let tints = indices(&|shape| {
         let is_tint = |fill| (1..5).any(|step| theme.tint(Tint::Probability, step) == fill);
         matches!(shape, Shape::Rect(rect) if is_tint(rect.fill))
     });
@@ -397,7 +397,7 @@ fn what_would_change_is_underlined_after_all_tints() {
 }
 
 #[test]
-fn a_tint_grows_as_a_token_grows_less_likely() {
+fn tints_deepen_as_tokens_become_less_likely() {
     let probs = [0.9, 0.3, 0.1, 0.02, 0.001];
     let generation = generation(&probs.map(|prob| (" fox", prob)));
     for tint in [Tint::Probability, Tint::Surprisal] {

@@ -1,20 +1,20 @@
-//! What a token's card says of other settings: what they would have drawn, and how sure that is.
+//! The what-if part of a token's card: what the current settings would have drawn, and how certain
+//! that is.
 
 use crate::decoding::{TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 use crate::state::Imagined;
 use crate::ui::words::{percent, token_word};
 
-/// The two lines of a card.
+/// The two lines on a card.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WhatIfLines {
-    /// What would have been drawn.
     pub(super) outcome: String,
-    /// How sure that is.
-    pub(super) trust: String,
+    /// How certain the outcome is, and why.
+    pub(super) certainty: String,
 }
 
-/// Says what would have been drawn at a step of this text.
+/// Describes what the current settings would have drawn at a step.
 pub(super) fn what_if_lines(
     generation: &Generation,
     step: &Step,
@@ -31,36 +31,36 @@ pub(super) fn what_if_lines(
         }
     };
     let n_recorded = step.trace.raw.head.len();
-    let (outcome, trust) = match imagined.outcome {
+    let (outcome, certainty) = match imagined.outcome {
         Some(WhatIf::Exact(token)) => (
-            word(token) + &prob_words(imagined.prob),
-            "Exact, with all before it as it is written".to_owned(),
+            word(token) + &prob_suffix(imagined.prob),
+            "Exact, given the text before it".to_owned(),
         ),
         Some(WhatIf::Unrecorded) => (
-            format!("none of the {n_recorded} most likely"),
-            format!("Exact, but only {n_recorded} tokens of each step are recorded"),
+            format!("none of the {n_recorded} most likely tokens"),
+            format!("Exact, but only the {n_recorded} most likely tokens are recorded"),
         ),
         Some(WhatIf::Bounded(token)) => (
-            format!("perhaps {}{}", word(token), prob_words(imagined.prob)),
+            format!("perhaps {}{}", word(token), prob_suffix(imagined.prob)),
             if imagined.selector.is_adaptive() {
-                format!("Not sure: {} learns as it goes", imagined.selector.name())
+                format!("Uncertain: {} adapts as it goes", imagined.selector.name())
             } else {
-                format!("Not sure: it depends on more than the {n_recorded} recorded tokens")
+                format!("Uncertain: it depends on more than the {n_recorded} recorded tokens")
             },
         ),
         None => (
-            "can't be told".to_owned(),
-            "This step has no record of what else it could be".to_owned(),
+            "unknown".to_owned(),
+            "No alternatives were recorded for this step".to_owned(),
         ),
     };
     WhatIfLines {
         outcome: format!("What if: {outcome}"),
-        trust,
+        certainty,
     }
 }
 
-/// ", 12 %" or ", 12 % to 14 %"
-fn prob_words(prob: Option<[f64; 2]>) -> String {
+/// Formats a probability or its bounds: ", 12 %" or ", 12 % to 14 %".
+fn prob_suffix(prob: Option<[f64; 2]>) -> String {
     let Some([least, most]) = prob.map(|bounds| bounds.map(percent)) else {
         return String::new();
     };
@@ -80,54 +80,54 @@ mod tests {
     use crate::state::Imagined;
 
     #[test]
-    fn a_card_says_what_would_be_drawn_and_how_sure_that_is() {
+    fn a_card_says_what_would_be_drawn_and_how_certain_that_is() {
         let generation = generation(&[(" ran", 0.4)]);
         let step = &generation.steps[0];
         let (fox, ran) = (TokenId(5), step.token);
-        let learner = Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 });
+        let adaptive = Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 });
         let by_coin = Selector::Multinomial;
-        for (outcome, prob, selector, expected, trust) in [
+        for (outcome, prob, selector, expected, certainty) in [
             (
                 Some(WhatIf::Exact(fox)),
                 Some([0.311, 0.312]),
                 by_coin,
                 "What if: ‘fox’ instead, 31 %",
-                "Exact, with all before it as it is written",
+                "Exact, given the text before it",
             ),
             (
                 Some(WhatIf::Exact(ran)),
                 Some([1.0, 1.0]),
                 by_coin,
                 "What if: the same token, 100 %",
-                "Exact, with all before it as it is written",
+                "Exact, given the text before it",
             ),
             (
                 Some(WhatIf::Unrecorded),
                 None,
                 by_coin,
-                "What if: none of the 9 most likely",
-                "Exact, but only 9 tokens of each step are recorded",
+                "What if: none of the 9 most likely tokens",
+                "Exact, but only the 9 most likely tokens are recorded",
             ),
             (
                 Some(WhatIf::Bounded(fox)),
                 Some([0.12, 0.14]),
                 by_coin,
                 "What if: perhaps ‘fox’ instead, 12 % to 14 %",
-                "Not sure: it depends on more than the 9 recorded tokens",
+                "Uncertain: it depends on more than the 9 recorded tokens",
             ),
             (
                 Some(WhatIf::Bounded(ran)),
                 None,
-                learner,
+                adaptive,
                 "What if: perhaps the same token",
-                "Not sure: Mirostat v2 learns as it goes",
+                "Uncertain: Mirostat v2 adapts as it goes",
             ),
             (
                 None,
                 None,
                 by_coin,
-                "What if: can't be told",
-                "This step has no record of what else it could be",
+                "What if: unknown",
+                "No alternatives were recorded for this step",
             ),
         ] {
             let imagined = Imagined {
@@ -139,7 +139,7 @@ mod tests {
                 what_if_lines(&generation, step, imagined),
                 WhatIfLines {
                     outcome: expected.to_owned(),
-                    trust: trust.to_owned(),
+                    certainty: certainty.to_owned(),
                 }
             );
         }

@@ -1,17 +1,17 @@
-//! The sign of a pane: its letter on its colour.
+//! A pane's badge: its letter on its color.
 
 use egui::{Align2, Painter, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// The side of a badge in a pane's header.
+/// The side of a badge in a pane's header, in points.
 pub const BADGE: f32 = 18.0;
 
-/// The side of a badge in the middle of a line.
+/// The side of a badge within a line of text, in points.
 pub const SMALL_BADGE: f32 = 14.0;
 
-/// Shows the sign of the pane at this index; `side` is [`BADGE`] or [`SMALL_BADGE`].
+/// Shows the badge of the pane at this index. `side` is [`BADGE`] or [`SMALL_BADGE`].
 pub fn badge(ui: &mut Ui, index: usize, side: f32) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
     response.widget_info(|| {
@@ -22,7 +22,7 @@ pub fn badge(ui: &mut Ui, index: usize, side: f32) -> Response {
     response
 }
 
-/// Paints the sign of the pane at this index.
+/// Paints the badge of the pane at this index without allocating space.
 pub fn paint_badge(painter: &Painter, theme: &Theme, rect: Rect, index: usize) {
     let small = rect.height() < BADGE;
     painter.rect_filled(rect, if small { 4 } else { 5 }, theme.pane(index));
@@ -37,7 +37,7 @@ pub fn paint_badge(painter: &Painter, theme: &Theme, rect: Rect, index: usize) {
     );
 }
 
-/// The letter of the pane at this index, A to H; later ones start again.
+/// Returns the letter of the pane at this index. The letters A to H repeat.
 pub fn letter(index: usize) -> char {
     char::from(b'A' + (index % 8) as u8)
 }

@@ -1,4 +1,4 @@
-//! Buttons with words: plain ones, and the one that does something new.
+//! Buttons with a text label, in several degrees of emphasis.
 
 use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
 
@@ -7,16 +7,16 @@ use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 
-/// How much a button asks for attention.
+/// How strongly a button stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rank {
+enum Emphasis {
     Primary,
-    Ready,
+    Raised,
     Plain,
     Quiet,
 }
 
-/// A button with words, and perhaps an icon before them and a shortcut after them.
+/// A button with a text label, and optionally an icon before it and a shortcut after it.
 #[derive(Debug, Clone)]
 #[must_use = "add it to a Ui"]
 pub struct Button<'a> {
@@ -24,32 +24,36 @@ pub struct Button<'a> {
     name: &'a str,
     hint: &'a str,
     icon: Option<Icon>,
-    rank: Rank,
+    emphasis: Emphasis,
     face: Face,
     size: Vec2,
     radius: u8,
 }
 
 impl<'a> Button<'a> {
-    /// A plain button, 28 high, as wide as its words.
+    /// Creates a plain button, 28 points high and as wide as its label.
     pub const fn new(label: &'a str) -> Self {
         Self {
             label,
             name: label,
             hint: "",
             icon: None,
-            rank: Rank::Plain,
+            emphasis: Emphasis::Plain,
             face: Face::Medium,
             size: vec2(0.0, 28.0),
             radius: 6,
         }
     }
 
-    /// The button that starts and stops, 36 high. It is striking only where it would do something
-    /// new.
-    pub const fn run(label: &'a str, new: bool) -> Self {
+    /// Creates the button that starts and stops, 36 points high. `primary` makes it stand out, for when it
+    /// would generate something new.
+    pub const fn run(label: &'a str, primary: bool) -> Self {
         Self {
-            rank: if new { Rank::Primary } else { Rank::Ready },
+            emphasis: if primary {
+                Emphasis::Primary
+            } else {
+                Emphasis::Raised
+            },
             face: Face::Run,
             size: vec2(0.0, 36.0),
             radius: 8,
@@ -57,91 +61,91 @@ impl<'a> Button<'a> {
         }
     }
 
-    /// The main answer of a dialog, 28 high.
+    /// Makes it the main button of a dialog.
     pub const fn primary(mut self) -> Self {
-        self.rank = Rank::Primary;
+        self.emphasis = Emphasis::Primary;
         self.face = Face::Strong;
         self
     }
 
-    /// On a notice, which is filled as a plain button is.
+    /// Makes it visible on a notice, whose fill is that of a plain button.
     pub const fn raised(mut self) -> Self {
-        self.rank = Rank::Ready;
+        self.emphasis = Emphasis::Raised;
         self
     }
 
-    /// Without a fill until it is pointed at.
+    /// Removes its fill unless it is hovered.
     pub const fn quiet(mut self) -> Self {
-        self.rank = Rank::Quiet;
+        self.emphasis = Emphasis::Quiet;
         self
     }
 
-    /// With an icon before its words.
+    /// Adds an icon before its label.
     pub const fn icon(mut self, icon: Icon) -> Self {
         self.icon = Some(icon);
         self
     }
 
-    /// With its shortcut after its words.
+    /// Adds a shortcut after its label.
     pub const fn hint(mut self, hint: &'a str) -> Self {
         self.hint = hint;
         self
     }
 
-    /// What a screen reader says instead of its words.
+    /// Sets an accessible name that differs from its label.
     pub const fn name(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
-    /// At least so wide, in points; its words stay in the middle.
+    /// Sets a minimum width in points; the label stays centered.
     pub const fn width(mut self, width: f32) -> Self {
         self.size.x = width;
         self
     }
 
-    const fn rest(&self, theme: &Theme) -> Rest {
-        match self.rank {
-            Rank::Primary => Rest {
+    const fn colors(&self, theme: &Theme) -> Rest {
+        match self.emphasis {
+            Emphasis::Primary => Rest {
                 fill: theme.primary,
                 text: theme.primary_text,
             },
-            Rank::Ready => Rest {
+            Emphasis::Raised => Rest {
                 fill: theme.surface_3,
                 text: theme.text_1,
             },
-            Rank::Plain => Rest::filled(theme),
-            Rank::Quiet => Rest::quiet(theme),
+            Emphasis::Plain => Rest::filled(theme),
+            Emphasis::Quiet => Rest::quiet(theme),
         }
     }
 
-    /// Paints the fill and gives the colours of the words and of the hint.
+    /// Paints the fill. Returns the colors of the label and of the shortcut.
     fn paint_fill(&self, ui: &Ui, response: &Response) -> (Color32, Color32) {
         let theme = Theme::of(ui);
-        let rest = self.rest(theme);
-        match self.rank {
-            Rank::Primary if ui.is_enabled() => {
-                let touched = response.hovered() || response.is_pointer_button_down_on();
-                let fill = if touched {
+        let colors = self.colors(theme);
+        match self.emphasis {
+            Emphasis::Primary if ui.is_enabled() => {
+                let active = response.hovered() || response.is_pointer_button_down_on();
+                let fill = if active {
                     theme.primary_hover
                 } else {
-                    rest.fill
+                    colors.fill
                 };
                 ui.painter().rect_filled(response.rect, self.radius, fill);
-                (rest.text, rest.text.gamma_multiply(0.68))
+                (colors.text, colors.text.gamma_multiply(0.68))
             }
-            Rank::Primary => {
+            Emphasis::Primary => {
                 let text = paint_fill(ui, response, Rest::filled(theme), self.radius);
                 (text, theme.text_3)
             }
-            Rank::Ready | Rank::Plain | Rank::Quiet => {
-                (paint_fill(ui, response, rest, self.radius), theme.text_3)
+            Emphasis::Raised | Emphasis::Plain | Emphasis::Quiet => {
+                (paint_fill(ui, response, colors, self.radius), theme.text_3)
             }
         }
     }
 }
 
-/// Between the icon, the words and the hint.
+/// The gap between the icon, the label and the shortcut.
 const GAP: f32 = 8.0;
 
 impl Widget for Button<'_> {
@@ -170,14 +174,14 @@ impl Widget for Button<'_> {
             icon.paint(ui.painter(), square, text);
             x += icon_width;
         }
-        let mut put = |galley: std::sync::Arc<egui::Galley>, color| {
+        let mut paint = |galley: std::sync::Arc<egui::Galley>, color| {
             let at = pos2(x, rect.center().y - galley.size().y / 2.0);
             x += galley.size().x + GAP;
             ui.painter().galley(at, galley, color);
         };
-        put(label, text);
+        paint(label, text);
         if let Some(hint) = hint {
-            put(hint, hint_text);
+            paint(hint, hint_text);
         }
         focus_ring(ui, &response, self.radius);
         response

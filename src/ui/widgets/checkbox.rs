@@ -1,12 +1,12 @@
-//! A box to tick.
+//! A checkbox with a visible edge.
 
 use egui::{Checkbox, Response, RichText, Stroke, Ui};
 
 use super::fill::focus_ring;
 use crate::ui::theme::Theme;
 
-/// A box with words beside it. Its edge is drawn, because a popup is hardly darker than a field.
-pub fn checkbox(ui: &mut Ui, ticked: &mut bool, words: RichText) -> Response {
+/// Shows a checkbox with a label. It has an edge because its fill hardly differs from a popup's.
+pub fn checkbox(ui: &mut Ui, checked: &mut bool, label: RichText) -> Response {
     ui.scope(|ui| {
         let edge = Stroke::new(1.0, Theme::of(ui).stroke_3);
         let widgets = &mut ui.visuals_mut().widgets;
@@ -17,7 +17,7 @@ pub fn checkbox(ui: &mut Ui, ticked: &mut bool, words: RichText) -> Response {
         ] {
             state.bg_stroke = edge;
         }
-        let response = ui.add(Checkbox::new(ticked, words));
+        let response = ui.add(Checkbox::new(checked, label));
         focus_ring(ui, &response, 4);
         response
     })

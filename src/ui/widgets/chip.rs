@@ -1,4 +1,4 @@
-//! A chip: a setting in a few words, which opens its editor when it is pressed.
+//! A chip: a short summary of a setting that opens its editor when clicked.
 
 use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
 
@@ -7,7 +7,7 @@ use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 
-/// A setting in a few words, 24 high.
+/// A short summary of a setting, 24 points high.
 #[derive(Debug, Clone)]
 #[must_use = "add it to a Ui"]
 pub struct Chip<'a> {
@@ -21,7 +21,7 @@ pub struct Chip<'a> {
 }
 
 impl<'a> Chip<'a> {
-    /// A chip that shows this value.
+    /// Creates a chip that shows this value.
     pub const fn new(value: &'a str) -> Self {
         Self {
             value,
@@ -34,43 +34,43 @@ impl<'a> Chip<'a> {
         }
     }
 
-    /// With a word before the value that says what it is.
+    /// Adds a label before the value.
     pub const fn label(mut self, label: &'a str) -> Self {
         self.label = label;
         self
     }
 
-    /// What a screen reader says instead of the value.
+    /// Sets an accessible name that differs from the value.
     pub const fn name(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
-    /// With a sign that something opens below it.
+    /// Adds an arrow, to show that something opens below.
     pub const fn chevron(mut self) -> Self {
         self.chevron = true;
         self
     }
 
-    /// Whether what it opens is open.
+    /// Shows the chip as open or selected.
     pub const fn open(mut self, open: bool) -> Self {
         self.open = open;
         self
     }
 
-    /// Without a fill until it is pointed at.
+    /// Removes its fill unless it is hovered.
     pub const fn quiet(mut self) -> Self {
         self.filled = false;
         self
     }
 
-    /// At most so wide, in points; a longer value ends in "…".
+    /// Sets a maximum width in points; a longer value is truncated with "…".
     pub const fn max_width(mut self, max_width: f32) -> Self {
         self.max_width = max_width;
         self
     }
 
-    const fn rest(&self, theme: &Theme) -> Rest {
+    const fn colors(&self, theme: &Theme) -> Rest {
         if self.open {
             Rest {
                 fill: theme.surface_3,
@@ -114,7 +114,7 @@ impl Widget for Chip<'_> {
         }
 
         let theme = Theme::of(ui);
-        let text = paint_fill(ui, &response, self.rest(theme), 6);
+        let text = paint_fill(ui, &response, self.colors(theme), 6);
         let mut x = rect.left() + PADDING;
         let middle = |height: f32| rect.center().y - height / 2.0;
         if let Some(label) = label {

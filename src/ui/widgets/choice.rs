@@ -1,4 +1,4 @@
-//! A row of a list to choose from: a name, what it amounts to, and what is to be known of it.
+//! A row of a list to choose from: a name, a short summary and notes.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::fill::{Rest, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// A row to choose, as wide as there is room, at least 32 high.
+/// A row to choose, as wide as the list and at least 32 points high.
 #[derive(Debug, Clone)]
 #[must_use = "show it in a Ui"]
 pub struct Choice<'a> {
@@ -23,7 +23,7 @@ const PADDING: f32 = 10.0;
 const GAP: f32 = 12.0;
 
 impl<'a> Choice<'a> {
-    /// A row with this name alone.
+    /// Creates a row with only a name.
     pub const fn new(name: &'a str) -> Self {
         Self {
             name,
@@ -33,32 +33,32 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// With a few words at the right, which end in "…" where there is no room.
+    /// Adds a short text on the right, truncated with "…" if it does not fit.
     pub const fn aside(mut self, aside: &'a str) -> Self {
         self.aside = aside;
         self
     }
 
-    /// With these sentences below the name.
+    /// Adds sentences below the name.
     pub const fn notes(mut self, notes: &'a [&'a str]) -> Self {
         self.notes = notes;
         self
     }
 
-    /// Whether it is what is chosen now.
+    /// Marks the row as the current choice.
     pub const fn selected(mut self, selected: bool) -> Self {
         self.selected = selected;
         self
     }
 
-    /// Draws it.
+    /// Shows the row.
     pub fn show(self, ui: &mut Ui) -> Response {
         let theme = Theme::of(ui);
         let width = ui.available_width();
         let inside = width - 2.0 * PADDING;
         let name = laid_out(ui, self.name, Face::Body, inside, 1);
-        let room = inside - name.size().x - GAP;
-        let aside = laid_out(ui, self.aside, Face::Small, room.max(0.0), 1);
+        let aside_width = inside - name.size().x - GAP;
+        let aside = laid_out(ui, self.aside, Face::Small, aside_width.max(0.0), 1);
         let notes: Vec<Arc<Galley>> = self
             .notes
             .iter()

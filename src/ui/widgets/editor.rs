@@ -1,11 +1,11 @@
-//! The editor of a setting, which opens from its chip.
+//! The popup that a setting's chip opens.
 
 use egui::{Popup, PopupCloseBehavior, RectAlign, Response, Ui};
 
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// The editor that a chip opens, under this title; a press outside it closes it.
+/// Shows the editor of a setting in a popup with a title. A click outside closes it.
 pub fn editor_popup(chip: &Response, align: RectAlign, title: &str, editor: impl FnOnce(&mut Ui)) {
     Popup::from_toggle_button_response(chip)
         .align(align)
@@ -22,7 +22,7 @@ pub fn editor_popup(chip: &Response, align: RectAlign, title: &str, editor: impl
         });
 }
 
-/// What there is to know about a setting.
-pub fn hint_ui(ui: &mut Ui, words: &str) {
-    ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
+/// Shows a hint about a setting.
+pub fn hint_ui(ui: &mut Ui, hint: &str) {
+    ui.label(Face::Small.text(hint).color(Theme::of(ui).text_3));
 }

@@ -1,20 +1,18 @@
-//! What hovering, pressing, focusing and disabling do to a control, the same for all of them.
+//! How all controls look when hovered, pressed, focused or disabled.
 
 use egui::{Color32, Frame, Margin, Response, Stroke, StrokeKind, Ui};
 
 use crate::ui::theme::Theme;
 
-/// The colours of a control that nobody touches.
+/// The colors of a control at rest: not hovered, pressed or disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest {
-    /// Behind its words.
     pub fill: Color32,
-    /// Its words.
     pub text: Color32,
 }
 
 impl Rest {
-    /// A plain button, a chip.
+    /// The colors of a plain button or chip.
     pub const fn filled(theme: &Theme) -> Self {
         Self {
             fill: theme.surface_2,
@@ -22,7 +20,7 @@ impl Rest {
         }
     }
 
-    /// A control without a fill of its own.
+    /// The colors of a control without a fill.
     pub const fn quiet(theme: &Theme) -> Self {
         Self {
             fill: Color32::TRANSPARENT,
@@ -31,11 +29,11 @@ impl Rest {
     }
 }
 
-/// Paints the control's fill as its state asks, and gives the colour for its words.
+/// Paints a control's fill according to its state. Returns the color for its text.
 pub fn paint_fill(ui: &Ui, response: &Response, rest: Rest, radius: u8) -> Color32 {
     let theme = Theme::of(ui);
     if !ui.is_enabled() {
-        // egui fades all that is disabled; here only the words are dimmed.
+        // egui fades disabled widgets. Undo that for the fill, so that only the text is dimmed.
         let mut painter = ui.painter().clone();
         painter.set_opacity(painter.opacity() / ui.visuals().disabled_alpha());
         painter.rect_filled(response.rect, radius, rest.fill);
@@ -52,7 +50,7 @@ pub fn paint_fill(ui: &Ui, response: &Response, rest: Rest, radius: u8) -> Color
     text
 }
 
-/// Around text that is typed: a fill and an edge that is seen on a popup too.
+/// Returns the frame of a text field: a fill, and an edge that is visible on a popup too.
 pub fn field_frame(ui: &Ui) -> Frame {
     let theme = Theme::of(ui);
     Frame::new()
@@ -62,7 +60,7 @@ pub fn field_frame(ui: &Ui) -> Frame {
         .inner_margin(Margin::symmetric(8, 6))
 }
 
-/// The ring around the control that has the keyboard: 2 wide, 1 outside. Paint it last.
+/// Paints the ring around a focused control: 2 points wide, 1 point outside it. Call it last.
 pub fn focus_ring(ui: &Ui, response: &Response, radius: u8) {
     if response.has_focus() {
         ui.painter().rect_stroke(

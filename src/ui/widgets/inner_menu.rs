@@ -1,18 +1,19 @@
 //! A menu that opens from a control inside a popup.
 //!
-//! egui remembers one open popup alone, so that an ordinary menu would close the popup in which its
-//! button stands. This one remembers itself.
+//! egui tracks a single open popup, so an ordinary menu would close the popup that contains its
+//! button. This menu keeps its own state.
 
 use egui::{Context, Id, Key, Modifiers, Popup, PopupCloseBehavior, RectAlign, Response, Ui};
 
-/// Which one is open, and in which pass it was drawn last.
+/// The open menu, and the pass in which it was last drawn.
 #[derive(Debug, Clone, Copy)]
 struct OpenMenu {
     id: Id,
     pass: u64,
 }
 
-/// Opens below `button` when that is pressed, and closes with a choice, a press elsewhere or Escape.
+/// Shows a menu that opens when `button` is clicked. It closes after a choice, a click elsewhere or
+/// Escape.
 pub fn inner_menu(
     button: &Response,
     name: &str,
@@ -45,12 +46,12 @@ pub fn inner_menu(
     }
 }
 
-/// Whether one is open: the popup around it must not close by a press outside it.
+/// Returns whether an inner menu is open. Clicks outside the popup around it must not close it then.
 pub fn is_inner_menu_open(ctx: &Context) -> bool {
     open_menu(ctx).is_some()
 }
 
-/// One that was not drawn in the pass before went with the popup around it.
+/// Returns the open menu. One that was not drawn in the previous pass has closed with its popup.
 fn open_menu(ctx: &Context) -> Option<OpenMenu> {
     let menu: OpenMenu = ctx.data(|data| data.get_temp(key()))?;
     (menu.pass + 1 >= ctx.cumulative_pass_nr()).then_some(menu)

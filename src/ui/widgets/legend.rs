@@ -1,4 +1,4 @@
-//! The legend of a tint: each range printed on its own fill.
+//! The legend of a tint: each range on its own fill.
 
 use egui::{Align2, Color32, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 
@@ -6,7 +6,7 @@ use crate::state::Tint;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// Shows the steps of the tint's scale, from sure to unexpected; nothing where there is no tint.
+/// Shows the steps of a tint's scale, from expected to unexpected.
 pub fn legend(ui: &mut Ui, tint: Tint) {
     if tint == Tint::None {
         return;

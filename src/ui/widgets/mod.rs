@@ -1,7 +1,7 @@
-//! Small parts that are used all over the window: buttons, chips, fields, badges, notices.
+//! Widgets used throughout the window: buttons, chips, fields, badges and notices.
 //!
-//! They know the theme and nothing of what they stand for. Each takes the name that a screen
-//! reader says, and shows all its states: normal, hovered, pressed, focused, disabled, wrong.
+//! They know the theme but not the state. Each takes an accessible name and shows all its states:
+//! normal, hovered, pressed, focused, disabled, invalid.
 
 mod badge;
 mod button;

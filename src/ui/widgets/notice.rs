@@ -1,4 +1,4 @@
-//! A notice: a sentence about what happened, in the place where it happened, and what can be done.
+//! A notice: a sentence about a problem, shown where it occurred, with buttons for what to do.
 
 use egui::{Color32, Frame, Margin, Rect, Ui, Vec2};
 
@@ -10,14 +10,12 @@ use crate::ui::theme::Theme;
 /// How serious a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// Something may go wrong.
     Warning,
-    /// Something went wrong.
     Error,
 }
 
 impl NoticeKind {
-    /// The fill and the icon's colour.
+    /// Returns the fill and the icon's color.
     const fn colors(self, theme: &Theme) -> (Color32, Color32) {
         match self {
             Self::Warning => (theme.warning_bg, theme.warning),
@@ -26,7 +24,7 @@ impl NoticeKind {
     }
 }
 
-/// A sentence about what happened, and what can be done.
+/// A sentence about a problem, with buttons for what to do.
 #[derive(Debug, Clone)]
 #[must_use = "show it in a Ui"]
 pub struct Notice<'a> {
@@ -36,7 +34,7 @@ pub struct Notice<'a> {
 }
 
 impl<'a> Notice<'a> {
-    /// A notice without actions.
+    /// Creates a notice without buttons.
     pub const fn new(kind: NoticeKind, text: &'a str) -> Self {
         Self {
             kind,
@@ -45,41 +43,41 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// With a button for each of these.
+    /// Adds a button for each action.
     pub const fn actions(mut self, actions: &'a [&'a str]) -> Self {
         self.actions = actions;
         self
     }
 
-    /// Shows it as wide as there is room; gives the index of the action that was pressed.
+    /// Shows the notice at the available width. Returns the index of the clicked action.
     pub fn show(self, ui: &mut Ui) -> Option<usize> {
         let theme = Theme::of(ui);
         let (fill, color) = self.kind.colors(theme);
         notice_frame(ui, fill, (Icon::Warning, color), |ui| {
-            self.words_ui(ui, theme)
+            self.content_ui(ui, theme)
         })
     }
 
-    fn words_ui(&self, ui: &mut Ui, theme: &Theme) -> Option<usize> {
+    fn content_ui(&self, ui: &mut Ui, theme: &Theme) -> Option<usize> {
         ui.label(Face::Small.text(self.text).color(theme.text_1));
         if self.actions.is_empty() {
             return None;
         }
         ui.add_space(4.0);
         ui.horizontal_wrapped(|ui| {
-            let mut pressed = None;
+            let mut clicked = None;
             for (index, action) in self.actions.iter().enumerate() {
                 if ui.add(Button::new(action)).clicked() {
-                    pressed = Some(index);
+                    clicked = Some(index);
                 }
             }
-            pressed
+            clicked
         })
         .inner
     }
 }
 
-/// What a notice stands in: a sign, and beside it what there is to say, as wide as there is room.
+/// Draws a filled frame at the available width, with an icon beside the content.
 pub fn notice_frame<R>(
     ui: &mut Ui,
     fill: Color32,

@@ -1,4 +1,4 @@
-//! A number that can be typed, dragged and slid, and the sentence about one that is out of range.
+//! A number with a field and a slider, and a sentence if its value is invalid.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,11 @@ use super::slider::{Scale, slider_ui};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
-/// As many digits after the point as a number of 32 bits near 1 has.
-const MOST_DECIMALS: usize = 7;
+/// The number of decimals that an `f32` near 1 can hold.
+const MAX_DECIMALS: usize = 7;
 
-/// A number and how it is edited. What is typed may lie outside the range, so that it can be
-/// complained about and not be changed behind the user's back.
+/// A number and how to edit it. A typed value may be outside the range: the caller reports it instead
+/// of changing it behind the user's back.
 #[derive(Debug, Clone)]
 #[must_use = "show it in a Ui"]
 pub struct Number<'a> {
@@ -23,7 +23,7 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// A number with this name; the slider covers `range`.
+    /// Creates a number with this name. The slider covers `range`.
     pub const fn new(name: &'a str, range: RangeInclusive<f64>, decimals: u8) -> Self {
         Self {
             name,
@@ -37,31 +37,31 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The slider moves by factors; for ranges over several powers of ten.
+    /// Makes the slider logarithmic, for ranges over several powers of ten.
     pub const fn logarithmic(mut self) -> Self {
         self.scale.logarithmic = true;
         self
     }
 
-    /// The left end of the slider is 0, before a range that does not reach it.
+    /// Makes the left end of the slider 0, before a range that does not reach it.
     pub const fn from_zero(mut self) -> Self {
         self.scale.from_zero = true;
         self
     }
 
-    /// What is wrong with the value, or nothing.
+    /// Sets what is wrong with the value, if anything.
     pub const fn complaint(mut self, complaint: Option<&'a str>) -> Self {
         self.complaint = complaint;
         self
     }
 
-    /// The box alone: 56 wide, 28 high.
+    /// Shows only the field, 56 × 28 points.
     pub fn field_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
-        let wrong = self.complaint.is_some();
+        let invalid = self.complaint.is_some();
         let response = ui
             .scope(|ui| {
-                let text = if wrong { theme.error } else { theme.text_1 };
+                let text = if invalid { theme.error } else { theme.text_1 };
                 ui.spacing_mut().button_padding.x = 6.0;
                 let widgets = &mut ui.visuals_mut().widgets;
                 for state in [
@@ -78,10 +78,10 @@ impl<'a> Number<'a> {
                 let speed = (range.end() - range.start()) / 300.0;
                 let drag = DragValue::new(value)
                     .speed(speed.max(0.1_f64.powi((*decimals).into())))
-                    // The box reads its own text when it is left, so all digits must be in it.
+                    // The field parses its own text when it loses focus, so it must show all digits.
                     .min_decimals((*decimals).into())
-                    .max_decimals(MOST_DECIMALS)
-                    // Half of the world writes a comma before the decimals.
+                    .max_decimals(MAX_DECIMALS)
+                    // Many languages use a decimal comma.
                     .custom_parser(|text| {
                         text.trim().replace(',', ".").replace('−', "-").parse().ok()
                     })
@@ -89,7 +89,7 @@ impl<'a> Number<'a> {
                 ui.add_sized(vec2(56.0, 28.0), drag)
             })
             .inner;
-        if wrong {
+        if invalid {
             let edge = Stroke::new(1.0, theme.error);
             ui.painter()
                 .rect_stroke(response.rect, 6, edge, StrokeKind::Inside);
@@ -98,12 +98,12 @@ impl<'a> Number<'a> {
         response.accessible_name(self.name)
     }
 
-    /// The slider alone: 28 high.
+    /// Shows only the slider, 28 points high.
     pub fn slider_ui(&self, ui: &mut Ui, width: f32, value: &mut f64) -> Response {
         slider_ui(ui, self.name, &self.scale, width, value)
     }
 
-    /// The name, a slider, the box, and below them what is wrong.
+    /// Shows the name, the slider and the field, and below them what is wrong.
     pub fn row_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
         let row = ui.horizontal(|ui| {

@@ -1,10 +1,10 @@
-//! How far something has come, as a bar across the room that there is.
+//! A progress bar across the available width.
 
 use egui::{ProgressBar, Ui};
 
 use crate::ui::theme::Theme;
 
-/// Draws the bar of a part between 0 and 1, and the gap below it.
+/// Shows a fraction between 0 and 1 as a progress bar, with a gap below it.
 pub fn progress_bar(ui: &mut Ui, fraction: f32) {
     let bar = ProgressBar::new(fraction)
         .desired_height(4.0)

@@ -1,4 +1,4 @@
-//! A slider: a rail of 4, filled as far as the handle of 14.
+//! A slider with a filled rail and a round handle.
 
 use std::ops::RangeInclusive;
 
@@ -7,16 +7,16 @@ use egui::{Key, Rect, Response, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2,
 use super::fill::focus_ring;
 use crate::ui::theme::Theme;
 
-const RAIL: f32 = 4.0;
+const RAIL_HEIGHT: f32 = 4.0;
 const HANDLE_RADIUS: f32 = 7.0;
 
-/// How far an arrow key moves the handle, as a share of the rail.
+/// The distance the handle moves per press of an arrow key, as a share of the rail.
 const KEY_STEP: f64 = 0.01;
 
-/// How much of the rail stands for 0 where a range of factors has a 0 before it.
-const ZERO_PART: f64 = 0.04;
+/// The share of the rail that stands for 0, if a logarithmic range has a 0 before it.
+const ZERO_SHARE: f64 = 0.04;
 
-/// Slides a value within a range, linearly or by factors; 28 high.
+/// Shows a slider for a value, 28 points high.
 pub(super) fn slider_ui(
     ui: &mut Ui,
     name: &str,
@@ -25,7 +25,7 @@ pub(super) fn slider_ui(
     value: &mut f64,
 ) -> Response {
     let (rect, mut response) = ui.allocate_exact_size(vec2(width, 28.0), Sense::click_and_drag());
-    let rail = rect.shrink2(vec2(HANDLE_RADIUS, (rect.height() - RAIL) / 2.0));
+    let rail = rect.shrink2(vec2(HANDLE_RADIUS, (rect.height() - RAIL_HEIGHT) / 2.0));
     let before = *value;
     if let Some(pointer) = response.interact_pointer_pos() {
         let share = remap_clamp(pointer.x, rail.x_range(), 0.0..=1.0);
@@ -40,53 +40,59 @@ pub(super) fn slider_ui(
         let theme = Theme::of(ui);
         let x = rail.left() + rail.width() * scale.share(*value) as f32;
         let painter = ui.painter();
-        painter.rect_filled(rail, RAIL / 2.0, theme.surface_4);
+        painter.rect_filled(rail, RAIL_HEIGHT / 2.0, theme.surface_4);
         let filled = Rect::from_min_max(rail.min, pos2(x, rail.bottom()));
-        painter.rect_filled(filled, RAIL / 2.0, theme.text_2);
+        painter.rect_filled(filled, RAIL_HEIGHT / 2.0, theme.text_2);
         painter.circle_filled(pos2(x, rail.center().y), HANDLE_RADIUS, theme.text_1);
         focus_ring(ui, &response, 6);
     }
     response
 }
 
-/// How values are spread along a slider.
+/// The mapping between values and positions along a slider.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
-    /// From the left end to the right.
     pub(super) range: RangeInclusive<f64>,
-    /// Whether equal ways are equal factors.
+    /// Whether equal distances are equal factors.
     pub(super) logarithmic: bool,
-    /// Whether 0 stands at the left end, before a range of factors that does not reach it.
+    /// Whether the left end is 0, before a logarithmic range that does not reach it.
     pub(super) from_zero: bool,
-    /// To how many digits after the point a value is rounded.
+    /// The number of decimals to which values are rounded.
     pub(super) decimals: u8,
 }
 
 impl Scale {
+    /// Returns the position of a value, from 0 to 1.
     fn share(&self, value: f64) -> f64 {
         if self.from_zero && value <= 0.0 {
             return 0.0;
         }
         let (from, to) = self.ends();
-        let share = ((self.bend(value) - from) / (to - from)).clamp(0.0, 1.0);
-        let zero = self.zero_part();
+        let share = ((self.scaled(value) - from) / (to - from)).clamp(0.0, 1.0);
+        let zero = self.zero_share();
         zero + (1.0 - zero) * share
     }
 
+    /// Returns the rounded value at a position.
     fn value(&self, share: f64) -> f64 {
-        let zero = self.zero_part();
+        let zero = self.zero_share();
         if share < zero / 2.0 {
             return 0.0;
         }
         let (from, to) = self.ends();
-        let bent = from + (to - from) * ((share - zero) / (1.0 - zero)).max(0.0);
-        let value = if self.logarithmic { bent.exp() } else { bent };
+        let scaled = from + (to - from) * ((share - zero) / (1.0 - zero)).max(0.0);
+        let value = if self.logarithmic {
+            scaled.exp()
+        } else {
+            scaled
+        };
         let per_unit = 10_f64.powi(self.decimals.into());
         let rounded = (value * per_unit).round() / per_unit;
         rounded.clamp(*self.range.start(), *self.range.end())
     }
 
-    /// The value so many presses of an arrow key further; each moves it by what is shown at least.
+    /// Returns the value after `n_steps` presses of an arrow key. Each press moves it by at least one unit
+    /// of the last decimal.
     fn stepped(&self, value: f64, n_steps: f64) -> f64 {
         if n_steps == 0.0 {
             return value;
@@ -96,30 +102,33 @@ impl Scale {
         if (stepped - value).abs() >= self.unit() / 2.0 {
             return stepped;
         }
-        let least = if self.from_zero {
+        let min = if self.from_zero {
             0.0
         } else {
             *self.range.start()
         };
         let next = value + n_steps.signum() * self.unit();
-        next.clamp(least, *self.range.end())
+        next.clamp(min, *self.range.end())
     }
 
-    /// What the last digit that is shown stands for.
+    /// Returns one unit of the last decimal.
     fn unit(&self) -> f64 {
         0.1_f64.powi(self.decimals.into())
     }
 
-    /// The part of the rail that stands for 0, left of the range.
-    const fn zero_part(&self) -> f64 {
-        if self.from_zero { ZERO_PART } else { 0.0 }
+    /// Returns the share of the rail that stands for 0, left of the range.
+    const fn zero_share(&self) -> f64 {
+        if self.from_zero { ZERO_SHARE } else { 0.0 }
     }
 
     fn ends(&self) -> (f64, f64) {
-        (self.bend(*self.range.start()), self.bend(*self.range.end()))
+        (
+            self.scaled(*self.range.start()),
+            self.scaled(*self.range.end()),
+        )
     }
 
-    fn bend(&self, value: f64) -> f64 {
+    fn scaled(&self, value: f64) -> f64 {
         if self.logarithmic {
             value.max(f64::MIN_POSITIVE).ln()
         } else {
@@ -128,7 +137,7 @@ impl Scale {
     }
 }
 
-/// How often the arrow keys ask for more, less how often for less.
+/// Returns the presses of the right arrow key minus those of the left one, if the control has focus.
 pub fn key_steps(ui: &Ui, response: &Response) -> f64 {
     if !response.has_focus() {
         return 0.0;
@@ -139,9 +148,9 @@ pub fn key_steps(ui: &Ui, response: &Response) -> f64 {
     };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     ui.input(|input| {
-        let more = input.num_presses(Key::ArrowRight);
-        let less = input.num_presses(Key::ArrowLeft);
-        more as f64 - less as f64
+        let right = input.num_presses(Key::ArrowRight);
+        let left = input.num_presses(Key::ArrowLeft);
+        right as f64 - left as f64
     })
 }
 
@@ -150,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_slid_to_is_read_back_at_the_same_place() {
+    fn values_and_positions_are_inverse() {
         for (range, logarithmic, share, value) in [
             (0.0..=2.0, false, 0.35, 0.7),
             (0.0..=1.0, false, 1.0, 1.0),
@@ -168,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_out_of_range_stands_at_the_end() {
+    fn a_value_out_of_range_is_shown_at_the_end() {
         let scale = Scale {
             range: 0.0..=1.0,
             logarithmic: false,
@@ -180,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_factors_can_have_a_zero_before_it() {
+    fn a_logarithmic_range_can_start_with_zero() {
         let scale = Scale {
             range: 1.0..=1000.0,
             logarithmic: true,

@@ -1,10 +1,10 @@
-//! The X-ray: one step as a table, a row a candidate and a column a stage, and below it the bar on
-//! which the coin falls.
+//! The X-ray: one step as a table with a row per candidate and a column per stage, and below it the
+//! bar on which the coin falls.
 
 mod coin_bar;
 mod columns;
+mod labels;
 mod rows;
-mod words;
 
 use egui::{Rect, Ui, pos2, vec2};
 
@@ -19,38 +19,37 @@ use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::Piece;
 use crate::state::{AppState, Command};
 
-/// The heights of the heads, a row, the feet, and the coin bar with its sentence.
+/// The heights of the column heads, a row, the column feet, and the coin bar with its sentence.
 const HEADS: f32 = 24.0;
 const ROW: f32 = 18.0;
 const FEET: f32 = 18.0;
 const COIN_BAR: f32 = 46.0;
 
-/// A table, and what is needed to draw it.
+/// A table of one step, and everything needed to draw it.
 pub(super) struct Xray<'a> {
-    /// What is drawn.
     pub table: &'a XrayTable,
-    /// The place of the pane that it is about, which gives its colour.
+    /// The index of the pane, which determines the color.
     pub pane: usize,
-    /// What a token stands for.
+    /// Looks up the text of a token.
     pub piece: &'a dyn Fn(TokenId) -> Piece,
-    /// What was written at this step, where the table shows what would have been.
-    pub written: Option<TokenId>,
-    /// Whether the coin can be moved.
-    pub coin_moves: bool,
-    /// Which step of which pane it is; where another comes, the chosen candidate is scrolled to.
+    /// The token that was generated, if the table shows what other settings would do.
+    pub generated: Option<TokenId>,
+    /// Whether the user can move the coin.
+    pub coin_draggable: bool,
+    /// The pane's id and the step. When it changes, the table scrolls to the sampled candidate.
     pub step: (u32, usize),
 }
 
-/// What the user did.
+/// How the user interacted with the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct XrayResponse {
-    /// Pressed the eye of the stage at this place in the chain.
+    /// The index in the chain of the stage to mute or unmute.
     pub toggled: Option<usize>,
-    /// Put the coin here.
+    /// Where the user moved the coin to, from 0 to 1.
     pub coin: Option<f64>,
 }
 
-/// Shows the step that is pinned, or the newest.
+/// Shows the pinned step, or the latest one.
 pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
     let inside = Rect::from_min_max(body.min + vec2(14.0, 6.0), body.max - vec2(14.0, 8.0));
     let shown = state.shown_step().and_then(|(place, index)| {
@@ -62,7 +61,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
         return sentence_ui(
             ui,
             inside,
-            "How a token was chosen stands here once there is one: the newest, or the one that you click.",
+            "Generate text to see how its latest token was sampled, or click any token",
         );
     };
     let chain = &pane.settings.chain;
@@ -71,7 +70,11 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     }
     let seed = state.seed_of(pane);
     let Some(table) = XrayTable::of(generation, index, chain, seed) else {
-        return sentence_ui(ui, inside, "What was seen at this token was not recorded.");
+        return sentence_ui(
+            ui,
+            inside,
+            "The probabilities of this token were not recorded",
+        );
     };
     let response = table_ui(
         ui,
@@ -80,8 +83,8 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             table: &table,
             pane: place,
             piece: &|token| generation.vocabulary.piece(token),
-            written: table.what_if.then_some(step.token),
-            coin_moves: false,
+            generated: table.what_if.then_some(step.token),
+            coin_draggable: false,
             step: (pane.id.0, index),
         },
     );
@@ -90,7 +93,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
     }
 }
 
-/// The chain with the stage at this place switched off, or on again.
+/// Returns the chain with the stage at this index muted or unmuted.
 pub(super) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
     let mut chain = chain.clone();
     if let Some(stage) = chain.stages.get_mut(index) {
@@ -99,7 +102,7 @@ pub(super) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
     chain
 }
 
-/// A sentence where there is no table.
+/// Shows a sentence in place of the table.
 pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
     let mut ui = part(ui, rect, "x-ray sentence");
     ui.add_space(4.0);
@@ -107,12 +110,12 @@ pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
     ui.add(egui::Label::new(text).wrap());
 }
 
-/// Draws the table and the bar below it.
+/// Draws the table and the coin bar below it.
 pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
     let columns = Columns::of(ui, rect.width(), xray);
-    // Whole rows, so that none is half seen.
-    let room = rect.height() - HEADS - FEET - COIN_BAR;
-    let n_rows = (room / ROW)
+    // Only complete rows: none is cut in half.
+    let rows_height = rect.height() - HEADS - FEET - COIN_BAR;
+    let n_rows = (rows_height / ROW)
         .floor()
         .clamp(2.0, xray.table.rows.len().max(2) as f32);
     let rows = Rect::from_min_size(

@@ -1,22 +1,29 @@
-//! The candidates of the X-ray: a word, and what is left of it after each stage.
+//! The rows of the X-ray: a candidate and its probability after each stage.
 
 use egui::{
     Align2, Color32, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::columns::Columns;
-use super::words::{between, spoken_row};
+use super::labels::{prob_range, row_sentence};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::ui::fonts::Face;
-use crate::ui::plots::word_galley;
+use crate::ui::plots::{TokenStyle, token_galley};
 use crate::ui::theme::Theme;
 use crate::ui::words::percent;
 
-const BAR: f32 = 10.0;
+const BAR_HEIGHT: f32 = 10.0;
 
-/// Draws the rows, which are scrolled where they need more room than there is; gives how far they
-/// are scrolled to the side.
+/// A row of the table and its place on the screen.
+#[derive(Clone, Copy)]
+struct PlacedRow<'a> {
+    index: usize,
+    row: &'a XrayRow,
+    rect: Rect,
+}
+
+/// Draws the rows in a scroll area. Returns the horizontal scroll offset.
 pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
     let shown_id = ui.scope_id().with("shown step");
     let shown: Option<(u32, usize)> = ui.data(|data| data.get_temp(shown_id));
@@ -26,7 +33,7 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
     let output = ScrollArea::both()
         .id_salt("x-ray")
         .auto_shrink(false)
-        // In a low dock there is room for two rows.
+        // A low dock shows only two rows.
         .min_scrolled_height(0.0)
         .show(ui, |ui| {
             let size = vec2(
@@ -36,8 +43,8 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
             let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
             for (index, row) in xray.table.rows.iter().enumerate() {
                 let top = rect.top() + ROW * index as f32;
-                let at = Rect::from_min_size(pos2(rect.left(), top), vec2(size.x, ROW));
-                row_ui(ui, xray, columns, (index, row, at));
+                let rect = Rect::from_min_size(pos2(rect.left(), top), vec2(size.x, ROW));
+                row_ui(ui, xray, columns, PlacedRow { index, row, rect });
                 if is_new && row.chosen {
                     let left = ui.clip_rect().left();
                     let start = Rect::from_min_size(pos2(left, top), vec2(1.0, ROW));
@@ -48,21 +55,17 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
     output.state.clamped_offset().x
 }
 
-fn row_ui(
-    ui: &Ui,
-    xray: &Xray<'_>,
-    columns: &Columns,
-    (index, row, rect): (usize, &XrayRow, Rect),
-) {
+fn row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>) {
+    let PlacedRow { row, rect, .. } = placed;
     let response = ui.interact(
         rect,
         ui.scope_id().with(("row", row.token.0)),
         Sense::hover(),
     );
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken_row(xray, row)));
-    // The bars move on their way to a new step, also those that are out of sight.
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, row_sentence(xray, row)));
+    // Bars animate towards a new step, including those that are scrolled out of view.
     let lengths: Vec<f32> = (0..row.cells.len())
-        .map(|column| bar_length(ui, columns, row, (index, column)))
+        .map(|column| bar_length(ui, columns, placed, column))
         .collect();
     if !ui.is_rect_visible(rect) {
         return;
@@ -86,33 +89,29 @@ fn row_ui(
         };
         cell_ui(ui, *cell, left, length, fill);
     }
-    name_ui(ui, xray, columns, (row, rect, fill));
+    name_ui(ui, xray, columns, placed, fill);
     response.on_hover_ui_at_pointer(|ui| {
-        ui.label(Face::Small.text(spoken_row(xray, row)));
+        ui.label(Face::Small.text(row_sentence(xray, row)));
     });
 }
 
-/// The length of a cell's bar, on its way to where it should be.
-fn bar_length(ui: &Ui, columns: &Columns, row: &XrayRow, (index, column): (usize, usize)) -> f32 {
-    let prob = match row.cells.get(column) {
+/// Returns the animated length of a cell's bar.
+fn bar_length(ui: &Ui, columns: &Columns, placed: PlacedRow<'_>, column: usize) -> f32 {
+    let prob = match placed.row.cells.get(column) {
         Some(XrayCell::Kept(prob) | XrayCell::Between(_, prob) | XrayCell::Cut(Some(prob))) => {
             *prob
         }
         _ => 0.0,
     };
-    let id = ui.scope_id().with(("bar", index, column));
+    let id = ui.scope_id().with(("bar", placed.index, column));
     let time = ui.style().animation_time;
     let length = columns.unit * prob as f32;
     ui.ctx().animate_value_with_time(id, length, time)
 }
 
-/// The word stays in sight where the columns are scrolled to the side.
-fn name_ui(
-    ui: &Ui,
-    xray: &Xray<'_>,
-    columns: &Columns,
-    (row, rect, fill): (&XrayRow, Rect, Color32),
-) {
+/// Draws the candidate's name over the row, so that it stays visible when the columns scroll.
+fn name_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>, fill: Color32) {
+    let PlacedRow { row, rect, .. } = placed;
     let theme = Theme::of(ui);
     let left = ui.clip_rect().left().max(rect.left());
     let at = Rect::from_min_size(pos2(left, rect.top()), vec2(columns.names - 6.0, ROW));
@@ -125,64 +124,67 @@ fn name_ui(
         theme.text_2
     };
     let piece = (xray.piece)(row.token);
-    let galley = word_galley(ui, &piece, (color, false), columns.names - 14.0);
-    let place = Align2::LEFT_CENTER.anchor_size(pos2(left + 6.0, rect.center().y), galley.size());
-    if xray.written == Some(row.token) && !row.chosen {
-        let below = place.bottom() - 1.0;
+    let galley = token_galley(ui, &piece, TokenStyle::plain(color), columns.names - 14.0);
+    let name_rect =
+        Align2::LEFT_CENTER.anchor_size(pos2(left + 6.0, rect.center().y), galley.size());
+    if xray.generated == Some(row.token) && !row.chosen {
+        let below = name_rect.bottom() - 1.0;
         let line = Stroke::new(1.0, theme.text_3);
-        ui.painter().hline(place.x_range(), below, line);
+        ui.painter().hline(name_rect.x_range(), below, line);
     }
-    ui.painter().galley(place.min, galley, color);
+    ui.painter().galley(name_rect.min, galley, color);
 }
 
-/// A bar and its figure.
+/// Draws a bar and its number.
 fn cell_ui(ui: &Ui, cell: XrayCell, left: egui::Pos2, length: f32, fill: Color32) {
     let theme = Theme::of(ui);
     let painter = ui.painter();
-    let bar = Rect::from_min_size(left - vec2(0.0, BAR / 2.0), vec2(length.max(2.0), BAR));
+    let bar = Rect::from_min_size(
+        left - vec2(0.0, BAR_HEIGHT / 2.0),
+        vec2(length.max(2.0), BAR_HEIGHT),
+    );
     let hollow = |color: Color32| {
         if length < 6.0 {
-            let tick = Rect::from_min_size(bar.min, vec2(2.0, BAR));
+            let tick = Rect::from_min_size(bar.min, vec2(2.0, BAR_HEIGHT));
             painter.rect_filled(tick, 1, color);
         } else {
             let edge = Stroke::new(1.0, color);
             painter.rect_stroke(bar, 2, edge, StrokeKind::Inside);
         }
     };
-    let figure = |words: &str, face: Face, color: Color32| {
+    let label = |text: &str, face: Face, color: Color32| {
         let at = pos2(bar.right() + 8.0, left.y);
-        painter.text(at, Align2::LEFT_CENTER, words, face.font(), color)
+        painter.text(at, Align2::LEFT_CENTER, text, face.font(), color)
     };
     match cell {
         XrayCell::Kept(prob) => {
             painter.rect_filled(bar, 2, fill);
-            figure(&percent(prob), Face::Small, theme.text_2);
+            label(&percent(prob), Face::Small, theme.text_2);
         }
         XrayCell::Between(least, most) => {
-            let words = between(least, most);
-            if words.starts_with('≤') {
+            let range = prob_range(least, most);
+            if range.starts_with('≤') {
                 hollow(fill);
             } else {
                 painter.rect_filled(bar, 2, fill);
             }
-            figure(&words, Face::Small, theme.text_2);
+            label(&range, Face::Small, theme.text_2);
         }
         XrayCell::Cut(Some(prob)) => {
             hollow(theme.bar_cut);
-            let placed = figure(&percent(prob), Face::Small, theme.struck_text);
+            let painted = label(&percent(prob), Face::Small, theme.struck_text);
             let line = Stroke::new(1.0, theme.struck_text);
-            painter.hline(placed.x_range(), left.y, line);
+            painter.hline(painted.x_range(), left.y, line);
         }
         XrayCell::Cut(None) => {
             hollow(theme.bar_cut);
-            figure("cut", Face::Micro, theme.text_3);
+            label("cut", Face::Micro, theme.text_3);
         }
         XrayCell::Unknown => {
-            let words = "not recorded";
             painter.text(
                 left,
                 Align2::LEFT_CENTER,
-                words,
+                "not recorded",
                 Face::Micro.font(),
                 theme.text_3,
             );

@@ -1,40 +1,38 @@
-//! What the next-token plot shows: the candidates of one step, before the chain and after it.
+//! The data of the next-token plot: the candidates of one step, before and after the chain.
 
 use crate::generation::{Generation, Piece, Step};
 
 /// The candidates of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextTokenData {
-    /// The pane, by its place among the panes.
+    /// The pane's index.
     pub pane: usize,
-    /// The pane's name.
     pub name: String,
-    /// How the pane chooses, in one line.
+    /// The pane's sampler chain, in one line.
     pub settings: String,
-    /// Which token of the text it is, counted from 1.
+    /// The token's position in the generated text, counted from 1.
     pub token_number: usize,
-    /// The most likely before the chain, best first; the chosen one stands at the end where it is
+    /// The candidates most likely before the chain, best first. The chosen one comes last if it is
     /// not among them.
     pub rows: Vec<CandidateRow>,
 }
 
-/// One candidate.
+/// One candidate, a row of the plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRow {
-    /// What it stands for.
     pub piece: Piece,
-    /// Its place before the chain, from 1.
+    /// Its rank before the chain, counted from 1.
     pub rank: u32,
     /// Its probability before the chain.
     pub raw_prob: f64,
-    /// Its probability after the chain; nothing where it was cut.
+    /// Its probability after the chain, or `None` if it was filtered out.
     pub final_prob: Option<f64>,
-    /// Whether it was drawn.
+    /// Whether it was sampled.
     pub chosen: bool,
 }
 
 impl NextTokenData {
-    /// The candidates of a pane's step, if it has come that far.
+    /// Returns the candidates of a pane's step, or `None` if the step does not exist yet.
     pub fn of(pane: usize, generation: &Generation, step_index: usize) -> Option<Self> {
         let step = generation.steps.get(step_index)?;
         let head = &step.trace.raw.head;
@@ -61,7 +59,7 @@ impl NextTokenData {
         })
     }
 
-    /// The first `n_rows`, the last of them given up for the chosen one where it lies further down.
+    /// Returns the first `n_rows`. The chosen one replaces the last of them if it is further down.
     pub(super) fn first_rows(&self, n_rows: usize) -> Vec<&CandidateRow> {
         let mut rows: Vec<&CandidateRow> = self.rows.iter().take(n_rows.max(1)).collect();
         let chosen = self.rows.iter().find(|row| row.chosen);
@@ -88,7 +86,7 @@ impl CandidateRow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Place, figure, shortened};
+    use super::super::{Target, prob_label, shortened};
     use super::*;
     use crate::decoding::ChainConfig;
     use crate::decoding::filters::TopK;
@@ -132,26 +130,26 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_is_told_where_the_place_does_not_show_it() {
+    fn a_rank_is_shown_if_the_position_does_not_imply_it() {
         let data = data(7, 9);
         let shown = data.first_rows(3).into_iter().enumerate();
-        let on_screen = |(index, row)| figure(index, row, Place::Screen);
-        let figures: Vec<String> = shown.clone().map(on_screen).collect();
-        assert_eq!(figures, ["cut", "cut", "cut · rank 7"]);
-        let in_picture = |(index, row)| figure(index, row, Place::Picture);
-        let figures: Vec<String> = shown.map(in_picture).collect();
-        assert_eq!(figures, ["10 % → cut", "10 % → cut", "10 % → cut · rank 7"]);
+        let on_screen = |(index, row)| prob_label(index, row, Target::Screen);
+        let labels: Vec<String> = shown.clone().map(on_screen).collect();
+        assert_eq!(labels, ["cut", "cut", "cut · rank 7"]);
+        let in_picture = |(index, row)| prob_label(index, row, Target::Picture);
+        let labels: Vec<String> = shown.map(in_picture).collect();
+        assert_eq!(labels, ["10 % → cut", "10 % → cut", "10 % → cut · rank 7"]);
     }
 
     #[test]
-    fn a_long_name_is_shortened_at_a_letter() {
+    fn a_long_name_is_shortened_at_a_character_boundary() {
         assert_eq!(shortened("Top-p"), "Top-p");
         let long = "ä".repeat(40);
         assert_eq!(shortened(&long), format!("{}…", "ä".repeat(32)));
     }
 
     #[test]
-    fn what_a_stage_cut_has_no_probability_after_it() {
+    fn a_filtered_candidate_has_no_final_probability() {
         let mut written = generation(&[(" fox", 0.4), ("</s>", 0.5)]);
         let chain = ChainConfig::sampled([Filter::TopK(TopK { k: 2 })]);
         let logits = [0.0, 1.0, 4.0, 0.5, 2.0, 3.0];
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_from_far_below_stands_at_the_end_with_its_rank() {
+    fn an_unlikely_choice_comes_last_with_its_rank() {
         let mut written = generation(&[(" fox", 0.4)]);
         let step = &mut written.steps[0];
         step.trace

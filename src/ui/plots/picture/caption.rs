@@ -1,11 +1,11 @@
-//! The line below a picture: which model wrote, from which prompt.
+//! The line below a picture: the model and the prompt.
 
 use crate::generation::Generation;
 
-/// The most characters of a prompt that a caption repeats.
-const N_PROMPT: usize = 100;
+/// The maximum number of characters of a prompt in a caption.
+const MAX_PROMPT_CHARS: usize = 100;
 
-/// Model and prompt of these panes; of several, each once.
+/// Names each distinct model and prompt of these panes once.
 pub fn caption(panes: &[Option<&Generation>]) -> String {
     let mut sources: Vec<String> = Vec::new();
     for generation in panes.iter().flatten() {
@@ -19,32 +19,32 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
 
 fn source(generation: &Generation) -> String {
     let model = &generation.model;
-    let how: Vec<&str> = [model.quantization.as_str(), model.device.as_str()]
+    let details: Vec<&str> = [model.quantization.as_str(), model.device.as_str()]
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect();
-    let how = if how.is_empty() {
+    let details = if details.is_empty() {
         String::new()
     } else {
-        format!(" ({})", how.join(", "))
+        format!(" ({})", details.join(", "))
     };
-    let asked = if generation.prompt.chat.is_some() {
+    let input_kind = if generation.prompt.chat.is_some() {
         "message"
     } else {
         "prompt"
     };
     format!(
-        "{}{how}, {asked} ‘{}’",
+        "{}{details}, {input_kind} ‘{}’",
         model.name,
         shortened(&generation.prompt.text)
     )
 }
 
-/// A text in one line, ended by "…" where it is long.
+/// Joins a text into one line, truncated with "…" if it is long.
 fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(N_PROMPT) {
+    match line.char_indices().nth(MAX_PROMPT_CHARS) {
         Some((end, _)) => format!("{} …", line.get(..end).unwrap_or_default().trim_end()),
         None => line,
     }

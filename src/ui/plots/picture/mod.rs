@@ -1,9 +1,9 @@
-//! A plot as a picture of its own: drawn by the function that draws it on the screen, in a window
-//! that nobody sees, whose shapes become SVG, and from that PNG.
+//! Plots as pictures: the function that draws a plot on the screen draws it in an offscreen window,
+//! whose shapes become SVG, and from that PNG.
 
 mod caption;
-mod of_run;
 mod png;
+mod render;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -16,42 +16,39 @@ use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 use egui_system_font_provider::SystemFontProvider;
 
 pub use self::caption::caption;
-pub use self::of_run::{View, drawing, encode};
 pub use self::png::{PictureError, png};
+pub use self::render::{View, drawing, encode};
 use super::next_token::NextTokenData;
 use super::score::ScoreData;
 use super::speed::SpeedData;
-use super::{Place, next_token, score, speed};
+use super::{Target, next_token, score, speed};
 use crate::ui::fonts::Face;
 use crate::ui::style;
 use crate::ui::theme::Theme;
 
-/// What is in a picture.
+/// The plot that a picture shows.
 #[derive(Debug, Clone, Copy)]
 pub enum PicturePlot<'a> {
-    /// The score.
     Score(&'a ScoreData<'a>),
-    /// The candidates of one step; nothing where none is chosen.
+    /// The candidates of one step; `None` draws an empty plot.
     NextToken(Option<&'a NextTokenData>),
-    /// The speed.
     Speed(&'a SpeedData),
 }
 
-/// A picture that stands alone.
+/// A standalone picture of one plot.
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
-    /// What it shows.
     pub plot: PicturePlot<'a>,
-    /// The line below it: where the numbers come from.
+    /// The line below the plot, which names the model and the prompt.
     pub caption: &'a str,
     /// Width and height, in points.
     pub size: [f32; 2],
-    /// Whether it is drawn in the dark theme; else in the light one, on white.
+    /// Whether to use the dark theme instead of the light one on white.
     pub dark: bool,
 }
 
 impl PicturePlot<'_> {
-    /// A size at which it can be read in an article, in points.
+    /// Returns a size that is legible in an article, in points.
     pub const fn usual_size(&self) -> [f32; 2] {
         match self {
             Self::Score(_) => [960.0, 420.0],
@@ -61,19 +58,19 @@ impl PicturePlot<'_> {
     }
 }
 
-/// Between the plot and the edge.
+/// The margin around the plot, in points.
 const MARGIN: f32 = 20.0;
 
-/// Plots learn in one frame how much room their axes take, and use it in the next.
+/// Plots measure their axes in one frame and use the result in the next.
 const N_FRAMES: usize = 3;
 
-/// Fonts for scripts that our faces lack, looked for once and only where there is such a script.
+/// Fonts for scripts that the bundled faces lack, loaded once and only if needed.
 static SYSTEM_FONTS: LazyLock<SystemFontProvider> = LazyLock::new(SystemFontProvider::new);
 
-/// Fine enough that the places of letters are not rounded to whole points.
+/// High enough that glyph positions are not rounded to whole points.
 const PIXELS_PER_POINT: f32 = 4.0;
 
-/// The picture as SVG. Its words are text, set in the faces of the window.
+/// Renders a picture as SVG. Labels stay text, in the window's faces.
 pub fn svg(picture: &Picture<'_>) -> String {
     let size = Vec2::from(picture.size).max(vec2(160.0, 120.0));
     let ctx = egui::Context::default();
@@ -89,7 +86,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
     let mut clipped_shapes = Vec::new();
     for _ in 0..N_FRAMES {
         let mut output = ctx.run_ui(input(size), |ui| draw(ui, picture, size));
-        // Nothing here is drawn from the font texture.
+        // SVG text does not use the font texture.
         output.textures_delta.clear();
         clipped_shapes = std::mem::take(&mut output.shapes);
     }
@@ -122,7 +119,7 @@ fn input(size: Vec2) -> egui::RawInput {
 fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
     let theme = Theme::dark_or_light(picture.dark);
     let page = Rect::from_min_size(pos2(0.0, 0.0), size);
-    // In the light theme popups are pure white, the paper of an article.
+    // In the light theme, the popup color is pure white, like paper.
     let paper = if picture.dark {
         theme.surface_1
     } else {
@@ -146,9 +143,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
     let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
     match picture.plot {
         PicturePlot::Score(data) => {
-            score::draw(&mut inner, data, Place::Picture);
+            score::draw(&mut inner, data, Target::Picture);
         }
-        PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Place::Picture),
-        PicturePlot::Speed(data) => speed::draw(&mut inner, data, Place::Picture),
+        PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Target::Picture),
+        PicturePlot::Speed(data) => speed::draw(&mut inner, data, Target::Picture),
     }
 }

@@ -1,5 +1,5 @@
-//! SVG to PNG, in the bundled faces, so that it looks the same on every machine; scripts that they lack are set in
-//! fonts of the machine.
+//! Rasterizes SVG to PNG with the bundled faces, so that it looks the same on every machine. Scripts
+//! that they lack fall back to system fonts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,37 +10,26 @@ use resvg::usvg::{self, FallbackSelectionFn, FontResolver, fontdb};
 use crate::ui::fonts;
 use crate::ui::plots::scale::count;
 
-/// Why a picture could not be made. Every message is fit to be shown.
+/// Why a picture could not be created. Every message can be shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PictureError {
-    /// The SVG is none.
-    #[error("the drawing could not be read: {message}")]
-    Unreadable {
-        /// What the reader says.
-        message: String,
-    },
+    /// The SVG is invalid.
+    #[error("could not read the SVG drawing: {message}")]
+    Unreadable { message: String },
 
-    /// There is no memory for so many pixels.
+    /// The picture exceeds the size limit or the available memory.
     #[error("a picture of {width} × {height} pixels is too large")]
-    TooLarge {
-        /// In pixels.
-        width: u32,
-        /// In pixels.
-        height: u32,
-    },
+    TooLarge { width: u32, height: u32 },
 
-    /// The pixels could not be packed.
-    #[error("the picture could not be packed as PNG: {message}")]
-    Unpackable {
-        /// What the packer says.
-        message: String,
-    },
+    /// The PNG encoder failed.
+    #[error("could not encode the picture as PNG: {message}")]
+    EncodingFailed { message: String },
 }
 
-/// The most pixels on a side.
-const MOST_PIXELS: u32 = 16_384;
+/// The maximum width and height, in pixels.
+const MAX_SIDE: u32 = 16_384;
 
-/// The drawing as PNG, with `scale` pixels for each of its points; 2 or 3 are sharp in print.
+/// Rasterizes a drawing at `scale` pixels per point; 2 or 3 is sharp in print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let options = usvg::Options {
         fontdb: Arc::new(faces()),
@@ -55,7 +44,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     })?;
     let side = |points: f32| count(f64::from((points * scale).round().max(1.0))) as u32;
     let (width, height) = (side(tree.size().width()), side(tree.size().height()));
-    let fits = width <= MOST_PIXELS && height <= MOST_PIXELS;
+    let fits = width <= MAX_SIDE && height <= MAX_SIDE;
     let pixmap = fits.then(|| Pixmap::new(width, height)).flatten();
     let Some(mut pixmap) = pixmap else {
         return Err(PictureError::TooLarge { width, height });
@@ -67,51 +56,52 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     );
     pixmap
         .encode_png()
-        .map_err(|error| PictureError::Unpackable {
+        .map_err(|error| PictureError::EncodingFailed {
             message: error.to_string(),
         })
 }
 
-/// Where our faces lack a letter, one of this machine's fonts has it; they are looked for only then.
+/// Selects a fallback font for a character that the bundled faces lack. System fonts are loaded only
+/// then.
 fn fallback() -> FallbackSelectionFn<'static> {
     let select = FontResolver::default_fallback_selector();
-    let looked = AtomicBool::new(false);
-    Box::new(move |letter, tried, database| {
-        let found = nearest(&select, letter, tried, database);
-        if found.is_some() || looked.swap(true, Ordering::Relaxed) {
+    let system_fonts_loaded = AtomicBool::new(false);
+    Box::new(move |character, tried, database| {
+        let found = closest_face(&select, character, tried, database);
+        if found.is_some() || system_fonts_loaded.swap(true, Ordering::Relaxed) {
             return found;
         }
         Arc::make_mut(database).load_system_fonts();
-        nearest(&select, letter, tried, database)
+        closest_face(&select, character, tried, database)
     })
 }
 
-/// Of the faces that have a letter the first whose style, width and weight are those of the first that was tried; else
-/// the first of all.
-fn nearest(
+/// Returns the first face that has the character and matches the style, width and weight of the face
+/// tried first, or else the first face that has it.
+fn closest_face(
     select: &FallbackSelectionFn<'_>,
-    letter: char,
+    character: char,
     tried: &[fontdb::ID],
     database: &mut Arc<fontdb::Database>,
 ) -> Option<fontdb::ID> {
-    let kind = |database: &fontdb::Database, id| {
+    let traits = |database: &fontdb::Database, id| {
         let face = database.face(id)?;
         Some((face.style, face.stretch, face.weight))
     };
-    let wanted = kind(database, *tried.first()?);
-    let mut passed = tried.to_vec();
+    let wanted = traits(database, *tried.first()?);
+    let mut rejected = tried.to_vec();
     let mut first = None;
-    while let Some(found) = select(letter, &passed, database) {
-        if kind(database, found) == wanted {
+    while let Some(found) = select(character, &rejected, database) {
+        if traits(database, found) == wanted {
             return Some(found);
         }
         first = first.or(Some(found));
-        passed.push(found);
+        rejected.push(found);
     }
     first
 }
 
-/// The faces of the window, each once; their weights are asked for by the text itself.
+/// Returns the window's faces. The SVG text selects their weights.
 fn faces() -> fontdb::Database {
     let mut database = fontdb::Database::new();
     let faces = fonts::definitions().font_data;

@@ -1,4 +1,4 @@
-//! Painted shapes as SVG.
+//! Converts painted shapes to SVG.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use egui::{Color32, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2};
 
 use super::text::push_text;
 
-/// A whole SVG document. `title` and `caption` are what a screen reader says of it.
+/// Returns a complete SVG document. `title` and `caption` describe it for screen readers.
 pub(super) fn document(
     size: Vec2,
     title: &str,
@@ -70,8 +70,8 @@ fn close_clip(svg: &mut String, clip: Option<Rect>) {
     }
 }
 
-/// Writes one shape. Plots paint rectangles, lines, polygons, circles and text; a shape that none
-/// of them paints is left out.
+/// Appends one shape. Plots paint only rectangles, lines, polygons, circles and text; other shapes are
+/// skipped.
 fn push_shape(svg: &mut String, shape: &Shape) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| push_shape(svg, shape)),
@@ -110,7 +110,7 @@ fn push_shape(svg: &mut String, shape: &Shape) {
     }
 }
 
-/// A hairline along an axis fills one row or column of points, as it does on the screen.
+/// Aligns a horizontal or vertical hairline to the point grid, as on the screen.
 fn crisp([mut start, mut end]: [Pos2; 2], width: f32) -> [Pos2; 2] {
     let middle = |at: f32| at.floor() + 0.5;
     if (width - 1.0).abs() < 0.01 {
@@ -126,7 +126,7 @@ fn crisp([mut start, mut end]: [Pos2; 2], width: f32) -> [Pos2; 2] {
 }
 
 fn push_rect(svg: &mut String, shape: &egui::epaint::RectShape) {
-    // SVG paints a stroke on the middle of the edge.
+    // SVG centers a stroke on the edge.
     let inset = match shape.stroke_kind {
         StrokeKind::Inside => shape.stroke.width / 2.0,
         StrokeKind::Middle => 0.0,
@@ -176,7 +176,7 @@ fn paint(fill: Color32, stroke: Stroke) -> String {
     attributes
 }
 
-/// A colour as attributes; what can't be seen at all is "none".
+/// Formats a color as SVG attributes; a fully transparent one is "none".
 pub(super) fn color_attributes(name: &str, color: Color32) -> String {
     let [red, green, blue, alpha] = color.to_srgba_unmultiplied();
     match alpha {
@@ -189,7 +189,7 @@ pub(super) fn color_attributes(name: &str, color: Color32) -> String {
     }
 }
 
-/// A text as XML holds it; characters that XML can't hold at all are shown as U+FFFD.
+/// Escapes text for XML. Characters that XML does not allow become U+FFFD.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -206,13 +206,13 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A number with two decimals at most.
+/// Formats a number with at most two decimals.
 pub(super) struct Number(pub f32);
 
 impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rounded = (self.0 * 100.0).round() / 100.0;
-        // Without this, −0 would be written with its sign.
+        // Adding 0 turns −0 into 0.
         (rounded + 0.0).fmt(f)
     }
 }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_breaks_out_of_the_document() {
+    fn text_is_escaped_for_xml() {
         let cases = [
             ("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"),
             ("one\ntwo", "one two"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_have_at_most_two_decimals() {
         for (number, text) in [
             (1.0, "1"),
             (0.333_33, "0.33"),

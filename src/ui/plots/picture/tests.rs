@@ -1,4 +1,4 @@
-//! What a picture promises: words that are words, the size that was asked for, something on it.
+//! Tests of pictures: labels are text, the size is as requested, and something is painted.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn panes() -> [Generation; 2] {
     panes
 }
 
-/// The pictures of a small run, each with words that must be in it.
+/// Returns the pictures of a small run, each with strings that it must contain.
 fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
     let panes = panes();
     let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
@@ -70,9 +70,9 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
         (
             draw(PicturePlot::Speed(&speed)),
             vec![
-                "tokens a second",
+                "tokens per second",
                 "Pure &amp; simple",
-                ">Tokens a second, over 16 tokens<",
+                ">Tokens per second, averaged over 16 tokens<",
                 "rotate(-90 ",
             ],
         ),
@@ -80,7 +80,7 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
 }
 
 #[test]
-fn the_words_of_a_picture_are_text() {
+fn labels_are_text() {
     for (svg, words) in pictures(false) {
         for word in words {
             assert!(svg.contains(word), "{word} is not in\n{svg}");
@@ -125,7 +125,7 @@ fn text_keeps_its_face_and_weight() {
 }
 
 #[test]
-fn one_step_names_the_prompt_of_its_own_pane_alone() {
+fn a_plot_of_one_step_names_only_its_own_prompt() {
     let mut panes = panes();
     let prompt = Arc::make_mut(&mut panes[1].prompt);
     "Another".clone_into(&mut prompt.text);
@@ -148,7 +148,7 @@ fn one_step_names_the_prompt_of_its_own_pane_alone() {
 }
 
 #[test]
-fn a_png_has_the_size_that_was_asked_for_and_is_not_blank() {
+fn a_png_has_the_requested_size_and_is_not_blank() {
     for dark in [false, true] {
         for (svg, _) in pictures(dark) {
             let pixmap = Pixmap::decode_png(&png(&svg, 2.0).unwrap()).unwrap();
@@ -167,7 +167,7 @@ fn a_png_has_the_size_that_was_asked_for_and_is_not_blank() {
 }
 
 #[test]
-fn words_are_painted_in_the_bundled_faces() {
+fn text_is_painted_in_the_bundled_faces() {
     let (score, _) = pictures(false).remove(0);
     let options = usvg::Options::default();
     let without_faces = usvg::Tree::from_str(&score, &options).unwrap();
@@ -178,7 +178,7 @@ fn words_are_painted_in_the_bundled_faces() {
 }
 
 #[test]
-fn long_names_leave_room_for_the_plot_and_none_is_left_out() {
+fn long_names_are_truncated_and_none_is_omitted() {
     let mut panes = vec![generation(&[(" lived", 0.9), (" in", 0.5)]); 8];
     for (number, pane) in panes.iter_mut().enumerate() {
         pane.name = format!("{number} top-k and top-p, min-p");
@@ -209,7 +209,7 @@ fn long_names_leave_room_for_the_plot_and_none_is_left_out() {
 }
 
 #[test]
-fn a_script_that_our_faces_lack_is_a_picture_too() {
+fn scripts_missing_from_the_bundled_faces_are_rendered() {
     let mut pane = generation(&[(" lived", 0.9)]);
     "狐 ثعلب 🦊".clone_into(&mut pane.name);
     let panes = [Some(&pane)];
@@ -220,21 +220,27 @@ fn a_script_that_our_faces_lack_is_a_picture_too() {
         size: SIZE,
         dark: false,
     });
-    // In the order in which it is read, also where it is written from the right.
+    // In logical order, including the right-to-left part.
     assert!(svg.contains(">狐 ثعلب 🦊</text>"), "{svg}");
     let pixmap = Pixmap::decode_png(&png(&svg, 1.0).unwrap()).unwrap();
     assert_eq!((pixmap.width(), pixmap.height()), (480, 300));
 }
 
 #[test]
-fn an_empty_plot_is_a_picture_too() {
+fn an_empty_plot_can_be_exported() {
     let none: [Option<&Generation>; 4] = [None; 4];
     let score = ScoreData::of(&none, ScoreMeasure::Surprise);
     let speed = SpeedData::of(&none);
     let plots = [
         (PicturePlot::Score(&score), "One staff for each pane"),
-        (PicturePlot::NextToken(None), "The candidates at the newest"),
-        (PicturePlot::Speed(&speed), "Tokens a second, pane by pane"),
+        (
+            PicturePlot::NextToken(None),
+            "The candidates for the latest",
+        ),
+        (
+            PicturePlot::Speed(&speed),
+            "Tokens per second for each pane",
+        ),
     ];
     for (plot, words) in plots {
         let svg = svg(&Picture {
@@ -249,7 +255,7 @@ fn an_empty_plot_is_a_picture_too() {
 }
 
 #[test]
-fn what_cannot_be_a_picture_is_refused_in_a_sentence() {
+fn invalid_and_oversized_pictures_are_rejected() {
     let unreadable = png("<svg", 1.0).unwrap_err();
     assert!(matches!(unreadable, PictureError::Unreadable { .. }));
     let (svg, _) = pictures(false).remove(0);

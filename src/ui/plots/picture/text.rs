@@ -1,4 +1,4 @@
-//! Text as SVG text: each run in its face, size, weight and place.
+//! Converts painted text to SVG text: one element per run of equal format.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,17 @@ use egui::{Color32, FontFamily, Pos2, vec2};
 
 use super::shapes::{Number, color_attributes, escaped};
 
-/// Neighbouring characters of one row that are set alike.
+/// Neighboring characters of one row in the same format.
 struct Run<'a> {
     format: &'a TextFormat,
     text: String,
-    /// The left end of the baseline, in the text's own space.
+    /// The left end of the baseline, relative to the text's position.
     start: Pos2,
-    /// The right end.
+    /// The x of the right end.
     end: f32,
 }
 
-/// Writes a text, row by row and run by run.
+/// Appends the runs of a text as SVG elements.
 pub(super) fn push_text(svg: &mut String, shape: &TextShape) {
     for run in runs(shape) {
         if !run.text.trim().is_empty() {
@@ -60,9 +60,9 @@ fn push_run(svg: &mut String, shape: &TextShape, run: &Run<'_>) {
     let _ = writeln!(svg, " xml:space=\"preserve\">{}</text>", escaped(&run.text));
 }
 
-/// A text of one row that is set alike is a run, in the order in which it is read: whoever shows the picture knows
-/// from which side its script is written, and the glyphs stand in the order in which they are seen.
-fn whole(shape: &TextShape) -> Option<Run<'_>> {
+/// Returns a single run if the text is one row in one format. It keeps the logical order of the
+/// characters, which bidirectional scripts need; glyphs are in visual order.
+fn single_run(shape: &TextShape) -> Option<Run<'_>> {
     let galley = &*shape.galley;
     let ([section], [row]) = (&*galley.job.sections, &*galley.rows) else {
         return None;
@@ -81,7 +81,7 @@ fn whole(shape: &TextShape) -> Option<Run<'_>> {
 }
 
 fn runs(shape: &TextShape) -> Vec<Run<'_>> {
-    if let Some(run) = whole(shape) {
+    if let Some(run) = single_run(shape) {
         return vec![run];
     }
     let job = &*shape.galley.job;
@@ -91,7 +91,7 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
     for row in &shape.galley.rows {
         let mut fresh = true;
         for glyph in &row.glyphs {
-            // The "…" of a shortened text is a glyph without a character of its own.
+            // The "…" of truncated text is a glyph without a character in the source.
             if let Some(&(byte, character)) = characters.peek()
                 && character == glyph.chr
             {
@@ -126,7 +126,7 @@ fn runs(shape: &TextShape) -> Vec<Run<'_>> {
     runs
 }
 
-/// The section that holds this byte, looked for from the one before.
+/// Returns the section that holds this byte, searching from section `from`.
 fn section_at(job: &LayoutJob, byte: usize, from: usize) -> usize {
     let sections = job.sections.iter().enumerate().skip(from);
     sections
@@ -136,7 +136,7 @@ fn section_at(job: &LayoutJob, byte: usize, from: usize) -> usize {
         .unwrap_or(from)
 }
 
-/// The face behind one of our families, what to take where it lacks a character, and the weight.
+/// Returns the CSS font list, with fallbacks for missing characters, and the weight of a family.
 fn family_and_weight(family: &FontFamily) -> (&'static str, u16) {
     const SANS: &str = "Inter, 'JetBrains Mono', Literata, sans-serif";
     match family {

@@ -1,4 +1,4 @@
-//! What the score shows, as numbers: heights between 0 and 1, and the words for their scale.
+//! The data of the score: bar heights between 0 and 1, and labels for their scale.
 
 use crate::generation::{Generation, Step};
 use crate::state::ScoreMeasure;
@@ -6,51 +6,49 @@ use crate::ui::plots::StepAt;
 use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
 use crate::ui::words::percent;
 
-/// One staff a pane, one bar a token.
+/// One staff per pane, one bar per token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreData<'a> {
-    /// What the bars stand for.
+    /// What the bars show.
     pub measure: ScoreMeasure,
-    /// The staffs, from top to bottom; a pane that has written nothing has an empty one.
+    /// The staves, from top to bottom. A pane without text has an empty one.
     pub lanes: Vec<ScoreLane<'a>>,
-    /// The value that fills a staff, in the measure's unit.
+    /// The value of a bar as high as its staff, in the measure's unit.
     pub top: f64,
-    /// How many tokens the axis reaches.
+    /// The length of the token axis.
     pub n_axis: usize,
-    /// The step that is pinned.
     pub pinned: Option<StepAt>,
-    /// The step that is pointed at elsewhere.
+    /// The step hovered elsewhere in the window.
     pub hovered: Option<StepAt>,
 }
 
 /// One pane's staff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreLane<'a> {
-    /// The pane, by its place among the panes.
+    /// The pane's index.
     pub pane: usize,
-    /// How it is called.
+    /// The pane's name.
     pub name: &'a str,
-    /// How it chooses, in one line; with its seed where the panes have several.
+    /// Its sampler chain in one line, with the seed if the panes use different seeds.
     pub settings: String,
-    /// What it has written.
     pub steps: &'a [Step],
-    /// Whether its text has ended.
+    /// Whether its generation has finished.
     pub finished: bool,
 }
 
-/// A bar, in tokens along the axis and in shares of the staff.
+/// A bar. Horizontal values are in tokens, the height is a share of the staff.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ScoreBar {
-    /// The middle; token 1 stands at 1.
+    /// The bar's middle; the first token is at 1.
     pub center: f64,
-    /// How many tokens it stands for; the tallest of them gives its height.
+    /// How many tokens share the bar; the highest determines its height.
     pub n_tokens: usize,
-    /// Between 0 and 1.
+    /// From 0 to 1.
     pub height: f64,
 }
 
 impl<'a> ScoreData<'a> {
-    /// The score of these panes; one that has no generation yet keeps its staff.
+    /// Computes the score of these panes. A pane without a generation keeps its staff.
     pub fn of(panes: &[Option<&'a Generation>], measure: ScoreMeasure) -> Self {
         let mut seeds = panes.iter().flatten().map(|text| text.config.seed);
         let seed = seeds.next();
@@ -73,13 +71,13 @@ impl<'a> ScoreData<'a> {
         }
     }
 
-    /// Whether no pane has written anything.
+    /// Returns whether no pane has generated a token.
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(|lane| lane.steps.is_empty())
     }
 
-    /// How high a step's bar is, between 0 and 1. Counts stand on a logarithmic scale, on which 1
-    /// has no height.
+    /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on which a
+    /// count of 1 has no height.
     pub fn height(&self, step: &Step) -> f64 {
         let value = self.measure.value(step);
         let height = match self.measure {
@@ -93,7 +91,7 @@ impl<'a> ScoreData<'a> {
         }
     }
 
-    /// The bars of a lane for the tokens `first..last`, with `n_merged` neighbours in each.
+    /// Returns a lane's bars for the `visible` tokens, with `n_merged` neighbors in each.
     pub(super) fn bars(
         &self,
         lane: &ScoreLane<'_>,
@@ -101,7 +99,7 @@ impl<'a> ScoreData<'a> {
         n_merged: usize,
     ) -> impl Iterator<Item = ScoreBar> {
         let n_merged = n_merged.max(1);
-        // Whole groups, so that the bars keep their tokens while the axis is dragged.
+        // Start at a group boundary, so that bars keep their tokens while the axis is dragged.
         let first = visible.start / n_merged * n_merged;
         let last = visible.end.min(lane.steps.len());
         let steps = lane.steps.get(first..last.max(first)).unwrap_or_default();
@@ -118,8 +116,8 @@ impl<'a> ScoreData<'a> {
             })
     }
 
-    /// The tallest of the steps that share a bar with this one, the first of equals. Nothing where the
-    /// lane has no such step.
+    /// Returns the highest of the steps that share a bar with this one (the first if several are
+    /// equal), or `None` if the lane has no such step.
     pub(super) fn tallest(
         &self,
         lane: &ScoreLane<'_>,
@@ -130,9 +128,9 @@ impl<'a> ScoreData<'a> {
         let first = step / n_merged.max(1) * n_merged.max(1);
         let sharing = lane.steps.iter().enumerate().skip(first);
         let taller = |(best, height): (usize, f64), (index, step): (usize, &Step)| {
-            let other = self.height(step);
-            if other > height {
-                (index, other)
+            let step_height = self.height(step);
+            if step_height > height {
+                (index, step_height)
             } else {
                 (best, height)
             }
@@ -143,40 +141,40 @@ impl<'a> ScoreData<'a> {
         Some(tallest)
     }
 
-    /// What the bars stand for and how high a staff is, in a long and in a short form.
+    /// Returns what the bars show, in a long form with the staff's height and in a short form.
     pub(super) fn subtitles(&self) -> [String; 2] {
         let top = self.top_label();
         let (long, short) = match self.measure {
             ScoreMeasure::Surprise => (
-                "surprise of each token before the settings",
-                "surprise before the settings, in bits",
+                "surprise of each token before the chain",
+                "surprise before the chain, in bits",
             ),
             ScoreMeasure::Probability => (
-                "probability of each token before the settings",
-                "probability before the settings",
+                "probability of each token before the chain",
+                "probability before the chain",
             ),
             ScoreMeasure::Entropy => (
-                "entropy of the model before the settings",
-                "entropy before the settings, in bits",
+                "entropy of the model before the chain",
+                "entropy before the chain, in bits",
             ),
             ScoreMeasure::Rank => (
-                "rank of each token before the settings, logarithmic",
-                "rank before the settings, logarithmic",
+                "rank of each token before the chain, log scale",
+                "rank before the chain, log scale",
             ),
             ScoreMeasure::Kept => (
-                "tokens kept at each draw, logarithmic",
-                "tokens kept, logarithmic",
+                "tokens kept at each step, log scale",
+                "tokens kept, log scale",
             ),
         };
         [format!("{long}, staff height {top}"), short.to_owned()]
     }
 
-    /// The value that fills a staff, with its unit.
+    /// Returns the label of a staff's top, with its unit.
     pub(super) fn top_label(&self) -> String {
         self.value_label(self.top)
     }
 
-    /// The value at the foot of a staff.
+    /// Returns the label of a staff's baseline.
     pub(super) const fn bottom_label(&self) -> &'static str {
         match self.measure {
             ScoreMeasure::Rank | ScoreMeasure::Kept => "1",
@@ -184,19 +182,19 @@ impl<'a> ScoreData<'a> {
         }
     }
 
-    /// A value of the measure, with its unit.
+    /// Formats a value of the measure with its unit.
     pub(super) fn value_label(&self, value: f64) -> String {
         match self.measure {
             ScoreMeasure::Surprise | ScoreMeasure::Entropy => {
-                let digits = usize::from(value.fract().abs() > 0.005) * 2;
-                format!("{value:.digits$} bits")
+                let decimals = usize::from(value.fract().abs() > 0.005) * 2;
+                format!("{value:.decimals$} bits")
             }
             ScoreMeasure::Probability => percent(value),
             ScoreMeasure::Rank | ScoreMeasure::Kept => grouped(value),
         }
     }
 
-    /// The step that is named, where there is one.
+    /// Returns a step, if it exists.
     pub(super) fn step(&self, at: StepAt) -> Option<&'a Step> {
         let lane = self.lanes.iter().find(|lane| lane.pane == at.pane)?;
         lane.steps.get(at.step)
@@ -223,10 +221,10 @@ impl<'a> ScoreLane<'a> {
     }
 }
 
-/// The value that fills a staff, so that nothing stands out of it.
+/// Returns the value at the top of a staff, at least as large as the largest value.
 fn top(measure: ScoreMeasure, largest: f64) -> f64 {
     match measure {
-        // A lower staff would make small surprises of a sure text look large.
+        // A smaller range would make the small surprises of a predictable text look large.
         ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)),
         ScoreMeasure::Probability => 1.0,
         ScoreMeasure::Rank | ScoreMeasure::Kept => 10_f64.powf(largest.log10().ceil().max(1.0)),
@@ -236,11 +234,11 @@ fn top(measure: ScoreMeasure, largest: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generation::testing::generation;
+    use crate::generation::testing;
 
-    fn probs(probs: &[f64]) -> Generation {
+    fn generation_with(probs: &[f64]) -> Generation {
         let pieces: Vec<(&str, f64)> = probs.iter().map(|prob| (" fox", *prob)).collect();
-        let mut generation = generation(&pieces);
+        let mut generation = testing::generation(&pieces);
         for (step, prob) in generation.steps.iter_mut().zip(probs) {
             step.trace.raw_prob = *prob;
         }
@@ -249,7 +247,7 @@ mod tests {
 
     #[test]
     fn heights_are_shares_of_the_staff() {
-        let written = probs(&[0.5, 0.25, 0.125, 1.0 / 64.0]);
+        let generation = generation_with(&[0.5, 0.25, 0.125, 1.0 / 64.0]);
         let cases = [
             (
                 ScoreMeasure::Surprise,
@@ -263,42 +261,46 @@ mod tests {
             ),
         ];
         for (measure, top, heights) in cases {
-            let data = ScoreData::of(&[Some(&written)], measure);
+            let data = ScoreData::of(&[Some(&generation)], measure);
             assert_eq!(data.top_label(), top);
-            for (step, height) in written.steps.iter().zip(heights) {
+            for (step, height) in generation.steps.iter().zip(heights) {
                 assert!((data.height(step) - height).abs() < 1e-3, "{measure:?}");
             }
         }
     }
 
     #[test]
-    fn counts_stand_on_a_logarithmic_staff() {
-        let mut written = probs(&[0.5; 4]);
-        for (step, rank) in written.steps.iter_mut().zip([1, 10, 100, 1000]) {
+    fn counts_use_a_logarithmic_staff() {
+        let mut generation = generation_with(&[0.5; 4]);
+        for (step, rank) in generation.steps.iter_mut().zip([1, 10, 100, 1000]) {
             step.trace.raw_rank = rank;
         }
-        let data = ScoreData::of(&[Some(&written)], ScoreMeasure::Rank);
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Rank);
         assert_eq!(data.top_label(), "1,000");
         assert_eq!(data.bottom_label(), "1");
-        let heights: Vec<f64> = written.steps.iter().map(|step| data.height(step)).collect();
+        let heights: Vec<f64> = generation
+            .steps
+            .iter()
+            .map(|step| data.height(step))
+            .collect();
         for (height, third) in heights.iter().zip([0.0, 1.0, 2.0, 3.0]) {
             assert!((height - third / 3.0).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn a_token_that_was_impossible_fills_its_staff() {
-        let mut written = probs(&[0.5]);
-        written.steps[0].trace.raw_prob = 0.0;
-        let data = ScoreData::of(&[Some(&written)], ScoreMeasure::Surprise);
+    fn an_impossible_token_fills_its_staff() {
+        let mut generation = generation_with(&[0.5]);
+        generation.steps[0].trace.raw_prob = 0.0;
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
         assert!(data.top.is_finite());
-        assert!((data.height(&written.steps[0]) - 1.0).abs() < 1e-9);
+        assert!((data.height(&generation.steps[0]) - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn neighbours_merge_into_the_tallest_of_them() {
-        let written = probs(&[0.5, 0.1, 0.5, 0.9, 0.2]);
-        let data = ScoreData::of(&[Some(&written)], ScoreMeasure::Probability);
+    fn merged_neighbors_take_the_highest_value() {
+        let generation = generation_with(&[0.5, 0.1, 0.5, 0.9, 0.2]);
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Probability);
         let bars = |visible, n_merged| -> Vec<(f64, usize, f64)> {
             data.bars(&data.lanes[0], visible, n_merged)
                 .map(|bar| (bar.center, bar.n_tokens, (bar.height * 1e3).round() / 1e3))
@@ -318,8 +320,8 @@ mod tests {
 
     #[test]
     fn a_pane_without_a_text_keeps_its_staff() {
-        let written = probs(&[0.5]);
-        let data = ScoreData::of(&[None, Some(&written)], ScoreMeasure::Surprise);
+        let generation = generation_with(&[0.5]);
+        let data = ScoreData::of(&[None, Some(&generation)], ScoreMeasure::Surprise);
         assert_eq!(data.lanes.len(), 2);
         assert!(!data.is_empty());
         assert_eq!(data.step(StepAt { pane: 0, step: 0 }), None);

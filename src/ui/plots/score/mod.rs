@@ -1,8 +1,8 @@
-//! The score: one staff a pane, one bar a token, so that the eye sees where a text was a gamble.
+//! The score: one staff per pane and one bar per token, so that gambles stand out.
 
 mod data;
 mod marks;
-mod measure;
+mod measure_choice;
 mod pointer;
 #[cfg(test)]
 mod tests;
@@ -14,28 +14,30 @@ use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, 
 
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
-pub use self::measure::score_measure_ui;
-use self::pointer::respond;
-use super::frame::{axis, axis_title, empty_ui, remark, title_ui};
+pub use self::measure_choice::score_measure_ui;
+use self::pointer::hover_ui;
+use super::frame::{axis, axis_title, empty_ui, note_ui, title_ui};
 use super::scale::{count, grouped, label_step};
-use super::{Place, PlotResponse};
+use super::{PlotResponse, Target};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
-/// Where a staff's line lies in its lane, and how much of the lane the tallest bar takes.
+/// The height of a staff's baseline, as a share of its lane.
 const BASE: f64 = 0.08;
-const REACH: f64 = 0.86;
 
-/// Narrower than this in points, neighbouring bars become one.
+/// The height of the tallest possible bar, as a share of the lane.
+const MAX_BAR: f64 = 0.86;
+
+/// The minimum width per bar, in points. Below it, neighboring tokens share a bar.
 const MIN_STEP: f64 = 2.0;
 
-/// Shows the score. Pointing at a bar gives its step back, clicking asks to pin it.
+/// Shows the score. Returns the hovered and the clicked step.
 pub fn score_plot_ui(ui: &mut Ui, data: &ScoreData<'_>) -> PlotResponse {
-    draw(ui, data, Place::Screen)
+    draw(ui, data, Target::Screen)
 }
 
-/// Draws the score into the space that is left.
-pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotResponse {
+/// Draws the score into the remaining space of `ui`.
+pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotResponse {
     if data.is_empty() {
         empty(ui, data);
         return PlotResponse::default();
@@ -43,34 +45,34 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, place: Place) -> PlotRespo
     let theme = Theme::of(ui);
     let rest = title_ui(ui, "The score", None, &data.subtitles());
     let whole = ui.available_rect_before_wrap();
-    let gutter = gutter_width(ui, data, place);
+    let gutter = gutter_width(ui, data, target);
     let mut area = whole;
     area.min.x += gutter;
     area.max.x -= 12.0;
     let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, place).show(&mut inner, |plot| {
-        keep_to_tokens(plot, data.n_axis);
+    let shown = plot(data, theme, target).show(&mut inner, |plot| {
+        pan_within_tokens(plot, data.n_axis);
         add_bars(plot, data, theme);
     });
     ui.advance_cursor_after_rect(whole);
     let n_merged = n_merged(&shown.transform);
     if n_merged > 1 {
-        let words = format!("each bar: the highest of {n_merged} tokens");
-        remark(ui, rest, &words);
+        let note = format!("each bar shows the highest of {n_merged} tokens");
+        note_ui(ui, rest, &note);
     }
 
     let frame = *shown.transform.frame();
     for (row, lane) in data.lanes.iter().enumerate() {
         let lane_rect = lane_rect(&shown.transform, row, data.lanes.len());
         let lane_rect = lane_rect.with_min_x(whole.left()).with_max_x(frame.left());
-        paint_lane_head(ui, data, lane, lane_rect, place);
+        paint_lane_head(ui, data, lane, lane_rect, target);
         paint_end(ui, &shown.transform, data, row);
     }
     paint_pin(ui, &shown.transform, data);
-    respond(data, &shown.response, &shown.transform)
+    hover_ui(data, &shown.response, &shown.transform)
 }
 
-fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
+fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
     let mut x_axis = axis(AxisHints::new_x(), theme)
         .min_thickness(20.0)
         .formatter(|mark: GridMark, _| {
@@ -80,7 +82,7 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
                 grouped(mark.value)
             }
         });
-    if place == Place::Picture {
+    if target == Target::Picture {
         x_axis = x_axis.label(axis_title("Token", theme));
     }
     Plot::new("score")
@@ -88,7 +90,7 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
         .show_grid([true, false])
         .custom_x_axes(vec![x_axis])
         .x_grid_spacer(|input| {
-            // 8 points of grid spacing are what the base step stands for.
+            // The base step corresponds to the grid spacing of 8 points.
             let (low, high) = input.bounds;
             let length = (high - low) / input.base_step_size * 8.0;
             let step = label_step(high - low, length as f32, 72.0);
@@ -103,8 +105,8 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
         .grid_spacing(8.0..=8.01)
         .grid_color(theme.stroke_1)
         .set_margin_fraction(Vec2::ZERO)
-        .include_x(*whole_axis(data.n_axis).start())
-        .include_x(*whole_axis(data.n_axis).end())
+        .include_x(*full_range(data.n_axis).start())
+        .include_x(*full_range(data.n_axis).end())
         .include_y(0.0)
         .include_y(data.lanes.len() as f64)
         .show_background(false)
@@ -117,20 +119,19 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, place: Place) -> Plot<'a> {
         .allow_axis_zoom_drag(false)
 }
 
-/// From half a bar before the first token to as much behind the last.
-const fn whole_axis(n_axis: usize) -> RangeInclusive<f64> {
+/// The full range of the axis, with a margin before the first token and after the last.
+const fn full_range(n_axis: usize) -> RangeInclusive<f64> {
     0.25..=n_axis as f64 + 0.75
 }
 
-/// Drags a part that was zoomed into, as far as there are tokens; where all of them have room, all are
-/// shown.
-fn keep_to_tokens(plot: &mut PlotUi<'_>, n_axis: usize) {
+/// Pans a zoomed plot within the range of the tokens. Zooming out far enough shows them all.
+fn pan_within_tokens(plot: &mut PlotUi<'_>, n_axis: usize) {
     if plot.auto_bounds().x || plot.response().double_clicked() {
         return;
     }
-    let (whole, bounds) = (whole_axis(n_axis), plot.plot_bounds());
+    let (full, bounds) = (full_range(n_axis), plot.plot_bounds());
     let (width, low) = (bounds.width(), bounds.min()[0]);
-    if width >= whole.end() - whole.start() {
+    if width >= full.end() - full.start() {
         plot.set_auto_bounds(true);
         return;
     }
@@ -139,7 +140,7 @@ fn keep_to_tokens(plot: &mut PlotUi<'_>, n_axis: usize) {
     } else {
         0.0
     };
-    let low = (low - dragged).clamp(*whole.start(), whole.end() - width);
+    let low = (low - dragged).clamp(*full.start(), full.end() - width);
     plot.set_plot_bounds_x(low..=low + width);
 }
 
@@ -166,7 +167,7 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
         );
         let bars = data.bars(lane, visible.clone(), n_merged);
         let bars = bars.filter(|bar| bar.height > 0.0).map(|bar| {
-            Bar::new(bar.center, bar.height * REACH)
+            Bar::new(bar.center, bar.height * MAX_BAR)
                 .base_offset(base)
                 .width(bar_width)
                 .fill(theme.pane(lane.pane))
@@ -176,7 +177,7 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     }
 }
 
-/// The pinned step through all staffs, and the step that is pointed at elsewhere.
+/// Highlights the pinned step across all staves, and the step hovered elsewhere.
 fn highlights(data: &ScoreData<'_>, theme: &Theme, width: f64) -> BarChart {
     let steps = [
         (data.hovered, theme.surface_3),
@@ -192,12 +193,12 @@ fn highlights(data: &ScoreData<'_>, theme: &Theme, width: f64) -> BarChart {
     BarChart::new("", bars.collect()).allow_hover(false)
 }
 
-/// The height of a lane's line on the plot's axis, where each lane is 1 high.
+/// Returns the height of a lane's baseline on the plot's axis, on which each lane is 1 high.
 fn base(row: usize, n_lanes: usize) -> f64 {
     (n_lanes - 1 - row) as f64 + BASE
 }
 
-/// How many neighbouring tokens share a bar.
+/// Returns how many neighboring tokens share a bar.
 fn n_merged(transform: &PlotTransform) -> usize {
     let step_points = transform.dpos_dvalue_x();
     if step_points > 0.0 {
@@ -211,7 +212,7 @@ fn visible_steps(transform: &PlotTransform, n_axis: usize) -> std::ops::Range<us
     let bounds = transform.bounds();
     let low = count(bounds.min()[0].floor() - 1.0).min(n_axis);
     let high = count(bounds.max()[0].ceil() + 1.0).min(n_axis);
-    // Before the first frame nothing is known of the bounds.
+    // The bounds are unknown before the first frame.
     if high > low { low..high } else { 0..n_axis }
 }
 
@@ -223,9 +224,9 @@ fn lane_rect(transform: &PlotTransform, row: usize, n_lanes: usize) -> Rect {
 
 fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
     let theme = Theme::of(ui);
-    let words = "One staff for each pane, one bar for each token. \
-                 A tall bar is a token the model did not expect.";
-    let space = empty_ui(ui, "The score", words);
+    let hint = "One staff for each pane, one bar for each token. \
+                A tall bar is a token the model did not expect.";
+    let space = empty_ui(ui, "The score", hint);
     let gap = (space.height() / data.lanes.len().max(1) as f32).min(48.0);
     for (row, lane) in data.lanes.iter().enumerate() {
         let middle = space.top() + (row as f32 + 0.5) * gap;

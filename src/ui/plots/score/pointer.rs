@@ -1,4 +1,4 @@
-//! What the score answers to the pointer, and what a screen reader says of it.
+//! The score's response to the pointer, and its description for a screen reader.
 
 use egui::{Role, WidgetInfo};
 use egui_plot::PlotTransform;
@@ -10,13 +10,13 @@ use crate::ui::plots::{PlotResponse, StepAt};
 use crate::ui::widgets::letter;
 use crate::ui::words::token_word;
 
-/// Tells what is under the pointer, and gives it back.
-pub(super) fn respond(
+/// Shows a tooltip for the step under the pointer. Returns the hovered and the clicked step.
+pub(super) fn hover_ui(
     data: &ScoreData<'_>,
     response: &egui::Response,
     transform: &PlotTransform,
 ) -> PlotResponse {
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, spoken(data)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, describe(data)));
     let hovered = response
         .hover_pos()
         .and_then(|pointer| step_under(data, transform, pointer));
@@ -24,13 +24,13 @@ pub(super) fn respond(
         && let Some(step) = data.step(at)
     {
         let value = data.value_label(data.measure.value(step));
-        let words = format!(
+        let tooltip = format!(
             "{} · token {} ‘{}’ · {value}",
             letter(at.pane),
             at.step + 1,
             token_word(&step.piece)
         );
-        response.clone().on_hover_text_at_pointer(words);
+        response.clone().on_hover_text_at_pointer(tooltip);
     }
     PlotResponse {
         hovered,
@@ -38,8 +38,8 @@ pub(super) fn respond(
     }
 }
 
-/// The step of the lane under the pointer that stands nearest to it, if the lane has one there; where
-/// several share a bar, the one that made it as tall as it is.
+/// Returns the step of the lane and token under the pointer, if there is one. If several steps share
+/// a bar, returns the highest.
 fn step_under(
     data: &ScoreData<'_>,
     transform: &PlotTransform,
@@ -57,8 +57,8 @@ fn step_under(
     Some(StepAt { pane, step })
 }
 
-/// What a screen reader says of the score.
-fn spoken(data: &ScoreData<'_>) -> String {
+/// Describes the score for a screen reader.
+fn describe(data: &ScoreData<'_>) -> String {
     let [subtitle, _] = data.subtitles();
     let lanes = data
         .lanes

@@ -1,4 +1,4 @@
-//! The speed: tokens a second at each token. Reading the prompt is never in the line.
+//! The speed plot: tokens per second at each token. Prefill is not part of the line.
 
 mod data;
 
@@ -7,48 +7,46 @@ use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
 
 use self::data::N_WINDOW;
 pub use self::data::{SpeedData, SpeedLine};
-use super::Place;
-use super::frame::{axis, axis_title, empty_ui, remark, row_rect, text_within, title_ui};
-use super::mark::{dash, paint_mark, paint_sample};
+use super::Target;
+use super::frame::{
+    TextRun, axis, axis_title, empty_ui, note_ui, paint_text_within, row_rect, title_ui,
+};
+use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 use crate::ui::words::speed;
 
-/// From stripe to stripe in a band, in points.
+/// The distance between the lines of a band, in points.
 const STRIPE: f64 = 2.5;
 
 const LEGEND_ROW: f32 = 24.0;
 
-/// Badge and sample of a line, with the space before its name.
-const SAMPLE: f32 = SMALL_BADGE + 32.0;
+/// The width of a legend entry's badge and line sample, with the space before its name.
+const SAMPLE_WIDTH: f32 = SMALL_BADGE + 32.0;
 
-/// Shows tokens a second of all panes.
+/// Shows the decode speed of all panes.
 pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData) {
-    draw(ui, data, Place::Screen);
+    draw(ui, data, Target::Screen);
 }
 
-/// Draws the speed into the space that is left.
-pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
+/// Draws the speed into the remaining space of `ui`.
+pub(super) fn draw(ui: &mut Ui, data: &SpeedData, target: Target) {
     if data.lines.is_empty() {
         return empty(ui);
     }
     let theme = Theme::of(ui);
     let rest = title_ui(ui, "Speed", None, &data.subtitles());
-    if place == Place::Picture && data.has_bands() {
-        remark(
-            ui,
-            rest,
-            "lines side by side share each pass, and its speed",
-        );
+    if target == Target::Picture && data.has_bands() {
+        note_ui(ui, rest, "parallel lines share a forward pass");
     }
-    legend_ui(ui, data, place);
+    legend_ui(ui, data, target);
     let whole = ui.available_rect_before_wrap();
     let mut area = whole;
     area.max.x -= 12.0;
     let mut inner = ui.new_child(UiBuilder::new().max_rect(area));
-    let shown = plot(data, theme, place).show(&mut inner, |plot| add_lines(plot, data, theme));
+    let shown = plot(data, theme, target).show(&mut inner, |plot| add_lines(plot, data, theme));
     ui.advance_cursor_after_rect(whole);
 
     let painter = ui
@@ -64,13 +62,13 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, place: Place) {
                     .position_from_point_x(end.token_number as f64),
                 shown.transform.position_from_point_y(value),
             );
-            paint_mark(&painter, line.pane, at, theme.pane(line.pane));
+            paint_marker(&painter, line.pane, at, theme.pane(line.pane));
         }
     }
-    respond(data, &shown.response, &shown.transform);
+    hover_ui(data, &shown.response, &shown.transform);
 }
 
-fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
+fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
     let number = |mark: GridMark| grouped(mark.value);
     let mut x_axis = axis(AxisHints::new_x(), theme)
         .min_thickness(20.0)
@@ -91,10 +89,10 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, place: Place) -> Plot<'a> {
                 number(mark)
             }
         });
-    if place == Place::Picture {
+    if target == Target::Picture {
         x_axis = x_axis.label(axis_title("Token", theme));
-        let words = format!("Tokens a second, over {N_WINDOW} tokens");
-        y_axis = y_axis.label(axis_title(&words, theme));
+        let title = format!("Tokens per second, averaged over {N_WINDOW} tokens");
+        y_axis = y_axis.label(axis_title(&title, theme));
     }
     let n_axis = data.n_axis as f64;
     let (mark_step, n_marks) = (data.mark_step, data.n_marks);
@@ -143,7 +141,7 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
             .width(1.0)
             .allow_hover(false),
     );
-    // The first pane is painted last, so that it lies on top where lines meet.
+    // The first pane is painted last, so that its line is on top.
     for line in data.lines.iter().rev() {
         let points: PlotPoints<'_> = line
             .points
@@ -165,7 +163,7 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
     }
 }
 
-/// How many tokens a second one stripe of a band is worth, at so many points for each.
+/// Returns the distance between the lines of a band in the plot's unit.
 fn stripe_height(points_per_unit: f64) -> f64 {
     if points_per_unit.abs() > 1e-9 {
         STRIPE / points_per_unit.abs()
@@ -174,15 +172,15 @@ fn stripe_height(points_per_unit: f64) -> f64 {
     }
 }
 
-fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
+fn legend_ui(ui: &mut Ui, data: &SpeedData, target: Target) {
     let theme = Theme::of(ui);
     let (mut rect, _) = row_rect(ui, LEGEND_ROW);
-    let room = rect.width() / data.lines.len().max(1) as f32;
-    let mut x = rect.left() + if place == Place::Screen { 30.0 } else { 0.0 };
+    let entry_width = rect.width() / data.lines.len().max(1) as f32;
+    let mut x = rect.left() + if target == Target::Screen { 30.0 } else { 0.0 };
     for line in &data.lines {
-        let width = SAMPLE + Face::Small.width(ui, &line.name);
-        let begun = x > rect.left();
-        if place == Place::Picture && begun && x + width > rect.right() {
+        let width = SAMPLE_WIDTH + Face::Small.width(ui, &line.name);
+        let row_started = x > rect.left();
+        if target == Target::Picture && row_started && x + width > rect.right() {
             (rect, _) = row_rect(ui, LEGEND_ROW);
             x = rect.left();
         }
@@ -192,23 +190,25 @@ fn legend_ui(ui: &mut Ui, data: &SpeedData, place: Place) {
         let badge = Rect::from_min_size(pos2(x, middle - side / 2.0), vec2(side, side));
         paint_badge(ui.painter(), theme, badge, line.pane);
         x = badge.right() + 4.0;
-        if room >= 44.0 || place == Place::Picture {
+        if entry_width >= 44.0 || target == Target::Picture {
             let start = pos2(x, middle);
             paint_sample(ui.painter(), line.pane, start, 22.0, color);
-            paint_mark(ui.painter(), line.pane, start + vec2(11.0, 0.0), color);
+            paint_marker(ui.painter(), line.pane, start + vec2(11.0, 0.0), color);
             x += 22.0;
         }
-        if place == Place::Picture {
-            let at = (pos2(x + 6.0, middle), Align2::LEFT_CENTER);
-            let width = rect.right() - at.0.x;
-            x = text_within(ui, at, &line.name, (Face::Small, theme.text_2), width).right() + 8.0;
+        if target == Target::Picture {
+            let at = pos2(x + 6.0, middle);
+            let run = TextRun::new(&line.name, Face::Small, theme.text_2);
+            let width = rect.right() - at.x;
+            let painted = paint_text_within(ui, at, Align2::LEFT_CENTER, run, width);
+            x = painted.right() + 8.0;
         }
         x += 10.0;
     }
 }
 
-/// Tells the speeds at the token under the pointer.
-fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::PlotTransform) {
+/// Shows the speeds at the token under the pointer.
+fn hover_ui(data: &SpeedData, response: &egui::Response, transform: &egui_plot::PlotTransform) {
     response.widget_info(|| {
         let subtitles = data.subtitles();
         let subtitle = subtitles.first().map_or("", String::as_str);
@@ -218,7 +218,7 @@ fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::P
         return;
     };
     let number = count(transform.value_from_position(pointer).x.round());
-    // The first token has no speed, since the time before it is prefill.
+    // The first token has no speed: the time before it is prefill.
     if number < 2 {
         return;
     }
@@ -234,15 +234,15 @@ fn respond(data: &SpeedData, response: &egui::Response, transform: &egui_plot::P
         })
         .collect();
     if !speeds.is_empty() {
-        let words = format!("token {number} · {} tok/s", speeds.join(", "));
-        response.clone().on_hover_text_at_pointer(words);
+        let tooltip = format!("token {number} · {} tok/s", speeds.join(", "));
+        response.clone().on_hover_text_at_pointer(tooltip);
     }
 }
 
 fn empty(ui: &mut Ui) {
     let theme = Theme::of(ui);
-    let words = "Tokens a second, pane by pane. Reading the prompt is timed apart.";
-    let space = empty_ui(ui, "Speed", words);
+    let hint = "Tokens per second for each pane. Prefill is timed separately.";
+    let space = empty_ui(ui, "Speed", hint);
     let gap = (space.height() / 4.0).min(32.0);
     for index in 0_u8..4 {
         let y = (space.top() + 10.0 + gap * f32::from(index)).round() + 0.5;

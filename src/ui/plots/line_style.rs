@@ -1,9 +1,9 @@
-//! What tells panes apart beside their colour: a dash and an end mark for each.
+//! What distinguishes panes besides color: a dash pattern and an end marker for each.
 
 use egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2, pos2, vec2};
 use egui_plot::LineStyle;
 
-/// The dash of the pane at this index.
+/// Returns the dash pattern of the pane at this index.
 pub(super) fn dash(pane: usize) -> LineStyle {
     match pane % 4 {
         0 => LineStyle::Solid,
@@ -13,8 +13,8 @@ pub(super) fn dash(pane: usize) -> LineStyle {
     }
 }
 
-/// Paints the mark at which the line of the pane at this index ends.
-pub(super) fn paint_mark(painter: &Painter, pane: usize, at: Pos2, color: Color32) {
+/// Paints the marker at the end of a pane's line.
+pub(super) fn paint_marker(painter: &Painter, pane: usize, at: Pos2, color: Color32) {
     let polygon = |points: &[Vec2]| {
         let points = points.iter().map(|offset| at + *offset).collect();
         Shape::convex_polygon(points, color, Stroke::NONE)
@@ -45,7 +45,7 @@ pub(super) fn paint_mark(painter: &Painter, pane: usize, at: Pos2, color: Color3
     });
 }
 
-/// Paints a short piece of the line of the pane at this index, from `start` to the right.
+/// Paints a sample of a pane's line for a legend, from `start` to the right.
 pub(super) fn paint_sample(
     painter: &Painter,
     pane: usize,

@@ -1,5 +1,5 @@
-//! What is written in a pane, piece by piece: which characters stand for which token, and how they
-//! look. It only grows; a character that several tokens share is never broken.
+//! The displayed text of a pane as runs of characters: which token each run belongs to, and its
+//! style. It only grows. A character split across several tokens is never broken.
 
 use std::sync::Arc;
 
@@ -7,69 +7,69 @@ use crate::decoding::TokenId;
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
 use crate::ui::words::{code_point, is_invisible, joins};
 
-/// How a run of characters looks.
+/// The style of a run of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
-    /// The prompt, repeated.
+pub(super) enum RunStyle {
     Prompt,
-    /// Text that was generated.
+    /// Generated text.
     Text,
-    /// A special token, or the code of a character that cannot be seen.
+    /// A special token, or the code point of an invisible character.
     Special,
-    /// Bytes that are no character.
+    /// Bytes that are not a complete character.
     Bytes,
-    /// The end of a line.
     Newline,
 }
 
-impl Look {
-    /// Whether it stands on a fill of its own, with a space on either side.
+impl RunStyle {
+    /// Returns whether it has its own background and a space on either side.
     pub(super) const fn is_chip(self) -> bool {
         matches!(self, Self::Special | Self::Bytes)
     }
 }
 
-/// Characters that belong to one token and look the same.
+/// Characters of one token in one style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Where they begin in the text, in bytes; they end where the next run begins.
+    /// The offset of the first byte in the text. The run ends where the next one starts.
     pub(super) start: usize,
-    /// The step whose token they stand for; nothing for the prompt.
+    /// The index of the step; `None` for the prompt.
     pub(super) step: Option<usize>,
-    /// How they look.
-    pub(super) look: Look,
-    /// Whether the token is white space and nothing else.
+    pub(super) style: RunStyle,
+    /// Whether the token is only whitespace.
     pub(super) blank: bool,
 }
 
-/// All that is written in a pane so far.
+/// The text of a pane so far, kept in sync with its generation.
 #[derive(Debug, Default)]
-pub(super) struct Script {
+pub(super) struct Transcript {
     text: String,
     plain: String,
+    /// Cover `text` without gaps, in order.
     runs: Vec<Run>,
+    /// The offset of each step's first byte in `text`.
     step_starts: Vec<usize>,
-    /// Bytes at the end that may become a character with the next token. They are shown already.
+    /// Trailing bytes that the next token may complete to a character. They are already shown.
     pending: Vec<u8>,
     prompt: Arc<PromptRecord>,
+    /// The first and last step seen, to recognize another generation.
     first: Option<Fingerprint>,
     last: Option<Fingerprint>,
 }
 
-/// Tells a step from the one at the same place in another run.
+/// Distinguishes a step from the step at the same index of another generation.
 type Fingerprint = (TokenId, u64);
 
 const fn fingerprint(step: &Step) -> Fingerprint {
     (step.token, step.time.at_secs.to_bits())
 }
 
-impl Script {
-    /// Takes in what was written since the last call; begins anew where it is another generation.
-    /// Gives whether it began anew.
-    pub(super) fn follow(&mut self, generation: &Generation) -> bool {
-        let anew = !self.is_beginning_of(generation);
-        if anew {
-            *self = Self::begun(&generation.prompt);
+impl Transcript {
+    /// Appends the steps generated since the last call, or starts over if this is another generation.
+    /// Returns whether it started over.
+    pub(super) fn sync(&mut self, generation: &Generation) -> bool {
+        let restarted = !self.is_prefix_of(generation);
+        if restarted {
+            *self = Self::with_prompt(&generation.prompt);
         }
         let n_known = self.n_steps();
         for step in generation.steps.iter().skip(n_known) {
@@ -77,30 +77,30 @@ impl Script {
         }
         self.first = generation.steps.first().map(fingerprint);
         self.last = generation.steps.last().map(fingerprint);
-        anew
+        restarted
     }
 
-    /// The characters, chips and all.
+    /// Returns the displayed characters, including chips.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Prompt and generated text without chips, as it is read aloud.
+    /// Returns the prompt and the generated text without chips, for screen readers.
     pub(super) fn plain(&self) -> &str {
         &self.plain
     }
 
-    /// How many tokens were taken in.
+    /// Returns the number of steps in the text.
     pub(super) const fn n_steps(&self) -> usize {
         self.step_starts.len()
     }
 
-    /// Where the characters of a step begin in the text, in bytes.
+    /// Returns the offset of a step's first byte in the text.
     pub(super) fn step_start(&self, step: usize) -> Option<usize> {
         self.step_starts.get(step).copied()
     }
 
-    /// The runs from the one that holds the byte `from`, with their ends.
+    /// Returns the runs from the one that contains byte `from`, each with its end.
     pub(super) fn runs_from(&self, from: usize) -> impl Iterator<Item = (Run, usize)> {
         let first = self
             .runs
@@ -111,7 +111,7 @@ impl Script {
         runs.iter().copied().zip(ends.chain([self.text.len()]))
     }
 
-    fn is_beginning_of(&self, generation: &Generation) -> bool {
+    fn is_prefix_of(&self, generation: &Generation) -> bool {
         let at = |step: usize| generation.steps.get(step).map(fingerprint);
         let (known, prompt) = (&self.prompt, &generation.prompt);
         let same_words =
@@ -124,60 +124,60 @@ impl Script {
         same_prompt && same_steps && !self.runs.is_empty()
     }
 
-    fn begun(prompt: &Arc<PromptRecord>) -> Self {
-        let mut script = Self {
+    fn with_prompt(prompt: &Arc<PromptRecord>) -> Self {
+        let mut transcript = Self {
             prompt: Arc::clone(prompt),
             ..Self::default()
         };
         let start = Run {
             start: 0,
             step: None,
-            look: Look::Prompt,
+            style: RunStyle::Prompt,
             blank: false,
         };
-        script.push_characters(start, &prompt.text);
+        transcript.push_characters(start, &prompt.text);
         if prompt.chat.is_some() {
-            // The answer to a message begins a paragraph of its own.
-            script.push_characters(start, "\n\n");
+            // The reply to a message starts a new paragraph.
+            transcript.push_characters(start, "\n\n");
         }
-        // An empty prompt has its run too, so that there always is one.
-        script.push_run(start, "");
-        script
+        // Even an empty prompt has a run, so that there is always one.
+        transcript.push_run(start, "");
+        transcript
     }
 
     fn push(&mut self, piece: &Piece) {
         let run = Run {
             start: self.text.len(),
             step: Some(self.n_steps()),
-            look: Look::Text,
+            style: RunStyle::Text,
             blank: is_blank(piece),
         };
         self.step_starts.push(self.text.len());
         match piece.kind {
             PieceKind::Special => {
                 self.pending.clear();
-                self.push_chip(run, Look::Special, &piece.to_string());
+                self.push_chip(run, RunStyle::Special, &piece.to_string());
             }
             PieceKind::Text => self.push_bytes(run, &piece.bytes),
         }
         if self.step_starts.last() == Some(&self.text.len()) {
-            self.push_chip(run, Look::Special, "∅");
+            self.push_chip(run, RunStyle::Special, "∅");
         }
     }
 
-    /// Shows bytes as characters where they are some. A token that only begins or goes on with a
-    /// character shows its bytes; the token that completes it shows the character.
+    /// Appends bytes, decoded as far as possible. A token that starts or continues a character shows its
+    /// bytes; the token that completes it shows the character.
     fn push_bytes(&mut self, run: Run, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
         let mut joined = std::mem::take(&mut self.pending);
-        let begun = !joined.is_empty();
+        let has_pending = !joined.is_empty();
         joined.extend_from_slice(bytes);
         let fresh = match std::str::from_utf8(&joined) {
-            Err(error) if begun && error.valid_up_to() == 0 => {
+            Err(error) if has_pending && error.valid_up_to() == 0 => {
                 if error.error_len().is_none() {
-                    self.push_chip(run, Look::Bytes, &hex(bytes));
+                    self.push_chip(run, RunStyle::Bytes, &hex(bytes));
                     self.pending = joined;
                     return;
                 }
@@ -189,9 +189,9 @@ impl Script {
             self.push_characters(run, chunk.valid());
             let invalid = chunk.invalid();
             if !invalid.is_empty() {
-                self.push_chip(run, Look::Bytes, &hex(invalid));
+                self.push_chip(run, RunStyle::Bytes, &hex(invalid));
             }
-            self.pending = unfinished(invalid).to_vec();
+            self.pending = incomplete(invalid).to_vec();
         }
     }
 
@@ -200,19 +200,19 @@ impl Script {
         let all_joiners = text.chars().all(joins);
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let special = |c: char| c == '\n' || is_invisible(c) || (all_joiners && joins(c));
+            let needs_own_run = |c: char| c == '\n' || is_invisible(c) || (all_joiners && joins(c));
             if first == '\n' {
                 let newline = Run {
-                    look: Look::Newline,
+                    style: RunStyle::Newline,
                     ..run
                 };
                 self.push_run(newline, "\n");
-            } else if special(first) {
-                self.push_chip(run, Look::Special, &code_point(first));
+            } else if needs_own_run(first) {
+                self.push_chip(run, RunStyle::Special, &code_point(first));
             } else {
-                let end = rest.find(special).unwrap_or(rest.len());
-                let (seen, after) = rest.split_at(end);
-                self.push_run(run, seen);
+                let end = rest.find(needs_own_run).unwrap_or(rest.len());
+                let (visible, after) = rest.split_at(end);
+                self.push_run(run, visible);
                 rest = after;
                 continue;
             }
@@ -220,9 +220,9 @@ impl Script {
         }
     }
 
-    fn push_chip(&mut self, run: Run, look: Look, text: &str) {
+    fn push_chip(&mut self, run: Run, style: RunStyle, text: &str) {
         let text = text.replace(' ', "\u{A0}");
-        self.push_run(Run { look, ..run }, &format!(" {text} "));
+        self.push_run(Run { style, ..run }, &format!(" {text} "));
     }
 
     fn push_run(&mut self, run: Run, text: &str) {
@@ -233,20 +233,20 @@ impl Script {
 }
 
 fn is_blank(piece: &Piece) -> bool {
-    let white = |c: char| c.is_whitespace() && !is_invisible(c);
+    let visible_whitespace = |c: char| c.is_whitespace() && !is_invisible(c);
     piece.kind == PieceKind::Text
         && piece
             .as_str()
-            .is_some_and(|text| !text.is_empty() && text.chars().all(white))
+            .is_some_and(|text| !text.is_empty() && text.chars().all(visible_whitespace))
 }
 
-/// "E2 82" for the bytes of half a character.
+/// Formats bytes as hexadecimal: "E2 82".
 fn hex(bytes: &[u8]) -> String {
     Piece::text(bytes).to_string()
 }
 
-/// The bytes, if more of them could make them a character.
-fn unfinished(bytes: &[u8]) -> &[u8] {
+/// Returns the bytes if they are the start of a character, otherwise nothing.
+fn incomplete(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes,
         _ => &[],

@@ -1,28 +1,27 @@
-//! A picture of several panes' writing, from the record alone.
+//! Renders a plot of several panes from their records.
 
 use super::{Picture, PictureError, PicturePlot, caption, png, svg};
 use crate::generation::Generation;
 use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
 
-/// The pixels of a PNG for each point of the picture.
+/// The PNG's pixels per point of the picture.
 const PNG_SCALE: f32 = 2.0;
 
-/// Which picture it is to be.
+/// Which plot to render, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// What is drawn.
     pub plot: Plot,
-    /// What a bar of the score tells.
+    /// What the bars of the score show.
     pub measure: ScoreMeasure,
-    /// Whose candidates are shown.
+    /// The step whose candidates the next-token plot shows.
     pub step: Option<StepAt>,
-    /// Whether it is drawn in the dark theme; else in the light one, on white.
+    /// Whether to use the dark theme instead of the light one on white.
     pub dark: bool,
 }
 
-/// A picture of these panes as SVG, at its usual size. A pane is its place in the list; one that has
-/// written nothing keeps its letter.
+/// Renders a plot of these panes as SVG, at its usual size. A pane's index determines its letter, so
+/// panes without text keep their place in the list.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let score = ScoreData::of(panes, view.measure);
     let speed = SpeedData::of(panes);
@@ -35,7 +34,7 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
         Plot::Speed => PicturePlot::Speed(&speed),
     };
-    // One step of one pane says nothing of the others' model and prompt.
+    // The plot of one step names only that pane's model and prompt.
     let caption = match (view.plot, view.step) {
         (Plot::NextToken, Some(StepAt { pane, .. })) => {
             caption(&[panes.get(pane).copied().flatten()])
@@ -50,7 +49,7 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     })
 }
 
-/// The bytes of a drawing's file.
+/// Encodes an SVG drawing as the bytes of a file.
 pub fn encode(drawing: &str, format: PictureFormat) -> Result<Vec<u8>, PictureError> {
     match format {
         PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),

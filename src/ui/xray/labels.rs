@@ -1,13 +1,13 @@
-//! What the X-ray says in words.
+//! The X-ray's labels and sentences.
 
 use super::Xray;
 use crate::analysis::xray::{DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, KnownCount, Selector, TokenId};
 use crate::ui::words::{grouped, percent, token_word};
 
-/// A column's name, and how many are left after it where it changes that.
-pub(super) fn head_words(column: &XrayColumn) -> (String, String) {
-    let (name, tells_count) = match &column.at {
+/// Returns a column's name, and how many tokens it leaves if it changes their number.
+pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
+    let (name, shows_count) = match &column.at {
         XrayPlace::Model => ("Model", true),
         XrayPlace::Stage { stage, .. } => {
             let rules_out = matches!(
@@ -23,16 +23,16 @@ pub(super) fn head_words(column: &XrayColumn) -> (String, String) {
         (XrayPlace::Model, KnownCount::Exactly(n)) => {
             format!("{} tokens", grouped(f64::from(n)))
         }
-        (_, KnownCount::Exactly(n)) if tells_count => format!("{} left", grouped(f64::from(n))),
-        (_, KnownCount::AtMost(n)) if tells_count => format!("≤ {} left", grouped(f64::from(n))),
+        (_, KnownCount::Exactly(n)) if shows_count => format!("{} left", grouped(f64::from(n))),
+        (_, KnownCount::AtMost(n)) if shows_count => format!("≤ {} left", grouped(f64::from(n))),
         _ => String::new(),
     };
     (name.to_owned(), left)
 }
 
-/// What a stage is set to.
-pub(super) fn value_words(column: &XrayColumn) -> String {
-    let words = match &column.at {
+/// Returns a stage's settings, without its name.
+pub(super) fn settings_label(column: &XrayColumn) -> String {
+    let label = match &column.at {
         XrayPlace::Model => return String::new(),
         XrayPlace::Stage { stage, .. } => match &stage.filter {
             Filter::LogitBias(filter) => return filter.to_string(),
@@ -40,12 +40,14 @@ pub(super) fn value_words(column: &XrayColumn) -> String {
         },
         XrayPlace::Selector(selector) => selector.to_string(),
     };
-    let value = words.split_once(' ').map(|(_, value)| value.to_owned());
-    value.unwrap_or_default()
+    let settings = label
+        .split_once(' ')
+        .map(|(_, settings)| settings.to_owned());
+    settings.unwrap_or_default()
 }
 
-/// How undecided the choice is after a stage: "2.45 bits · like 5.5 choices".
-pub(super) fn foot(column: &XrayColumn) -> String {
+/// Formats the entropy after a stage: "2.45 bits · like 5.5 choices".
+pub(super) fn entropy_label(column: &XrayColumn) -> String {
     if matches!(&column.at, XrayPlace::Stage { stage, .. } if !stage.enabled) {
         return String::new();
     }
@@ -54,7 +56,7 @@ pub(super) fn foot(column: &XrayColumn) -> String {
     };
     let bits = bits(nats);
     match column.mass_removed {
-        Some(mass) if cuts_much(mass) => format!("{bits:.2} bits · {} cut away", percent(mass)),
+        Some(mass) if is_significant(mass) => format!("{bits:.2} bits · {} removed", percent(mass)),
         _ => match choices(bits).as_str() {
             "1" => format!("{bits:.2} bits · one choice"),
             n => format!("{bits:.2} bits · like {n} choices"),
@@ -62,19 +64,20 @@ pub(super) fn foot(column: &XrayColumn) -> String {
     }
 }
 
-/// The same in a sentence.
-pub(super) fn long_foot(column: &XrayColumn) -> String {
+/// Describes the entropy after a stage in a sentence.
+pub(super) fn entropy_sentence(column: &XrayColumn) -> String {
     let Some(nats) = column.entropy_nats else {
-        return "How undecided the choice is here depends on tokens that were not recorded"
-            .to_owned();
+        return "The entropy here depends on tokens that were not recorded".to_owned();
     };
     let bits = bits(nats);
     let like = match choices(bits).as_str() {
-        "1" => "there is one choice".to_owned(),
-        n => format!("as undecided as among {n} equals"),
+        "1" => "only one choice".to_owned(),
+        n => format!("as uncertain as {n} equally likely tokens"),
     };
     let cut = match column.mass_removed {
-        Some(mass) if cuts_much(mass) => format!(". What was cut away held {}", percent(mass)),
+        Some(mass) if is_significant(mass) => {
+            format!(". The removed tokens held {}", percent(mass))
+        }
         _ => String::new(),
     };
     format!("{bits:.2} bits: {like}{cut}")
@@ -84,11 +87,12 @@ fn bits(nats: f64) -> f64 {
     (nats / std::f64::consts::LN_2).max(0.0)
 }
 
-/// Whether it is more than rounding.
-fn cuts_much(mass: f64) -> bool {
+/// Returns whether the removed mass is more than a rounding error.
+fn is_significant(mass: f64) -> bool {
     mass > 5e-7
 }
 
+/// Formats the perplexity: the number of equally likely tokens with the same entropy.
 fn choices(bits: f64) -> String {
     match bits.exp2() {
         ..1.05 => "1".to_owned(),
@@ -97,29 +101,27 @@ fn choices(bits: f64) -> String {
     }
 }
 
-fn word(xray: &Xray<'_>, token: TokenId) -> String {
+fn quoted(xray: &Xray<'_>, token: TokenId) -> String {
     format!("‘{}’", token_word(&(xray.piece)(token)))
 }
 
-/// How the token was drawn, or would have been, in a sentence.
-pub(super) fn drawn(xray: &Xray<'_>) -> String {
+/// Describes how the token was drawn, or would be drawn with the current settings.
+pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
     let drawn = xray.table.bar.drawn;
     let name = match drawn.token {
-        Some(token) => word(xray, token),
-        None => "a token that was not recorded".to_owned(),
+        Some(token) => quoted(xray, token),
+        None => "an unrecorded token".to_owned(),
     };
-    let before = selector_words(xray);
-    let top = top_words(xray);
-    let Some(written) = xray.written else {
+    let coin_label = coin_label(xray);
+    let top = top_token_label(xray);
+    let Some(generated) = xray.generated else {
         return match drawn.by {
-            DrawnBy::TopToken => format!("No coin: {top} is always taken, {name}"),
-            DrawnBy::OneCoin(coin) => format!("{before}coin {coin:.3} falls on {name}"),
-            DrawnBy::CoinForEach => {
-                format!("A coin for each token: with its own, {name} comes out on top")
-            }
+            DrawnBy::TopToken => format!("No coin: always {top}, {name}"),
+            DrawnBy::OneCoin(coin) => format!("{coin_label} {coin:.3} falls on {name}"),
+            DrawnBy::CoinForEach => format!("One coin per token: {name} wins"),
         };
     };
-    let same = drawn.token == Some(written);
+    let same = drawn.token == Some(generated);
     let how = match (drawn.sure, same) {
         (true, false) => "would",
         (true, true) => "would still",
@@ -129,54 +131,54 @@ pub(super) fn drawn(xray: &Xray<'_>) -> String {
     let instead = if same {
         String::new()
     } else {
-        format!(", not on {}", word(xray, written))
+        format!(", not on {}", quoted(xray, generated))
     };
     let sentence = match drawn.by {
-        DrawnBy::OneCoin(coin) => format!("{before}coin {coin:.3} {how} fall on {name}{instead}"),
+        DrawnBy::OneCoin(coin) => format!("{coin_label} {coin:.3} {how} fall on {name}{instead}"),
         DrawnBy::TopToken if same => format!("No coin: {top} is still {name}"),
         DrawnBy::TopToken => {
-            format!("No coin: {top} is {name}, not {}", word(xray, written))
+            format!("No coin: {top} is {name}, not {}", quoted(xray, generated))
         }
-        DrawnBy::CoinForEach => {
-            format!("A coin for each token: {name} {how} come out on top")
-        }
+        DrawnBy::CoinForEach => format!("One coin per token: {name} {how} win"),
     };
     if drawn.sure {
         sentence
     } else {
-        format!("{sentence}; tokens that were not recorded matter")
+        format!("{sentence}; it also depends on unrecorded tokens")
     }
 }
 
-/// The token that is taken without a coin; what is left to take it from may be a matter of chance.
-fn top_words(xray: &Xray<'_>) -> &'static str {
+/// Names the token that is picked without a coin. A random stage may have dropped the model's top
+/// token.
+fn top_token_label(xray: &Xray<'_>) -> &'static str {
     let by_chance = |column: &XrayColumn| {
         matches!(&column.at, XrayPlace::Stage { stage, .. }
             if stage.enabled && stage.filter.rule().acts_by_chance())
     };
     if xray.table.columns.iter().any(by_chance) {
-        "the top token of those left"
+        "the top remaining token"
     } else {
         "the top token"
     }
 }
 
-/// What the selector did before its coin fell.
-fn selector_words(xray: &Xray<'_>) -> String {
+/// Names the coin, after what the selector did before the draw.
+fn coin_label(xray: &Xray<'_>) -> String {
     let last = xray.table.columns.last();
     match last.map(|column| (&column.at, column.n_left)) {
         Some((XrayPlace::Selector(Selector::AdaptiveP(_)), _)) => {
-            "Adaptive-p weighs them anew, and ".to_owned()
+            "Adaptive-p reweights the tokens, then coin".to_owned()
         }
         Some((XrayPlace::Selector(selector), KnownCount::Exactly(n))) => {
-            format!("{} leaves {}, and ", selector.name(), grouped(f64::from(n)))
+            let n_left = grouped(f64::from(n));
+            format!("{} keeps {n_left}, then coin", selector.name())
         }
-        _ => String::new(),
+        _ => "Coin".to_owned(),
     }
 }
 
-/// The tokens that were not recorded: "6,112 more".
-pub(super) fn others(xray: &Xray<'_>) -> String {
+/// Counts the unrecorded tokens: "6,112 more", or "others" if their number is unknown.
+pub(super) fn unrecorded_label(xray: &Xray<'_>) -> String {
     let mut columns = xray.table.columns.iter().rev();
     let last = columns.find(|column| match &column.at {
         XrayPlace::Stage { stage, .. } => stage.enabled,
@@ -192,36 +194,36 @@ pub(super) fn others(xray: &Xray<'_>) -> String {
     }
 }
 
-/// A row for a screen reader and its tooltip.
-pub(super) fn spoken_row(xray: &Xray<'_>, row: &XrayRow) -> String {
-    let mut words = vec![format!(
+/// Describes a row for its tooltip and for a screen reader.
+pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
+    let mut phrases = vec![format!(
         "{} rank {}",
-        word(xray, row.token),
+        quoted(xray, row.token),
         grouped(f64::from(row.rank))
     )];
     for (column, cell) in xray.table.columns.iter().zip(&row.cells) {
-        let (name, _) = head_words(column);
+        let (name, _) = head_labels(column);
         match cell {
-            XrayCell::Kept(prob) => words.push(format!("{name} {}", percent(*prob))),
+            XrayCell::Kept(prob) => phrases.push(format!("{name} {}", percent(*prob))),
             XrayCell::Between(least, most) => {
-                words.push(format!("{name} {}", between(*least, *most)));
+                phrases.push(format!("{name} {}", prob_range(*least, *most)));
             }
-            XrayCell::Unknown => words.push(format!("{name} not recorded")),
-            XrayCell::Cut(_) => words.push(format!("cut by {}", cut_words(column))),
+            XrayCell::Unknown => phrases.push(format!("{name} not recorded")),
+            XrayCell::Cut(_) => phrases.push(format!("cut by {}", stage_label(column))),
             XrayCell::Gone | XrayCell::Muted => {}
         }
     }
-    let chosen = match (row.chosen, xray.written) {
+    let outcome = match (row.chosen, xray.generated) {
         (true, None) => Some("chosen"),
         (true, Some(_)) => Some("would be chosen"),
-        (false, written) => (written == Some(row.token)).then_some("was written"),
+        (false, generated) => (generated == Some(row.token)).then_some("was generated"),
     };
-    words.extend(chosen.map(str::to_owned));
-    words.join(", ")
+    phrases.extend(outcome.map(str::to_owned));
+    phrases.join(", ")
 }
 
-/// A probability that is known to lie between these: a figure where it is the same for both.
-pub(super) fn between(least: f64, most: f64) -> String {
+/// Formats a probability known only by its bounds: one number if both round to it.
+pub(super) fn prob_range(least: f64, most: f64) -> String {
     let (least, most) = (percent(least), percent(most));
     if least == most {
         most
@@ -230,8 +232,8 @@ pub(super) fn between(least: f64, most: f64) -> String {
     }
 }
 
-/// A column as it is named in a sentence: "top-p 0.9".
-fn cut_words(column: &XrayColumn) -> String {
+/// Names a column in a sentence: "top-p 0.9".
+fn stage_label(column: &XrayColumn) -> String {
     match &column.at {
         XrayPlace::Model => "the model".to_owned(),
         XrayPlace::Stage { stage, .. } => stage.filter.to_string(),
@@ -239,15 +241,15 @@ fn cut_words(column: &XrayColumn) -> String {
     }
 }
 
-/// The bar for a screen reader.
-pub(super) fn spoken_bar(xray: &Xray<'_>) -> String {
+/// Describes the coin bar for a screen reader.
+pub(super) fn bar_sentence(xray: &Xray<'_>) -> String {
     let parts = xray.table.bar.parts.iter().filter_map(|part| {
         let share = percent(part.to - part.from);
-        Some(format!("{} {share}", word(xray, part.token?)))
+        Some(format!("{} {share}", quoted(xray, part.token?)))
     });
-    let mut words = vec![drawn(xray)];
-    words.extend(parts);
-    words.join(", ")
+    let mut phrases = vec![draw_sentence(xray)];
+    phrases.extend(parts);
+    phrases.join(", ")
 }
 
 #[cfg(test)]
@@ -260,13 +262,13 @@ mod tests {
 
     const NAMES: [&str; 4] = [" by", " in", " at", " on"];
 
-    fn xray(table: &XrayTable, written: Option<u32>) -> Xray<'_> {
+    fn xray(table: &XrayTable, generated: Option<u32>) -> Xray<'_> {
         Xray {
             table,
             pane: 0,
             piece: &|token| Piece::text(*NAMES.get(token.index()).unwrap_or(&"?")),
-            written: written.map(TokenId),
-            coin_moves: false,
+            generated: generated.map(TokenId),
+            coin_draggable: false,
             step: (0, 0),
         }
     }
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn each_selector_has_the_sentence_that_is_true_for_it() {
+    fn each_selector_describes_its_own_draw() {
         let with = |selector| ChainConfig {
             selector,
             ..ChainConfig::sampled([])
@@ -294,47 +296,44 @@ mod tests {
             decay: 0.9,
         });
         for (selector, expected) in [
-            (Selector::Multinomial, "coin 0.469 falls on ‘in’"),
-            (
-                Selector::Greedy,
-                "No coin: the top token is always taken, ‘by’",
-            ),
-            (Selector::GumbelMax, "A coin for each token: with its own, "),
+            (Selector::Multinomial, "Coin 0.469 falls on ‘in’"),
+            (Selector::Greedy, "No coin: always the top token, ‘by’"),
+            (Selector::GumbelMax, "One coin per token: "),
             (
                 mirostat,
-                "Mirostat v2 leaves 2, and coin 0.469 falls on ‘by’",
+                "Mirostat v2 keeps 2, then coin 0.469 falls on ‘by’",
             ),
             (
                 adaptive,
-                "Adaptive-p weighs them anew, and coin 0.469 falls on ",
+                "Adaptive-p reweights the tokens, then coin 0.469 falls on ",
             ),
         ] {
-            let sentence = drawn(&xray(&table(&with(selector)), None));
+            let sentence = draw_sentence(&xray(&table(&with(selector)), None));
             assert!(sentence.starts_with(expected), "{sentence}");
         }
     }
 
     #[test]
-    fn what_would_be_drawn_is_not_said_to_be_drawn() {
+    fn a_hypothetical_draw_is_worded_as_one() {
         let mut table = table(&ChainConfig::sampled([]));
         table.what_if = true;
-        let sentence = |table: &XrayTable, written| drawn(&xray(table, Some(written)));
+        let sentence = |table: &XrayTable, generated| draw_sentence(&xray(table, Some(generated)));
         assert_eq!(
             sentence(&table, 0),
-            "coin 0.469 would fall on ‘in’, not on ‘by’"
+            "Coin 0.469 would fall on ‘in’, not on ‘by’"
         );
-        assert_eq!(sentence(&table, 1), "coin 0.469 would still fall on ‘in’");
+        assert_eq!(sentence(&table, 1), "Coin 0.469 would still fall on ‘in’");
         table.bar.drawn.sure = false;
         assert_eq!(
             sentence(&table, 0),
-            "coin 0.469 would most likely fall on ‘in’, not on ‘by’; tokens that were not recorded \
-             matter"
+            "Coin 0.469 would most likely fall on ‘in’, not on ‘by’; it also depends on unrecorded \
+             tokens"
         );
         table.bar.drawn.token = None;
         table.bar.drawn.sure = true;
         assert_eq!(
             sentence(&table, 0),
-            "coin 0.469 would fall on a token that was not recorded, not on ‘by’"
+            "Coin 0.469 would fall on an unrecorded token, not on ‘by’"
         );
         table.bar.drawn.by = DrawnBy::TopToken;
         table.bar.drawn.token = Some(TokenId(2));
@@ -345,14 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_is_not_known_is_not_told_as_one() {
-        assert_eq!(between(0.2501, 0.2519), "25 %");
-        assert_eq!(between(0.241, 0.2519), "≤ 25 %");
-        assert_eq!(between(0.0, 0.000_01), "< 0.1 %");
+    fn an_uncertain_probability_shows_its_upper_bound() {
+        assert_eq!(prob_range(0.2501, 0.2519), "25 %");
+        assert_eq!(prob_range(0.241, 0.2519), "≤ 25 %");
+        assert_eq!(prob_range(0.0, 0.000_01), "< 0.1 %");
     }
 
     #[test]
-    fn a_column_says_what_it_is_set_to_and_what_it_left() {
+    fn a_column_shows_its_settings_and_what_it_left() {
         let mut chain = ChainConfig::sampled([
             Filter::TopP(TopP { p: 0.85 }),
             Filter::MinP(MinP { p: 0.9 }),
@@ -362,13 +361,13 @@ mod tests {
             ..Stage::from(Filter::MinP(MinP { p: 0.1 }))
         });
         let table = table(&chain);
-        let words: Vec<(String, String)> = table.columns.iter().map(head_words).collect();
-        let words: Vec<(&str, &str)> = words
+        let heads: Vec<(String, String)> = table.columns.iter().map(head_labels).collect();
+        let heads: Vec<(&str, &str)> = heads
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
         assert_eq!(
-            words,
+            heads,
             [
                 ("Model", "4 tokens"),
                 ("Top-p", "3 left"),
@@ -376,26 +375,27 @@ mod tests {
                 ("Min-p", "muted"),
             ]
         );
-        let values: Vec<String> = table.columns.iter().map(value_words).collect();
-        assert_eq!(values, ["", "0.85", "0.9", "0.1"]);
-        let feet: Vec<String> = table.columns.iter().map(foot).collect();
+        let settings: Vec<String> = table.columns.iter().map(settings_label).collect();
+        assert_eq!(settings, ["", "0.85", "0.9", "0.1"]);
+        let feet: Vec<String> = table.columns.iter().map(entropy_label).collect();
         assert_eq!(
             feet,
             [
                 "1.85 bits · like 3.6 choices",
-                "1.53 bits · 10 % cut away",
-                "0.00 bits · 56 % cut away",
+                "1.53 bits · 10 % removed",
+                "0.00 bits · 56 % removed",
                 "",
             ]
         );
-        let long = "1.53 bits: as undecided as among 2.9 equals. What was cut away held 10 %";
-        assert_eq!(long_foot(&table.columns[1]), long);
+        let long =
+            "1.53 bits: as uncertain as 2.9 equally likely tokens. The removed tokens held 10 %";
+        assert_eq!(entropy_sentence(&table.columns[1]), long);
         assert_eq!(
-            spoken_row(&xray(&table, None), &table.rows[1]),
+            row_sentence(&xray(&table, None), &table.rows[1]),
             "‘in’ rank 2, Model 30 %, Top-p 33 %, cut by min-p 0.9"
         );
         assert_eq!(
-            spoken_row(&xray(&table, None), &table.rows[0]),
+            row_sentence(&xray(&table, None), &table.rows[0]),
             "‘by’ rank 1, Model 40 %, Top-p 44 %, Min-p 100 %, chosen"
         );
     }

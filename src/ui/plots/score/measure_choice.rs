@@ -1,11 +1,12 @@
-//! The choice of what the score measures: each measure is one press away.
+//! The choice of what the score shows, as a row of chips.
 
 use egui::Ui;
 
 use crate::state::ScoreMeasure;
 use crate::ui::widgets::Chip;
 
-/// Shows the measures side by side, the chosen one filled. Returns whether another was chosen.
+/// Shows the measures side by side, with the selected one filled. Returns whether the user selected
+/// another.
 pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
     let before = *measure;
     let mut choices = ScoreMeasure::ALL;
@@ -15,7 +16,9 @@ pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for choice in choices {
-            let chip = Chip::new(choice.name()).name(spoken(choice)).quiet();
+            let chip = Chip::new(choice.name())
+                .name(accessible_name(choice))
+                .quiet();
             if ui.add(chip.open(*measure == choice)).clicked() {
                 *measure = choice;
             }
@@ -24,7 +27,7 @@ pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
     *measure != before
 }
 
-const fn spoken(measure: ScoreMeasure) -> &'static str {
+const fn accessible_name(measure: ScoreMeasure) -> &'static str {
     match measure {
         ScoreMeasure::Surprise => "Score shows surprise",
         ScoreMeasure::Probability => "Score shows probability",

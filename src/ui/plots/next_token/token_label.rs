@@ -1,4 +1,4 @@
-//! A candidate's word as the axis shows it: nothing in it is invisible.
+//! A candidate's text as a label: every character in it is visible.
 
 use std::sync::Arc;
 
@@ -10,35 +10,51 @@ use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::words::code_point;
 
-/// A part of a word, and what it is.
+/// A part of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// As it stands in the text.
+    /// Ordinary text.
     Plain(String),
-    /// A sign in place of white space.
-    Sign(char),
-    /// A special token, bytes that are no characters, or a character that cannot be seen.
+    /// The mark that stands for a whitespace character.
+    Mark(char),
+    /// A special token, bytes that are not valid UTF-8, or the code point of an invisible character.
     Code(String),
 }
 
-/// Sets the word in `color`, its marks paler, and ends it in "…" where it is wider than `width`;
-/// a word that was cut is struck out.
-pub(in crate::ui) fn word_galley(
+/// How a token's label looks.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ui) struct TokenStyle {
+    pub color: Color32,
+    pub strikethrough: bool,
+}
+
+impl TokenStyle {
+    /// A label in this color, without strikethrough.
+    pub(in crate::ui) const fn plain(color: Color32) -> Self {
+        Self {
+            color,
+            strikethrough: false,
+        }
+    }
+}
+
+/// Lays out a token's label with paler whitespace marks, truncated with "…" at `width`.
+pub(in crate::ui) fn token_galley(
     ui: &Ui,
     piece: &Piece,
-    (color, struck): (Color32, bool),
+    style: TokenStyle,
     width: f32,
 ) -> Arc<Galley> {
     let theme = Theme::of(ui);
     let mut job = LayoutJob::default();
     for part in parts(piece) {
         let (text, face, color) = match part {
-            Part::Plain(text) => (text, Face::Candidate, color),
-            Part::Sign(sign) => (sign.to_string(), Face::Candidate, theme.text_3),
-            Part::Code(text) => (text, Face::Special, color),
+            Part::Plain(text) => (text, Face::Candidate, style.color),
+            Part::Mark(mark) => (mark.to_string(), Face::Candidate, theme.text_3),
+            Part::Code(text) => (text, Face::Special, style.color),
         };
         let mut format = TextFormat::simple(face.font(), color);
-        if struck {
+        if style.strikethrough {
             format.strikethrough = Stroke::new(1.0, theme.struck_text);
         }
         job.append(&text, 0.0, format);
@@ -60,11 +76,11 @@ fn parts(piece: &Piece) -> Vec<Part> {
     for (at, character) in text.char_indices() {
         let within = at >= start && at < start + words.len();
         match character {
-            // A space between words can be seen as it is.
+            // A space between words needs no mark.
             ' ' if within => push_plain(&mut parts, ' '),
-            ' ' => parts.push(Part::Sign('·')),
-            '\n' => parts.push(Part::Sign('↵')),
-            '\t' => parts.push(Part::Sign('⇥')),
+            ' ' => parts.push(Part::Mark('·')),
+            '\n' => parts.push(Part::Mark('↵')),
+            '\t' => parts.push(Part::Mark('⇥')),
             _ if is_invisible(character) => {
                 parts.push(Part::Code(code_point(character)));
             }
@@ -81,7 +97,7 @@ fn push_plain(parts: &mut Vec<Part>, character: char) {
     }
 }
 
-/// Controls, other white space, and the marks that only steer how text is laid out.
+/// Returns whether a character is a control character, other whitespace, or only affects layout.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || character.is_whitespace()
@@ -93,16 +109,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_word_is_invisible() {
+    fn every_character_of_a_label_is_visible() {
         let plain = |text: &str| Part::Plain(text.to_owned());
         let code = |text: &str| Part::Code(text.to_owned());
         let cases = [
             (Piece::text("fox"), vec![plain("fox")]),
-            (Piece::text(" fox"), vec![Part::Sign('·'), plain("fox")]),
+            (Piece::text(" fox"), vec![Part::Mark('·'), plain("fox")]),
             (Piece::text("of the"), vec![plain("of the")]),
-            (Piece::text("  "), vec![Part::Sign('·'), Part::Sign('·')]),
-            (Piece::text("\n\n"), vec![Part::Sign('↵'), Part::Sign('↵')]),
-            (Piece::text(".\t"), vec![plain("."), Part::Sign('⇥')]),
+            (Piece::text("  "), vec![Part::Mark('·'), Part::Mark('·')]),
+            (Piece::text("\n\n"), vec![Part::Mark('↵'), Part::Mark('↵')]),
+            (Piece::text(".\t"), vec![plain("."), Part::Mark('⇥')]),
             (Piece::text("\u{200B}"), vec![code("U+200B")]),
             (Piece::text("\u{A0}"), vec![code("U+00A0")]),
             (Piece::text([0xE2, 0x82]), vec![code("E2 82")]),
