@@ -24,7 +24,7 @@ pub struct Plan {
 
 /// The limits within which a model accepts rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct Reach {
     pub n_vocab: usize,
     /// The most tokens that a sequence can hold.
     pub n_context: usize,
@@ -79,10 +79,10 @@ impl<S> Sequences<S> {
     pub fn plan(
         &self,
         rows: &[Row],
-        limits: Limits,
+        limits: Reach,
         n_read: impl Fn(&S) -> usize,
     ) -> Result<Plan, EngineError> {
-        let Limits { n_vocab, n_context } = limits;
+        let Reach { n_vocab, n_context } = limits;
         let mut plan = Plan::default();
         let mut n_after: Vec<usize> = Vec::new();
         for row in rows {

@@ -226,8 +226,7 @@ fn ffn_size(
     }
 }
 
-/// Returns which projections have a bias. A `config.json` says so; in GGUF, the tensors are there
-/// or not.
+/// Returns which projections have a bias. GGUF has no key for it, only the tensors themselves.
 fn biases(facts: &Facts<'_>) -> Result<Biases, EngineError> {
     if facts.is_gguf() {
         let has = |role| facts.has_tensor(&Naming::Gguf.bias_name(role, 0));

@@ -39,8 +39,7 @@ pub fn end_tokens_of_generation_config(
     }
 }
 
-/// Returns the end-of-text tokens in a `config.json`. Those in GGUF metadata are read with the
-/// tokenizer.
+/// Returns the end-of-text tokens in a `config.json`. In GGUF, they belong to the tokenizer.
 pub fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {

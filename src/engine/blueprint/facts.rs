@@ -1,5 +1,4 @@
-//! Typed access to the configuration of a model, with one interface for `config.json` and GGUF
-//! metadata.
+//! Typed access to a model's configuration, the same for `config.json` and GGUF metadata.
 
 use candle_core::quantized::gguf_file::{Content, Value as GgufValue};
 use serde_json::{Map, Value};

@@ -1,5 +1,4 @@
-//! Reads rotary embedding and its scaling from `rope_parameters`, the older `rope_scaling`, or
-//! GGUF.
+//! Reads rotary embedding and its scaling: `rope_parameters`, the older `rope_scaling`, or GGUF.
 
 use super::facts::{Facts, Key};
 use super::rope::{Factors, Rope, RopeForm, RopeScaling, Yarn};

@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::network::{Network, NetworkFactory, PrefillMode};
 use crate::decoding::TokenId;
-use crate::engine::sequences::{Limits, Sequences};
+use crate::engine::sequences::{Reach, Sequences};
 use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceId};
 
 /// The most tokens of the first pass in [`PrefillMode::SinglePass`]; the rest are read one by one.
@@ -228,7 +228,7 @@ impl CausalLm for CandleModel {
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
-        let limits = Limits {
+        let limits = Reach {
             n_vocab: self.n_vocab,
             n_context: self.n_context,
         };

@@ -99,15 +99,15 @@ fn all_fixtures() -> Vec<(PathBuf, bool)> {
 #[test]
 fn the_tensor_backend_agrees_with_the_cpu_backend() {
     for (folder, is_gguf) in all_fixtures() {
-        let plain = on_tensors(&folder, is_gguf, Precision::F32);
-        let fast = on_cpu(&folder, is_gguf);
-        assert_eq!(plain.len(), fast.len());
-        let differences = plain
+        let tensors = on_tensors(&folder, is_gguf, Precision::F32);
+        let cpu = on_cpu(&folder, is_gguf);
+        assert_eq!(tensors.len(), cpu.len());
+        let differences = tensors
             .iter()
-            .zip(&fast)
-            .map(|(plain, fast)| (plain - fast).abs());
-        let most = differences.fold(0.0, f32::max);
-        assert!(most < 1e-4, "{}: {most}", folder.display());
+            .zip(&cpu)
+            .map(|(tensors, cpu)| (tensors - cpu).abs());
+        let largest = differences.fold(0.0, f32::max);
+        assert!(largest < 1e-4, "{}: {largest}", folder.display());
     }
 }
 
@@ -125,13 +125,12 @@ fn half_precision_errs_only_by_its_rounding() {
         let full = on_tensors(&folder, is_gguf, Precision::F32);
         // With these models, transformers 5.23.0 itself errs by 0.013 to 0.041 in bf16 and by
         // 0.0012 to 0.0041 in f16.
-        for (precision, least, most) in
-            [(Precision::Bf16, 5e-3, 6e-2), (Precision::F16, 5e-4, 6e-3)]
+        for (precision, low, high) in [(Precision::Bf16, 5e-3, 6e-2), (Precision::F16, 5e-4, 6e-3)]
         {
             let half = on_tensors(&folder, is_gguf, precision);
             let error = relative_error(&half, &full);
             assert!(
-                (least..most).contains(&error),
+                (low..high).contains(&error),
                 "{} in {}: {error}",
                 folder.display(),
                 precision.name()

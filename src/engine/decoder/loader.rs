@@ -56,8 +56,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         self.norm(TensorRole::FinalNorm, 0)
     }
 
-    /// Computes the model's rotations, including the scaling factors that the file stores as
-    /// tensors.
+    /// Computes the model's rotations, with the scaling factors that are stored as tensors.
     pub fn rotations(&mut self) -> Result<Vec<Rotation>, LoadStop> {
         let blueprint = self.blueprint;
         let rotation = |rope: &Rope| {
@@ -119,8 +118,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
     }
 
-    /// Returns the matrices that read the feed-forward network's input, each with its number of
-    /// outputs.
+    /// Returns the matrices that read the feed-forward input, each with its number of outputs.
     fn ffn_roles(&self) -> Vec<(TensorRole, usize)> {
         let ffn = self.blueprint.ffn_size;
         match (self.blueprint.feed_forward, self.blueprint.matrices) {

@@ -32,7 +32,7 @@ use self::cpu::CpuBackend;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
-use super::sequences::{Limits, Sequences};
+use super::sequences::{Reach, Sequences};
 use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 
@@ -82,10 +82,9 @@ impl<B: Backend> Decoder<B> {
         self.backend.facts().n_params
     }
 
-    /// Returns the sequences in the order in which the rows first name them, and the place of each
-    /// row.
+    /// Returns the sequences in the order in which rows first name them, and each row's place.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
-        let limits = Limits {
+        let limits = Reach {
             n_vocab: self.n_vocab(),
             n_context: self.blueprint.n_context,
         };

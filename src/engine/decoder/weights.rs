@@ -29,8 +29,7 @@ pub struct Layer<F: Form> {
     pub qkv: F::Matrix,
     pub attention_output: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
-    /// The up projection of the feed-forward network, preceded by the gate projection if it has
-    /// one.
+    /// The up projection of the feed-forward network, after the gate projection if it is gated.
     pub ffn_in: F::Matrix,
     pub ffn_down: F::Matrix,
 }

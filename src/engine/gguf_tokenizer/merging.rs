@@ -1,5 +1,4 @@
-//! Merges neighboring pieces of a text: the pair with the highest score first, and the leftmost of
-//! equals.
+//! Merges neighboring pieces of a text: the highest score first, and the leftmost of equals.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};

@@ -89,8 +89,7 @@ const BLOOM: &str = r" ?[^(\s|.,!?…。，、।۔،)]+";
 
 const DEEPSEEK_LLM: [&str; 6] = [
     r"[\r\n]",
-    // Letters with an upper and a lower case, in the version of Unicode that the model was trained
-    // with.
+    // Letters with an upper and a lower case, in the version of Unicode that was current then.
     r"(?x) \s? [
         \x{41}-\x{5A}\x{61}-\x{7A}\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}
         \x{1BC}-\x{1BF}\x{1C4}-\x{293}\x{295}-\x{2AF}\x{370}-\x{373}\x{376}-\x{377}

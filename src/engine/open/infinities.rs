@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What Python writes, and the valid JSON that transformers 5 writes instead. Longer texts come
-/// first.
+/// What Python writes, longer texts first, and the valid JSON that transformers 5 writes instead.
 const REPLACEMENTS: [(&[u8], &[u8]); 3] = [
     (b"-Infinity", br#"{"__float__": "-Infinity"}"#),
     (b"Infinity", br#"{"__float__": "Infinity"}"#),

@@ -1,7 +1,6 @@
 //! Opens models: first reads the headers of their files, then the weights.
 //!
-//! A file that is not a model, and a model with missing parts, are rejected before any weights are
-//! read.
+//! Files that are not models, and models with missing parts, are rejected by their headers.
 
 mod architecture;
 mod folder;

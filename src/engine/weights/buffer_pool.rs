@@ -47,8 +47,7 @@ impl BufferPool {
         })
     }
 
-    /// Removes the smallest spare buffer that is large enough. Returns an empty one if there is
-    /// none.
+    /// Removes the smallest spare buffer that is large enough, or returns a new one.
     fn spare(&self, n_bytes: usize) -> Vec<u8> {
         let mut spare = self.0.spare.borrow_mut();
         let sizes = spare.iter().map(Vec::capacity).enumerate();

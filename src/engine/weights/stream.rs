@@ -1,5 +1,4 @@
-//! A model's files as one stream, for readers in candle-transformers that seek to the tensors
-//! themselves.
+//! A model's files as one stream, in which candle-transformers seeks to the tensors itself.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,5 +1,4 @@
-//! A virtual file of random weights: the bytes of any range are generated from a seed when they are
-//! read.
+//! A virtual file of random weights, generated from a seed as they are read.
 //!
 //! Each tensor has a given standard deviation, so that activations stay in bounds.
 

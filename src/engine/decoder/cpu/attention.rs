@@ -3,7 +3,7 @@
 use super::Batch;
 use super::head::{Angles, Turned};
 use super::rows::each_row;
-use super::run::{CpuRun, KvFormat, spans};
+use super::run::{KvFormat, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
 use crate::kernels::attention::{CacheType, Heads, Row, Span, attend};
 

@@ -115,8 +115,7 @@ impl Buffers {
 }
 
 impl Model {
-    /// Looks up the embeddings of the tokens, and adds those of the positions if the model has
-    /// them.
+    /// Looks up the token embeddings, and adds position embeddings if the model has them.
     fn embed(&self, rows: &[Row], places: &[Place], buffers: &mut Buffers) {
         let (weights, hidden) = (&self.weights, &mut buffers.hidden);
         hidden.clear();

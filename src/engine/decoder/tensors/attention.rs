@@ -13,8 +13,7 @@ pub struct TensorAttention {
     shape: HeadShape,
 }
 
-/// Keys and values of consecutive tokens, for all layers: tensors of `[kv heads, capacity,
-/// head_dim]`.
+/// Keys and values of consecutive tokens, for all layers.
 #[derive(Debug, Default)]
 pub struct TensorRun {
     layers: Vec<KeysValues>,
@@ -22,6 +21,7 @@ pub struct TensorRun {
 
 #[derive(Debug)]
 struct KeysValues {
+    /// `[kv heads, capacity, head_dim]`, like the values.
     keys: Tensor,
     values: Tensor,
 }
@@ -32,8 +32,7 @@ impl TensorAttention {
         Self { shape }
     }
 
-    /// Returns some heads of all rows as `[heads, rows, head_dim]`, after their norm if there is
-    /// one.
+    /// Returns some heads of all rows, normed if the layer has head norms: `[heads, rows, head_dim]`.
     fn heads(
         &self,
         qkv: &Tensor,
