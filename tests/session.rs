@@ -13,13 +13,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::{ChainConfig, Filter, TokenId};
 use quartet::engine::{Compute, EngineError, Progress, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
 };
+use scripted::{END, N_VOCAB, ScriptedLm};
 
 const TALE: &str = "Once upon a time there was a fox.";
 

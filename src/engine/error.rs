@@ -142,8 +142,8 @@ pub enum EngineError {
     #[error("sequence {0} is not open")]
     SequenceUnknown(u64),
 
-    /// A token has no row in the model's embedding table: either only the tokenizer knows it, or this
-    /// is a bug.
+    /// A token has no row in the model's embedding table: either only the tokenizer knows it, or
+    /// this is a bug.
     #[error("token {token} is not in the model's vocabulary of {n_vocab} tokens")]
     TokenUnknown { token: u32, n_vocab: usize },
 

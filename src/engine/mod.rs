@@ -1,4 +1,5 @@
-//! Tokens and tensors: loads a model, prefills a prompt once and decodes several sequences together.
+//! Tokens and tensors: loads a model, prefills a prompt once and decodes several sequences
+//! together.
 //!
 //! Its threads only compute: this module knows neither the worker's messages nor the window.
 

@@ -10,9 +10,9 @@ use crate::decoding::TokenId;
 /// stop waits for one chunk at most.
 pub const PREFILL_CHUNK: usize = 128;
 
-/// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it once
-/// shared with forks. Up to this many tokens beyond twice the prompt's length, keeping them is cheaper
-/// than prefilling again.
+/// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it
+/// once shared with forks. Up to this many tokens beyond twice the prompt's length, keeping them is
+/// cheaper than prefilling again.
 const N_MAX_LEFTOVER: usize = 512;
 
 /// A prompt that the model is reading or has read.

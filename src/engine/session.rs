@@ -70,7 +70,8 @@ pub struct Session {
     /// The slots that have left prefill and are decoding.
     batch: Batch,
     /// The last prompt that was prefilled, in whole or in part. The next one reuses the tokens that
-    /// the two share. `None` while a prompt is being prefilled, because that prompt has taken it over.
+    /// the two share. `None` while a prompt is being prefilled, because that prompt has taken it
+    /// over.
     cached_prompt: Option<Prefill>,
     /// Whether the next forward pass is a decode step. Prefill and decode alternate while there is
     /// work for both.
@@ -189,7 +190,8 @@ impl Session {
         was_present
     }
 
-    /// The ids of all panes that are decoding, in prefill or queued, in the order of their requests.
+    /// The ids of all panes that are decoding, in prefill or queued, in the order of their
+    /// requests.
     pub fn ids(&self) -> Vec<GenerationId> {
         let prefilling = self.prefilling.iter().map(|prefilling| &prefilling.task);
         let slots = prefilling.chain(&self.queue).flat_map(|task| &task.slots);

@@ -23,8 +23,8 @@ impl StopMatcher {
         }
     }
 
-    /// Appends a piece. Returns the stop string that is completed first; if several end with the same
-    /// byte, the longest of them, because it begins first.
+    /// Appends a piece. Returns the stop string that is completed first; if several end with the
+    /// same byte, the longest of them, because it begins first.
     pub fn push(&mut self, bytes: &[u8]) -> Option<&str> {
         for byte in bytes {
             self.tail.push(*byte);

@@ -62,8 +62,8 @@ impl Tokenizer {
         self.ends.suffix = suffix;
     }
 
-    /// Tokenizes a text and adds the special tokens around it, unless the text already begins or ends
-    /// with them.
+    /// Tokenizes a text and adds the special tokens around it, unless the text already begins or
+    /// ends with them.
     pub fn encode(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
         let mut tokens = self.encode_turn(text)?;
         if !tokens.ends_with(&self.ends.suffix) {
@@ -106,8 +106,8 @@ impl Tokenizer {
 
     /// The pieces of the tokens 0 to `n_vocab` (exclusive).
     ///
-    /// A model's embedding table may have more rows than its tokenizer has entries. Such a token gets
-    /// a piece like `<|17|>`.
+    /// A model's embedding table may have more rows than its tokenizer has entries. Such a token
+    /// gets a piece like `<|17|>`.
     pub fn vocabulary(&self, n_vocab: usize) -> Vocabulary {
         let byte_level = self.splitter.is_byte_level();
         let added = match &self.splitter {
@@ -128,9 +128,9 @@ impl Tokenizer {
     }
 }
 
-/// Turns a panic of the tokenizers crate into an error. The crate assumes that the parts of a file are
-/// consistent, and panics on some texts if they are not. `work` mutates nothing, so a panic cannot
-/// leave the tokenizer in an invalid state.
+/// Turns a panic of the tokenizers crate into an error. The crate assumes that the parts of a file
+/// are consistent, and panics on some texts if they are not. `work` mutates nothing, so a panic
+/// cannot leave the tokenizer in an invalid state.
 fn catch_panic<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_panic| Err("its parts are inconsistent".to_owned()))
@@ -193,8 +193,8 @@ impl Splitter {
     }
 }
 
-/// Disables the truncation and padding that a file may keep from training. transformers ignores both,
-/// too.
+/// Disables the truncation and padding that a file may keep from training. transformers ignores
+/// both, too.
 fn without_truncation_and_padding(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
     inner.with_truncation(None)?.with_padding(None);
     Ok(inner)

@@ -15,8 +15,8 @@ const N_EVENTS: usize = 256;
 /// How many requests each channel holds.
 const N_REQUESTS: usize = 64;
 
-/// A handle to two threads: one searches and lists models while the other downloads them. Dropping it
-/// ends both. A download in progress is paused, and its partial files are kept.
+/// A handle to two threads: one searches and lists models while the other downloads them. Dropping
+/// it ends both. A download in progress is paused, and its partial files are kept.
 #[derive(Debug)]
 pub struct Downloads {
     finder: RequestQueue<DownloadRequest>,
@@ -27,8 +27,8 @@ pub struct Downloads {
 }
 
 impl Downloads {
-    /// Starts the threads, which contact nobody until they get a request. They call `wake` after each
-    /// event.
+    /// Starts the threads, which contact nobody until they get a request. They call `wake` after
+    /// each event.
     pub fn start(config: HubConfig, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, events) = sync_channel(N_EVENTS);
         let sender = EventSender::new(sender, wake);

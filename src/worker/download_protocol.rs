@@ -7,8 +7,8 @@ use crate::hub::{CachedModel, DownloadProgress, KeptDownload, Repository, Wanted
 /// What the window asks for. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DownloadRequest {
-    /// Search for models whose names contain these words. A newer search cancels this one, which then
-    /// gets no answer.
+    /// Search for models whose names contain these words. A newer search cancels this one, which
+    /// then gets no answer.
     Search {
         query: String,
         /// The maximum number of repositories to find.

@@ -69,7 +69,8 @@ impl Finder {
         });
     }
 
-    /// Returns the answer, or `None` if a newer request superseded this one or the window disconnected.
+    /// Returns the answer, or `None` if a newer request superseded this one or the window
+    /// disconnected.
     fn answer(&mut self, request: DownloadRequest) -> Option<DownloadEvent> {
         let hub = self.hub.open();
         let (waiting, requests) = (&mut self.waiting, &self.requests);
@@ -151,8 +152,8 @@ enum Withdrawn {
 }
 
 impl DownloadQueue {
-    /// Handles the requests that have arrived. Returns what they mean for the current download. It is
-    /// paused if the window disconnects.
+    /// Handles the requests that have arrived. Returns what they mean for the current download. It
+    /// is paused if the window disconnects.
     fn poll(&mut self, current: Option<&Wanted>) -> Order {
         loop {
             match self.requests.try_recv() {
@@ -195,8 +196,8 @@ impl DownloadQueue {
         self.waiting.len() < n_before
     }
 
-    /// Deletes the partial files of cancelled downloads, and reports all withdrawn downloads. If the
-    /// Hub could not be opened, there are no partial files.
+    /// Deletes the partial files of cancelled downloads, and reports all withdrawn downloads. If
+    /// the Hub could not be opened, there are no partial files.
     fn settle_withdrawn(
         &mut self,
         hub: Option<&Hub>,

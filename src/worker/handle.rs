@@ -80,8 +80,8 @@ impl Worker {
         }
     }
 
-    /// Sends a request without blocking. Requests are served in order. The step times of a generation
-    /// count from this call.
+    /// Sends a request without blocking. Requests are served in order. The step times of a
+    /// generation count from this call.
     pub fn send(&mut self, request: Request) {
         let sent_at = Instant::now();
         self.requests.send(TimedRequest { request, sent_at });

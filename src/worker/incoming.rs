@@ -17,8 +17,8 @@ pub(super) struct TimedRequest {
 /// Receives requests. Those that arrive while another is being served are buffered.
 pub(super) struct IncomingRequests {
     channel: Receiver<TimedRequest>,
-    /// Requests taken from the channel but not served yet, oldest first. At most one of them asks to
-    /// tokenize a prompt.
+    /// Requests taken from the channel but not served yet, oldest first. At most one of them asks
+    /// to tokenize a prompt.
     waiting: VecDeque<TimedRequest>,
 }
 

@@ -1,4 +1,5 @@
-//! The background threads: one for the engine, two for the Hugging Face Hub. Requests in, events out.
+//! The background threads: one for the engine, two for the Hugging Face Hub. Requests in, events
+//! out.
 //!
 //! The window and the command line reach the engine only through this module. It does not know who
 //! sends the requests, or what is shown.
@@ -33,8 +34,8 @@ use crate::engine::{
     Compute, Device, EngineError, LoadProgress, LoadedModel, open_embedded, open_path,
 };
 
-/// Opens a model on an open device. Returns `None` if `progress` cancels the load. The embedded model
-/// always runs on the CPU.
+/// Opens a model on an open device. Returns `None` if `progress` cancels the load. The embedded
+/// model always runs on the CPU.
 pub(crate) fn open_on(
     source: &ModelSource,
     compute: &Compute,

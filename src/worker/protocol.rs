@@ -44,8 +44,8 @@ pub enum Request {
     ListDevices,
     /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
     Tokenize { prompt: PromptText },
-    /// Prefill the prompt once and continue it in all of these panes. They join the batch of the panes
-    /// that are already decoding.
+    /// Prefill the prompt once and continue it in all of these panes. They join the batch of the
+    /// panes that are already decoding.
     Generate {
         prompt: PromptText,
         panes: Vec<PaneRequest>,

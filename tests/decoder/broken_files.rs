@@ -178,7 +178,7 @@ fn the_error_names_each_fault_of_a_folder() {
         (
             "tokenizer.json",
             tokenizer(57),
-            "the tokenizer has 57 tokens, the model 50",
+            "the tokenizer has 57 tokens, but the model has 50",
         ),
         (
             "model.safetensors",

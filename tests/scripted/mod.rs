@@ -50,8 +50,8 @@ impl ScriptedLm {
         }
     }
 
-    /// A model without preferences: its logits are pseudo-random, close to each other, and different
-    /// for any two texts.
+    /// A model without preferences: its logits are pseudo-random, close to each other, and
+    /// different for any two texts.
     pub fn babbling(n_context: usize) -> Self {
         Self::new(n_context, noise)
     }
@@ -72,8 +72,8 @@ impl ScriptedLm {
         })
     }
 
-    /// Calls `call` with the rows of each forward pass before it runs: to observe it, to block it, or
-    /// to panic.
+    /// Calls `call` with the rows of each forward pass before it runs: to observe it, to block it,
+    /// or to panic.
     #[must_use]
     pub fn before_forward(mut self, call: impl FnMut(&[Row]) + Send + 'static) -> Self {
         self.before_forward = Box::new(call);

@@ -155,7 +155,8 @@ fn greedy(id: u64, max_new_tokens: usize) -> PaneRequest {
     pane(id, ChainConfig::greedy(), max_new_tokens)
 }
 
-/// A model whose forward passes each wait for a permit. Once the sender is dropped, they run freely.
+/// A model whose forward passes each wait for a permit. Once the sender is dropped, they run
+/// freely.
 fn gated() -> (ScriptedLm, SyncSender<()>) {
     let (permits, gate) = sync_channel(100);
     let lm = ScriptedLm::reciting(512, TALE).before_forward(move |_| {

@@ -22,22 +22,22 @@ pub enum ChatError {
 
     /// The template is not valid Jinja.
     #[error("the model's chat template could not be understood{}: {reason}", in_line(*line))]
-    Unreadable { line: Option<usize>, reason: String },
+    ParseFailed { line: Option<usize>, reason: String },
 
     /// The source of the template is too long.
     #[error("the model's chat template has {n_bytes} bytes, but at most {n_max} are allowed")]
-    TooLarge { n_bytes: usize, n_max: usize },
+    SourceTooLong { n_bytes: usize, n_max: usize },
 
     /// The template called `raise_exception`.
     #[error("the model's chat template rejects this chat: {reason}")]
-    Refused {
+    Rejected {
         /// The template's own message.
         reason: String,
     },
 
     /// The template called `raise_exception`, but renders without the system prompt.
     #[error("the model's chat template does not accept a system prompt: {reason}")]
-    SystemRefused {
+    SystemPromptRejected {
         /// The template's own message.
         reason: String,
     },
@@ -54,55 +54,55 @@ pub enum ChatError {
 
     /// The template used up its instruction limit.
     #[error("the model's chat template ran for too long{}", in_line(*line))]
-    Endless {
+    OutOfInstructions {
         /// The line at which it was interrupted.
         line: Option<usize>,
     },
 
     /// The rendered text is too long.
     #[error("the model's chat template produced more than {n_max} bytes")]
-    TooLong { n_max: usize },
+    OutputTooLong { n_max: usize },
 
     /// The template made the interpreter panic.
     #[error("the model's chat template crashed its interpreter")]
-    Impossible,
+    Panicked,
 
     /// The system could not start a thread to render in.
     #[error("the model's chat template could not be run: {reason}")]
-    NoThread { reason: String },
+    ThreadUnavailable { reason: String },
 }
 
 /// The message with which a template called `raise_exception`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Refusal(pub String);
+pub(super) struct RaisedException(pub String);
 
 /// A template exceeded the output limit.
 #[derive(Debug, thiserror::Error)]
 #[error("the output is too long")]
-pub(super) struct TooLong;
+pub(super) struct OutputLimitExceeded;
 
 impl ChatError {
-    pub(super) fn unreadable(error: &Error) -> Self {
-        Self::Unreadable {
+    pub(super) fn parse_failed(error: &Error) -> Self {
+        Self::ParseFailed {
             line: error.line(),
             reason: reason_of(error),
         }
     }
 
     pub(super) fn failed(error: &Error) -> Self {
-        if let Some(Refusal(reason)) = source_of(error) {
+        if let Some(RaisedException(reason)) = source_of(error) {
             let reason = reason.clone();
-            return Self::Refused { reason };
+            return Self::Rejected { reason };
         }
-        if source_of::<TooLong>(error).is_some() {
+        if source_of::<OutputLimitExceeded>(error).is_some() {
             let n_max = N_MAX_TEXT_BYTES;
-            return Self::TooLong { n_max };
+            return Self::OutputTooLong { n_max };
         }
         let innermost = innermost(error);
         let line = innermost.line();
         match innermost.kind() {
-            ErrorKind::OutOfFuel => Self::Endless { line },
+            ErrorKind::OutOfFuel => Self::OutOfInstructions { line },
             _ => Self::Failed {
                 line,
                 reason: reason_of(innermost),

@@ -86,29 +86,29 @@ impl ChatTemplate {
         special_tokens: BTreeMap<String, String>,
     ) -> Result<Self, ChatError> {
         if source.len() > N_MAX_SOURCE_BYTES {
-            return Err(ChatError::TooLarge {
+            return Err(ChatError::SourceTooLong {
                 n_bytes: source.len(),
                 n_max: N_MAX_SOURCE_BYTES,
             });
         }
-        let mut environment = environment().map_err(|error| ChatError::unreadable(&error))?;
+        let mut environment = environment().map_err(|error| ChatError::parse_failed(&error))?;
         let n_instructions = N_MAX_RAW_BYTES / source.len().max(1);
         let n_instructions = n_instructions.min(N_MAX_INSTRUCTIONS);
         environment.set_fuel(Some(n_instructions as u64));
         environment
             .add_template_owned(NAME, without_generation_tags(source))
-            .map_err(|error| ChatError::unreadable(&error))?;
+            .map_err(|error| ChatError::parse_failed(&error))?;
         Ok(Self {
             environment,
             special_tokens,
         })
     }
 
-    /// Renders a chat. With `add_generation_prompt`, the text ends with the beginning of the model's
-    /// turn.
+    /// Renders a chat. With `add_generation_prompt`, the text ends with the beginning of the
+    /// model's turn.
     ///
-    /// Fails if the template rejects or ignores a system message. A blank one may be ignored, and so
-    /// may one that the template writes by default.
+    /// Fails if the template rejects or ignores a system message. A blank one may be ignored, and
+    /// so may one that the template writes by default.
     pub fn render(
         &self,
         messages: &[Message],
@@ -124,7 +124,9 @@ impl ChatTemplate {
         }
         let without = self.render_on_thread(&others, add_generation_prompt);
         match (rendered, without) {
-            (Err(ChatError::Refused { reason }), Ok(_)) => Err(ChatError::SystemRefused { reason }),
+            (Err(ChatError::Rejected { reason }), Ok(_)) => {
+                Err(ChatError::SystemPromptRejected { reason })
+            }
             (Ok(rendered), Ok(without))
                 if rendered == without && !contains(&rendered, &system, &others) =>
             {
@@ -146,11 +148,11 @@ impl ChatTemplate {
                 .name("chat template".to_owned())
                 .stack_size(N_STACK_BYTES)
                 .spawn_scoped(scope, || self.render_here(messages, add_generation_prompt))
-                .map(|thread| thread.join().unwrap_or(Err(ChatError::Impossible)))
+                .map(|thread| thread.join().unwrap_or(Err(ChatError::Panicked)))
         });
         rendered.unwrap_or_else(|error| {
             let reason = error.to_string();
-            Err(ChatError::NoThread { reason })
+            Err(ChatError::ThreadUnavailable { reason })
         })
     }
 
@@ -162,7 +164,7 @@ impl ChatTemplate {
         let template = self
             .environment
             .get_template(NAME)
-            .map_err(|error| ChatError::unreadable(&error))?;
+            .map_err(|error| ChatError::parse_failed(&error))?;
         let messages: Vec<Value> = messages.iter().map(Message::value).collect();
         let values = context! {
             messages,
@@ -175,7 +177,7 @@ impl ChatTemplate {
         let mut text = BoundedBuffer::default();
         match template.render_captured_to(values, &mut text) {
             Ok(_) => Ok(String::from_utf8_lossy(&text.bytes).into_owned()),
-            Err(_) if text.full => Err(ChatError::TooLong {
+            Err(_) if text.full => Err(ChatError::OutputTooLong {
                 n_max: N_MAX_TEXT_BYTES,
             }),
             Err(error) => Err(ChatError::failed(&error)),
@@ -214,8 +216,8 @@ fn environment() -> Result<Environment<'static>, Error> {
 }
 
 fn raise_exception(reason: &str) -> Result<Value, Error> {
-    let refusal = error::Refusal(reason.to_owned());
-    Err(Error::new(ErrorKind::InvalidOperation, reason.to_owned()).with_source(refusal))
+    let raised = error::RaisedException(reason.to_owned());
+    Err(Error::new(ErrorKind::InvalidOperation, reason.to_owned()).with_source(raised))
 }
 
 /// Formats the current time, for example as "%d %b %Y".

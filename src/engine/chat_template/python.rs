@@ -6,7 +6,7 @@ use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Error, ErrorKind, Output, State, Value};
 
 use super::N_MAX_TEXT_BYTES;
-use super::error::TooLong;
+use super::error::OutputLimitExceeded;
 
 /// How deeply lists and maps may nest in a value that is formatted.
 const N_MAX_DEPTH: usize = 64;
@@ -66,7 +66,7 @@ impl fmt::Write for BoundedString {
 }
 
 fn too_long() -> Error {
-    Error::from(ErrorKind::InvalidOperation).with_source(TooLong)
+    Error::from(ErrorKind::InvalidOperation).with_source(OutputLimitExceeded)
 }
 
 /// Python's `json.dumps`, with its options in its order: `ensure_ascii`, `indent`, `separators`,

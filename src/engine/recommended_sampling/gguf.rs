@@ -1,7 +1,7 @@
 //! Recommended settings in a GGUF file: `general.sampling.*`.
 //!
-//! Keys and meaning are those of llama.cpp's pull request 17120 (November 2025): each replaces one of
-//! llama.cpp's defaults, and `sequence` lists its samplers in order, separated by semicolons.
+//! Keys and meaning are those of llama.cpp's pull request 17120 (November 2025): each replaces one
+//! of llama.cpp's defaults, and `sequence` lists its samplers in order, separated by semicolons.
 
 use candle_core::quantized::gguf_file::{Content, Value};
 
@@ -52,8 +52,8 @@ fn read(find: &Find<'_>) -> Option<RecommendedSampling> {
     builder.finish("the model file")
 }
 
-/// llama.cpp's default chain. These files cannot set a temperature range, so the dynamic temperature
-/// is a plain one.
+/// llama.cpp's default chain. These files cannot set a temperature range, so the dynamic
+/// temperature is a plain one.
 fn llama_cpp_chain() -> ChainConfig {
     let mut chain = Dialect::LlamaCpp.chain();
     for stage in &mut chain.stages {

@@ -14,7 +14,8 @@ use crate::generation::RecommendedSampling;
 
 /// Recommended settings while they are being read.
 struct Builder {
-    /// The defaults of the tool that the file is written for, with the recommended settings applied.
+    /// The defaults of the tool that the file is written for, with the recommended settings
+    /// applied.
     chain: ChainConfig,
     /// Whether the file recommends anything that is valid.
     has_settings: bool,
