@@ -274,7 +274,7 @@ fn a_cache_that_can_not_be_written_is_named() {
     });
     let failure = outcome.unwrap_err().to_string();
     assert!(
-        failure.starts_with("the cache folder could not be written: "),
+        failure.starts_with("could not write to the cache folder: "),
         "{failure}"
     );
     assert!(failure.contains("models--fox--tiny-GGUF"), "{failure}");
