@@ -1,8 +1,9 @@
-//! Measures the frame time of four streaming panes: layout, painting and tessellation on one thread.
+//! Measures the frame time of four streaming panes: layout, painting and tessellation on one
+//! thread.
 //!
-//! `cargo bench --bench token_text` prints the mean milliseconds per frame for several text lengths.
-//! The time must not grow with the length, because invisible text is not touched. The exception is a
-//! frame in which the panes have a new width, which lays out all of the text again.
+//! `cargo bench --bench token_text` prints the mean milliseconds per frame for several text
+//! lengths. The time must not grow with the length, because invisible text is not touched. The
+//! exception is a frame in which the panes have a new width, which lays out all of the text again.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 

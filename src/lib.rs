@@ -1,6 +1,7 @@
 //! Quartet: one prompt, four decodings, token by token.
 //!
-//! The modules are listed in reading order. `tests/architecture.rs` says which module may use which.
+//! The modules are listed in reading order. `tests/architecture.rs` says which module may use
+//! which.
 
 /// CPU SIMD kernels.
 pub mod kernels;

@@ -157,8 +157,8 @@ impl Display {
         })
     }
 
-    /// Gives the window the keyboard focus, because there is no window manager to do so. Fails while
-    /// the window is not on the screen yet.
+    /// Gives the window the keyboard focus, because there is no window manager to do so. Fails
+    /// while the window is not on the screen yet.
     fn focus(&self, window: Window) -> Option<()> {
         self.connection
             .set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME)

@@ -15,8 +15,8 @@ const BACKUP_NAME: &str = "settings-unread.json";
 /// The settings file of one window.
 pub(super) struct SettingsFile {
     folder: PathBuf,
-    /// The settings as this window last loaded or saved them. Whatever differs from them was changed
-    /// in this window.
+    /// The settings as this window last loaded or saved them. Whatever differs from them was
+    /// changed in this window.
     saved: Settings,
 }
 

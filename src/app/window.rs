@@ -91,8 +91,8 @@ pub struct App {
     dialogs: Dialogs,
     /// Commands from dialogs and background threads.
     answers: (SyncSender<Command>, Receiver<Command>),
-    /// The files being written. Declared after `answers`, so that the receiver is dropped first and no
-    /// thread blocks on sending its answer.
+    /// The files being written. Declared after `answers`, so that the receiver is dropped first and
+    /// no thread blocks on sending its answer.
     saves: Saves,
     /// The settings file, or `None` if it can't be used.
     settings_file: Option<SettingsFile>,
@@ -103,8 +103,8 @@ pub struct App {
 }
 
 impl App {
-    /// Creates the application and starts loading a model. `start_worker` starts the engine's thread,
-    /// now and after a crash.
+    /// Creates the application and starts loading a model. `start_worker` starts the engine's
+    /// thread, now and after a crash.
     pub fn new(
         ctx: &egui::Context,
         settings: Settings,

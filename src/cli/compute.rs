@@ -45,8 +45,8 @@ impl ComputeArguments {
         CpuThreads::of_machine().granted(self.threads).get()
     }
 
-    /// Fails if a specific GPU was requested but the model runs on the CPU, so that results never come
-    /// from a device other than the requested one.
+    /// Fails if a specific GPU was requested but the model runs on the CPU, so that results never
+    /// come from a device other than the requested one.
     pub(super) fn check(&self, info: &ModelInfo) -> Result<(), Failure> {
         let refusal = self.device.refusal(info);
         refusal.map_or(Ok(()), |message| Err(Failure::run(message)))

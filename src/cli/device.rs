@@ -8,15 +8,15 @@ use crate::worker::DeviceChoice;
 /// The argument, for commands that load a model.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct DeviceArgument {
-    /// Device to run the model on: best (a GPU if one is available, else the CPU), cpu, cuda or metal;
-    /// cuda:1 is the second GPU
+    /// Device to run the model on: best (a GPU if one is available, else the CPU), cpu, cuda or
+    /// metal; cuda:1 is the second GPU
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = parse_available)]
     pub device: DeviceChoice,
 }
 
 impl DeviceArgument {
-    /// Returns an error message if a GPU was requested and the model runs on the CPU. Only the kind of
-    /// device is compared, because the numbers in the names of Apple GPUs are registry ids.
+    /// Returns an error message if a GPU was requested and the model runs on the CPU. Only the kind
+    /// of device is compared, because the numbers in the names of Apple GPUs are registry ids.
     pub fn refusal(self, info: &ModelInfo) -> Option<String> {
         let is_named = !matches!(self.device, DeviceChoice::Best | DeviceChoice::Cpu);
         let is_on_cpu = info.device.starts_with(&DeviceChoice::Cpu.name());

@@ -50,8 +50,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// The settings of a pane, as described below; repeat for more panes. The default is four panes:
-    /// greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    /// The settings of a pane, as described below; repeat for more panes. The default is four
+    /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 

@@ -1,6 +1,7 @@
 //! The command line: runs the given command, or opens the window.
 //!
-//! Each command has a file here, with its arguments and a `run` function, and a variant of `Command`.
+//! Each command has a file here, with its arguments and a `run` function, and a variant of
+//! `Command`.
 
 mod bench;
 mod cache;
@@ -29,8 +30,8 @@ use clap::{Parser, Subcommand};
 
 use self::failure::Failure;
 
-/// One prompt, four decodings, token by token: a playground that shows how a language model generates
-/// text.
+/// One prompt, four decodings, token by token: a playground that shows how a language model
+/// generates text.
 #[derive(Debug, Parser)]
 #[command(
     name = "quartet",
@@ -40,8 +41,8 @@ use self::failure::Failure;
                   command, write its path: ./generate"
 )]
 struct Arguments {
-    /// The model to open in the window: a GGUF file, or a folder with config.json, tokenizer.json and
-    /// safetensors
+    /// The model to open in the window: a GGUF file, or a folder with config.json, tokenizer.json
+    /// and safetensors
     #[arg(value_name = "MODEL")]
     model: Option<PathBuf>,
     #[command(subcommand)]

@@ -25,8 +25,8 @@ pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
 }
 
-/// Generates all panes together and returns their records. If generation fails, the records keep the
-/// tokens generated so far and the reason.
+/// Generates all panes together and returns their records. If generation fails, the records keep
+/// the tokens generated so far and the reason.
 pub(super) fn run_panes(
     source: ModelSource,
     compute: ComputeArguments,

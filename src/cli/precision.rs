@@ -9,8 +9,8 @@ use crate::worker::Precision;
 /// The argument, for commands that load a model.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct PrecisionArgument {
-    /// Number format of GPU computation, apart from quantized weights. Has no effect on the CPU, which
-    /// computes in f32 from the weights as stored
+    /// Number format of GPU computation, apart from quantized weights. Has no effect on the CPU,
+    /// which computes in f32 from the weights as stored
     #[arg(long, value_name = "FORMAT", default_value = "f32")]
     #[arg(value_parser = parse_by_name(Precision::ALL, Precision::name))]
     pub precision: Precision,

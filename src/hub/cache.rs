@@ -139,8 +139,8 @@ impl RepoCache {
         self.folder.join("blobs").join(name)
     }
 
-    /// Returns whether a file's content is complete. A blob gets its name only after its checksum was
-    /// verified, so its presence and length are enough.
+    /// Returns whether a file's content is complete. A blob gets its name only after its checksum
+    /// was verified, so its presence and length are enough.
     pub fn has(&self, file: &RemoteFile) -> bool {
         let blob = self.blob(&file.checksum);
         fs::metadata(blob).is_ok_and(|blob| blob.len() == file.n_bytes)

@@ -1,12 +1,12 @@
-//! Models from the Hugging Face Hub: search, download into the shared cache folder, and list what is
-//! there. Nothing uses the network until the user asks for it.
+//! Models from the Hugging Face Hub: search, download into the shared cache folder, and list what
+//! is there. Nothing uses the network until the user asks for it.
 //!
 //! hf-hub makes every request: it handles endpoints, tokens, redirects, TLS and proxies, and parses
 //! the Hub's responses. Its own downloads restart after a lost connection, can't be cancelled, and
-//! check neither checksums nor disk space. So we request one range of bytes after another (`fetch`),
-//! each on a thread that can be abandoned (`call`), retry after transient failures (`retry`), verify
-//! the checksum (`checksum`), and store the file in the layout that other tools expect (`cache`).
-//! `partial` finds and deletes unfinished downloads.
+//! check neither checksums nor disk space. So we request one range of bytes after another
+//! (`fetch`), each on a thread that can be abandoned (`call`), retry after transient failures
+//! (`retry`), verify the checksum (`checksum`), and store the file in the layout that other tools
+//! expect (`cache`). `partial` finds and deletes unfinished downloads.
 //!
 //! This module knows neither the engine nor the window; its result is a path.
 

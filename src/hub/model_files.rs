@@ -76,8 +76,8 @@ impl ModelFiles {
         models
     }
 
-    /// Returns the name that selects this model in its repository: the path of its file (the first part
-    /// if it is split), or `safetensors` for the folder.
+    /// Returns the name that selects this model in its repository: the path of its file (the first
+    /// part if it is split), or `safetensors` for the folder.
     pub fn name(&self) -> &str {
         self.file().unwrap_or(FOLDER)
     }
@@ -99,7 +99,8 @@ impl ModelFiles {
         self.quantization.as_deref().unwrap_or(format)
     }
 
-    /// Returns the model with exactly this name, or else all models with this file name or quantization.
+    /// Returns the model with exactly this name, or else all models with this file name or
+    /// quantization.
     pub(super) fn matching<'a>(models: &'a [Self], name: &str) -> Vec<&'a Self> {
         match models.iter().find(|model| model.name() == name) {
             Some(model) => vec![model],

@@ -154,7 +154,8 @@ impl Hub {
             sha256: sha256.collect(),
             commit,
             repository: Repository {
-                // Even if the repository was renamed, its files are cached under the requested name.
+                // Even if the repository was renamed, its files are cached under the requested
+                // name.
                 name: name.to_owned(),
                 ..Repository::from(&info)
             },

@@ -35,7 +35,8 @@ impl Speed {
         (self.seen >= MIN_OBSERVED).then(|| self.mean / self.weight)
     }
 
-    /// Returns how many seconds `n_bytes` will take, or `None` if the speed is unknown or near zero.
+    /// Returns how many seconds `n_bytes` will take, or `None` if the speed is unknown or near
+    /// zero.
     pub fn seconds_for(&self, n_bytes: u64) -> Option<u64> {
         let speed = self.bytes_per_second().filter(|speed| *speed >= 1.0)?;
         // The cast saturates.

@@ -274,7 +274,7 @@ fn the_error_names_a_read_only_cache() {
     });
     let failure = outcome.unwrap_err().to_string();
     assert!(
-        failure.starts_with("the cache folder could not be written: "),
+        failure.starts_with("could not write to the cache folder: "),
         "{failure}"
     );
     assert!(failure.contains("models--fox--tiny-GGUF"), "{failure}");

@@ -1,4 +1,5 @@
-//! Measures the memory of decoding panes, compared with the size of the model's files and the cache.
+//! Measures the memory of decoding panes, compared with the size of the model's files and the
+//! cache.
 
 use serde::Serialize;
 

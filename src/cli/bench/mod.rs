@@ -1,5 +1,5 @@
-//! `quartet bench`: measures a model's load time, prefill and decode speed, memory use, and how close
-//! they come to the limits of this machine.
+//! `quartet bench`: measures a model's load time, prefill and decode speed, memory use, and how
+//! close they come to the limits of this machine.
 //!
 //! It drives the engine directly, without the worker thread, so that nothing else affects the
 //! figures. Every round measures everything once, because machines heat up and may be shared.
@@ -85,14 +85,14 @@ pub(super) struct Arguments {
     #[arg(value_parser = clap::value_parser!(u64).range(2..))]
     max_tokens: u64,
 
-    /// Prompt lengths for the prefill measurement; by default 64,128,512,1024, as far as the model's
-    /// context allows
+    /// Prompt lengths for the prefill measurement; by default 64,128,512,1024, as far as the
+    /// model's context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     prefill: Vec<u64>,
 
-    /// Context lengths at which to time a step of one pane; by default 64,512,1024,2048,4096, as far as
-    /// the model's context allows
+    /// Context lengths at which to time a step of one pane; by default 64,512,1024,2048,4096, as
+    /// far as the model's context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     context: Vec<u64>,

@@ -71,8 +71,8 @@ const DEFAULT_CONTEXT: [usize; 5] = [64, 512, 1024, 2048, 4096];
 const DEFAULT_N_FORK: usize = 2048;
 
 impl Plan {
-    /// Checks a request against the model's context. Default lengths are cut to fit; explicit lengths
-    /// that do not fit are an error.
+    /// Checks a request against the model's context. Default lengths are cut to fit; explicit
+    /// lengths that do not fit are an error.
     pub fn new(request: PlanRequest, n_context: usize) -> Result<Self, Failure> {
         let n_most = n_context.saturating_sub(N_CONTEXT_STEPS);
         let mut plan = Self {
@@ -106,7 +106,8 @@ impl Plan {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    /// Returns how long the passage must be that the measured sequences start with, or 0 if none needs it.
+    /// Returns how long the passage must be that the measured sequences start with, or 0 if none
+    /// needs it.
     pub fn n_passage(&self) -> usize {
         let n_context = self.context.iter().copied().max().unwrap_or(0);
         [
@@ -122,7 +123,8 @@ impl Plan {
     }
 }
 
-/// Returns the requested lengths, or the defaults cut to fit, in ascending order without duplicates.
+/// Returns the requested lengths, or the defaults cut to fit, in ascending order without
+/// duplicates.
 fn lengths(requested: Vec<usize>, default: &[usize], n_most: usize) -> Result<Vec<usize>, Failure> {
     if let Some(n_tokens) = requested.iter().find(|n_tokens| **n_tokens > n_most) {
         return Err(Failure::usage(format!(

@@ -62,7 +62,8 @@ impl Bench {
         &self.plan
     }
 
-    /// Runs all rounds. A short warm-up round, which is not counted, brings the weights into memory.
+    /// Runs all rounds. A short warm-up round, which is not counted, brings the weights into
+    /// memory.
     pub fn run(&mut self, progress: &mut Progress) -> Result<Figures, Failure> {
         let mut samples = Samples::default();
         progress.milestone("Preparing the prompts");

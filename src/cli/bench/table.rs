@@ -49,8 +49,11 @@ impl Report {
         let through = through.map_or_else(String::new, |name| format!(" through {name}"));
         writeln!(
             f,
-            "{}{through}, {} threads; loaded in {:.2} s; medians of {} rounds",
-            model.device, self.threads, self.load_secs, self.rounds
+            "{}{through}, {}; loaded in {:.2} s; medians of {}",
+            model.device,
+            counted(self.threads, "thread"),
+            self.load_secs,
+            counted(self.rounds, "round"),
         )
     }
 
@@ -63,12 +66,12 @@ impl Report {
         )?;
         writeln!(
             f,
-            "  panes   tok/s each   tok/s all   ms/step   vs. 1 pane   of bandwidth"
+            "  panes   tok/s each   tok/s all   ms/step   vs. 1 pane   bandwidth used"
         )?;
         for row in decode {
             writeln!(
                 f,
-                "  {:>5}   {:>10}   {:>9}   {:>7.2}   {:>10}   {:>12}",
+                "  {:>5}   {:>10}   {:>9}   {:>7.2}   {:>10}   {:>14}",
                 row.panes,
                 speed(row.each_per_sec),
                 speed(row.together_per_sec),
@@ -82,15 +85,12 @@ impl Report {
 }
 
 fn bandwidth_line(bandwidth: &bandwidth::Sample, f: &mut Formatter<'_>) -> fmt::Result {
-    let streams = match bandwidth.streams {
-        1 => "1 stream".to_owned(),
-        n => format!("{n} streams"),
-    };
     writeln!(
         f,
-        "Memory bandwidth: {:.1} GB/s ({} threads, {streams} each, {} buffer)",
+        "Memory bandwidth: {:.1} GB/s ({}, {} each, {} buffer)",
         bandwidth.bytes_per_sec / 1e9,
-        bandwidth.threads,
+        counted(bandwidth.threads, "thread"),
+        counted(bandwidth.streams, "stream"),
         ByteSize(bandwidth.buffer_bytes as u64)
     )
 }
@@ -201,4 +201,13 @@ fn percent(share: f64) -> String {
 
 fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
+}
+
+/// Formats a count with its noun: "1 thread", "2 threads".
+fn counted(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
 }

@@ -48,8 +48,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     prompt_tokens: usize,
 
-    /// The settings to sample with, as described below; repeat for more. The default is the four panes
-    /// of a new window
+    /// The settings to sample with, as described below; repeat for more. The default is the four
+    /// panes of a new window
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
@@ -61,8 +61,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     draws: u32,
 
-    /// Write the results to this file, as a list with one entry per pane and row; `-` writes them to
-    /// standard output instead of the tables
+    /// Write the results to this file, as a list with one entry per pane and row; `-` writes them
+    /// to standard output instead of the tables
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
