@@ -31,7 +31,7 @@ impl AppState {
             Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
-            Command::PromptEdited => self.read_prompt(),
+            Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
             Command::SetChain(id, chain) => self.set_chain(id, chain),

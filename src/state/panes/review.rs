@@ -92,20 +92,20 @@ mod tests {
 
     #[test]
     fn a_text_is_recognized_after_it_has_grown_and_told_from_others() {
-        let whole = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
-        let mut begun = whole.clone();
-        begun.steps.truncate(2);
-        let mark = TextMark::of(&begun, 2);
-        assert!(mark.is_beginning_of(&begun));
-        assert!(mark.is_beginning_of(&whole));
-        assert!(!TextMark::of(&whole, 3).is_beginning_of(&begun));
+        let full = generation(&[(" a", 0.5), (" fox", 0.5), (" ran", 0.5)]);
+        let mut partial = full.clone();
+        partial.steps.truncate(2);
+        let mark = TextMark::of(&partial, 2);
+        assert!(mark.is_beginning_of(&partial));
+        assert!(mark.is_beginning_of(&full));
+        assert!(!TextMark::of(&full, 3).is_beginning_of(&partial));
 
-        let mut other = whole.clone();
-        other.steps[1].token = whole.steps[0].token;
+        let mut other = full.clone();
+        other.steps[1].token = full.steps[0].token;
         assert!(!mark.is_beginning_of(&other));
-        let mut again = whole.clone();
-        again.prompt = Arc::new((*whole.prompt).clone());
+        let mut again = full.clone();
+        again.prompt = Arc::new((*full.prompt).clone());
         assert!(!mark.is_beginning_of(&again));
-        assert!(!TextMark::default().is_beginning_of(&whole));
+        assert!(!TextMark::default().is_beginning_of(&full));
     }
 }

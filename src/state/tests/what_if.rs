@@ -43,9 +43,9 @@ fn only_settings_with_another_effect_count_what_would_change() {
     assert_eq!(words(&state), None);
     ask(&mut state, "greedy");
     assert!(state.review(|| true));
-    let said = words(&state).unwrap();
-    assert_eq!(said.count, "What if: 2 of 5 would change");
-    assert_eq!(said.first.as_deref(), Some("first at 2"));
+    let summary = words(&state).unwrap();
+    assert_eq!(summary.count, "What if: 2 of 5 would change");
+    assert_eq!(summary.first.as_deref(), Some("first at 2"));
     let what_ifs = state.panes[0].what_ifs().unwrap();
     let fates: Vec<_> = (0..6).map_while(|step| what_ifs.fate(step)).collect();
     let (same, changed) = (Fate::Same, Fate::Changed);
@@ -71,9 +71,9 @@ fn settings_that_change_nothing_say_so() {
     write(&mut state, ids[0], &[(" in", 0.9), (" a", 0.8)]);
     ask(&mut state, "top-k 1");
     state.review(|| true);
-    let said = words(&state).unwrap();
+    let summary = words(&state).unwrap();
     assert_eq!(
-        (said.count.as_str(), said.first),
+        (summary.count.as_str(), summary.first),
         ("What if: nothing would change", None)
     );
 }
@@ -97,10 +97,13 @@ fn an_adaptive_selector_gives_no_certain_answer() {
     let mut state = five_tokens();
     ask(&mut state, "mirostat 3");
     state.review(|| true);
-    let said = words(&state).unwrap();
-    assert_eq!(said.count, "What if: unknown");
-    assert_eq!(said.first, None);
-    assert!(said.explanation.contains("Mirostat v2 adapts"), "{said:?}");
+    let summary = words(&state).unwrap();
+    assert_eq!(summary.count, "What if: unknown");
+    assert_eq!(summary.first, None);
+    assert!(
+        summary.explanation.contains("Mirostat v2 adapts"),
+        "{summary:?}"
+    );
 }
 
 #[test]
@@ -111,11 +114,11 @@ fn a_step_without_evidence_is_unknown() {
     }
     ask(&mut state, "greedy");
     state.review(|| true);
-    let said = words(&state).unwrap();
-    assert_eq!(said.count, "What if: 2 to 3 of 5 would change");
-    assert_eq!(said.first.as_deref(), Some("first by 2"));
-    let explanation = &said.explanation;
-    assert!(explanation.contains("1 token is unknown"), "{said:?}");
+    let summary = words(&state).unwrap();
+    assert_eq!(summary.count, "What if: 2 to 3 of 5 would change");
+    assert_eq!(summary.first.as_deref(), Some("first by 2"));
+    let explanation = &summary.explanation;
+    assert!(explanation.contains("1 token is unknown"), "{summary:?}");
 }
 
 #[test]
@@ -147,11 +150,11 @@ fn only_new_steps_of_a_growing_text_are_evaluated() {
     let mut state = five_tokens();
     ask(&mut state, "greedy");
     state.review(|| true);
-    let PaneStatus::Finished(whole) = state.panes[0].status.clone() else {
+    let PaneStatus::Finished(finished) = state.panes[0].status.clone() else {
         panic!("the text is finished");
     };
-    let mut more = whole.clone();
-    more.steps.extend(whole.steps[..2].iter().cloned());
+    let mut more = finished.clone();
+    more.steps.extend(finished.steps[..2].iter().cloned());
     state.panes[0].status = PaneStatus::Finished(more);
     let mut n_evaluated = 0;
     assert!(state.review(|| {

@@ -364,7 +364,7 @@ fn tokens_that_would_change_are_underlined_above_all_tints() {
     let generation = generation(&words);
     let mut what_ifs = WhatIfs::default();
     let greedy = ChainConfig::greedy();
-    assert!(what_ifs.follow(&generation, (&greedy, 42), &mut || true));
+    assert!(what_ifs.update(&generation, &greedy, 42, &mut || true));
     let mut window = Window::new(vec2(600.0, 300.0));
     let theme = Theme::dark_or_light(true);
     let mut shapes = Vec::new();
