@@ -1,4 +1,5 @@
-//! The dock at the bottom of the window: a row of tabs, and the plots or tables of the selected tab.
+//! The dock at the bottom of the window: a row of tabs, and the plots or tables of the selected
+//! tab.
 
 use egui::{
     Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
@@ -127,8 +128,8 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
     });
 }
 
-/// Blocks clicks until the pointer moves. A change of tab resizes the dock and moves another control
-/// under the pointer, which a second click would hit.
+/// Blocks clicks until the pointer moves. A change of tab resizes the dock and moves another
+/// control under the pointer, which a second click would hit.
 fn hold_clicks(ui: &Ui) {
     let at = ui.input(|input| input.pointer.latest_pos());
     ui.data_mut(|data| data.insert_temp(held_id(), at));

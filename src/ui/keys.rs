@@ -24,8 +24,8 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
-/// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so that
-/// no text field consumes the key. Apply the command after all edits of this frame.
+/// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so
+/// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         return None;
@@ -96,8 +96,8 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     }))
 }
 
-/// Handles undo and redo unless a text field has the focus or a dialog is open. Each pointer gesture
-/// becomes a separate undo step.
+/// Handles undo and redo unless a text field has the focus or a dialog is open. Each pointer
+/// gesture becomes a separate undo step.
 fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
         commands.push(Command::SettleEdits);

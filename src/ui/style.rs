@@ -44,7 +44,8 @@ fn spacing() -> Spacing {
     scroll.floating_width = 4.0;
     scroll.bar_width = 8.0;
     scroll.bar_outer_margin = 2.0;
-    // The scroll bar is drawn in the secondary text color; at this opacity it looks like `surface_4`.
+    // The scroll bar is drawn in the secondary text color; at this opacity it looks like
+    // `surface_4`.
     scroll.dormant_handle_opacity = 0.19;
     scroll.active_handle_opacity = 0.4;
     scroll.interact_handle_opacity = 0.6;

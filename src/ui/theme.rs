@@ -9,7 +9,8 @@ use egui::Color32;
 
 use crate::state::Tint;
 
-/// The colors of one theme. Contrast was checked for pairs of colors, so don't change one in isolation.
+/// The colors of one theme. Contrast was checked for pairs of colors, so don't change one in
+/// isolation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     /// The window's background.

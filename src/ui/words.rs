@@ -51,7 +51,8 @@ pub const fn mark(whitespace: char) -> char {
     }
 }
 
-/// Returns whether a character is invisible on screen. Line breaks and tabs are not: they have marks.
+/// Returns whether a character is invisible on screen. Line breaks and tabs are not: they have
+/// marks.
 pub fn is_invisible(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     control

@@ -1,4 +1,5 @@
-//! The By hand tab: editable scores, an X-ray of a pane's chain applied to them, and repeated draws.
+//! The By hand tab: editable scores, an X-ray of a pane's chain applied to them, and repeated
+//! draws.
 
 mod draws;
 mod history;

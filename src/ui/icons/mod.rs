@@ -130,8 +130,8 @@ impl Icon {
     }
 }
 
-/// Shows a button with only an icon, 28 × 28 points or smaller in a low row. `name` is its accessible
-/// name and its tooltip.
+/// Shows a button with only an icon, 28 × 28 points or smaller in a low row. `name` is its
+/// accessible name and its tooltip.
 pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     let size = Vec2::splat(ui.available_height().clamp(24.0, 28.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());

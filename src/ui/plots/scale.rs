@@ -21,8 +21,8 @@ pub(super) fn round_up(value: f64) -> f64 {
     step * power
 }
 
-/// Returns the step between the marks of an axis that starts at 0 and covers `value`, and the number
-/// of steps. The step is 1, 2, 2.5 or 5 times a power of ten; there are at most four steps.
+/// Returns the step between the marks of an axis that starts at 0 and covers `value`, and the
+/// number of steps. The step is 1, 2, 2.5 or 5 times a power of ten; there are at most four steps.
 pub(super) fn axis_steps(value: f64) -> (f64, u32) {
     if !(value > 0.0 && value.is_finite()) {
         return (0.5, 2);

@@ -111,7 +111,8 @@ fn what_if_ui(ui: &mut Ui, lines: &WhatIfLines) {
     ui.label(Face::Micro.text(&lines.certainty).color(theme.text_3));
 }
 
-/// Formats the token's probabilities before and after the chain: "5.9 % before, 4.3 % after · rank 6".
+/// Formats the token's probabilities before and after the chain: "5.9 % before, 4.3 % after · rank
+/// 6".
 fn probs_label(trace: &Trace) -> String {
     let before = percent(trace.raw_prob);
     let after = percent(trace.draw.prob);

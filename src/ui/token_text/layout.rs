@@ -1,9 +1,9 @@
-//! Lays the text out in rows. Rows that can no longer change are frozen into chunks; only the tail is
-//! laid out again when a token arrives.
+//! Lays the text out in rows. Rows that can no longer change are frozen into chunks; only the tail
+//! is laid out again when a token arrives.
 //!
 //! Row ends are computed one row at a time, each from the start of its row. egui rounds glyph
-//! positions relative to the start of the laid-out text, so otherwise a word that just fits could end
-//! up on either row, depending on how the text arrived.
+//! positions relative to the start of the laid-out text, so otherwise a word that just fits could
+//! end up on either row, depending on how the text arrived.
 //!
 //! A chunk keeps its layout job and asks egui for the galley in every frame that shows it: galleys
 //! point into the font atlas, which egui may clear at any time.
@@ -184,8 +184,8 @@ impl Layout {
     }
 }
 
-/// Returns the end of the row that starts at `from`, and whether it is final, whatever text follows.
-/// Doubles `n_bytes`, the number of bytes to lay out, until it suffices.
+/// Returns the end of the row that starts at `from`, and whether it is final, whatever text
+/// follows. Doubles `n_bytes`, the number of bytes to lay out, until it suffices.
 fn row_end(
     ui: &Ui,
     transcript: &Transcript,
@@ -230,8 +230,8 @@ impl Chunk {
         chunk
     }
 
-    /// Returns the galley for this frame. If egui has created a new one, the rows are computed again:
-    /// a fallback font found since then may have other widths.
+    /// Returns the galley for this frame. If egui has created a new one, the rows are computed
+    /// again: a fallback font found since then may have other widths.
     fn galley(&mut self, ui: &Ui, transcript: &Transcript) -> Arc<Galley> {
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(self.job.clone()));
         if !std::ptr::eq(self.galley.as_ptr(), Arc::as_ptr(&galley)) {

@@ -1,8 +1,8 @@
 //! A pane's text as tokens that can be hovered and clicked. The text is laid out once; tints, rings
 //! and marks are painted under and over it.
 //!
-//! It knows one generation and the view options. It changes no state and returns the token under the
-//! pointer.
+//! It knows one generation and the view options. It changes no state and returns the token under
+//! the pointer.
 
 mod card;
 mod layout;
@@ -91,8 +91,8 @@ impl TokenView {
             self.pinned = input.pinned;
             self.scroll_target = input.pinned.or(self.scroll_target);
         }
-        // The last token may arrive together with the end of the text, so scroll for one more frame.
-        // A pinned token stays in view.
+        // The last token may arrive together with the end of the text, so scroll for one more
+        // frame. A pinned token stays in view.
         let follows_end = (input.writing || self.was_writing) && input.pinned.is_none();
         if self.was_writing && !input.writing {
             ui.request_repaint();
@@ -155,8 +155,8 @@ impl TokenView {
         let chunks = self.layout.visible(ui, &self.transcript, visible);
         painting.paint(&chunks);
         let pointed = card::due(ui, &mut self.hover, hovered);
-        // A pin moved by the arrow keys shows the token's card. After a click the dock shows the token,
-        // and a card would only hide the text.
+        // A pin moved by the arrow keys shows the token's card. After a click the dock shows the
+        // token, and a card would only hide the text.
         let moved_by_keys = input.pinned != self.clicked;
         let pinned_by_keys = input
             .pinned

@@ -30,8 +30,8 @@ pub(super) struct Painting<'a> {
 }
 
 impl Painting<'_> {
-    /// Paints chunks in three passes (under the text, the text, over the text), so that no row hides
-    /// part of its neighbor.
+    /// Paints chunks in three passes (under the text, the text, over the text), so that no row
+    /// hides part of its neighbor.
     pub(super) fn paint(&self, chunks: &[(&Chunk, Arc<Galley>)]) {
         for (chunk, _) in chunks {
             self.each_span(chunk, |span, rect| self.under(span, rect));
@@ -50,8 +50,8 @@ impl Painting<'_> {
         }
     }
 
-    /// Returns the rectangle of a step's token on the screen, if it is visible. If the token spans two
-    /// rows, returns the first part.
+    /// Returns the rectangle of a step's token on the screen, if it is visible. If the token spans
+    /// two rows, returns the first part.
     pub(super) fn token_rect(
         &self,
         chunks: &[(&Chunk, Arc<Galley>)],
@@ -153,8 +153,8 @@ impl Painting<'_> {
         self.what_if(span, rect);
     }
 
-    /// Underlines a token that the current settings would change, dashed if they only likely would. The
-    /// line is below that of the fork.
+    /// Underlines a token that the current settings would change, dashed if they only likely would.
+    /// The line is below that of the fork.
     fn what_if(&self, span: &Span, rect: Rect) {
         let fate = span.step.zip(self.input.what_ifs);
         let fate = fate.and_then(|(step, what_ifs)| what_ifs.fate(step));
@@ -193,8 +193,8 @@ impl Painting<'_> {
             .add(Shape::convex_polygon(points, color, Stroke::NONE));
     }
 
-    /// Paints whitespace marks: all of them if enabled, otherwise only those of hovered or pinned tokens
-    /// that would be invisible.
+    /// Paints whitespace marks: all of them if enabled, otherwise only those of hovered or pinned
+    /// tokens that would be invisible.
     fn marks(&self, chunk: &Chunk) {
         let marked_steps = [self.hovered, self.input.pinned, self.input.same_step];
         for row in &chunk.rows {

@@ -103,8 +103,8 @@ pub(super) fn rows_of(galley: &Galley, transcript: &Transcript, from: usize) -> 
 }
 
 impl Row {
-    /// Adds the newline that ends the row. Of several newlines in one token only the first has ink, so
-    /// that blank lines stay blank.
+    /// Adds the newline that ends the row. Of several newlines in one token only the first has ink,
+    /// so that blank lines stay blank.
     fn end_line(&mut self, run: Run, continues_token: bool) {
         let left = self.spans.last().map_or(0.0, |span| span.x.max);
         let x = Rangef::new(left, left + NEWLINE_WIDTH);

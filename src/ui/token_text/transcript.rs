@@ -64,8 +64,8 @@ const fn fingerprint(step: &Step) -> Fingerprint {
 }
 
 impl Transcript {
-    /// Appends the steps generated since the last call, or starts over if this is another generation.
-    /// Returns whether it started over.
+    /// Appends the steps generated since the last call, or starts over if this is another
+    /// generation. Returns whether it started over.
     pub(super) fn sync(&mut self, generation: &Generation) -> bool {
         let restarted = !self.is_prefix_of(generation);
         if restarted {
@@ -165,8 +165,8 @@ impl Transcript {
         }
     }
 
-    /// Appends bytes, decoded as far as possible. A token that starts or continues a character shows its
-    /// bytes; the token that completes it shows the character.
+    /// Appends bytes, decoded as far as possible. A token that starts or continues a character
+    /// shows its bytes; the token that completes it shows the character.
     fn push_bytes(&mut self, run: Run, bytes: &[u8]) {
         if bytes.is_empty() {
             return;

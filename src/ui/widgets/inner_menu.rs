@@ -46,7 +46,8 @@ pub fn inner_menu(
     }
 }
 
-/// Returns whether an inner menu is open. Clicks outside the popup around it must not close it then.
+/// Returns whether an inner menu is open. Clicks outside the popup around it must not close it
+/// then.
 pub fn is_inner_menu_open(ctx: &Context) -> bool {
     open_menu(ctx).is_some()
 }

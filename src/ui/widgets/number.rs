@@ -12,8 +12,8 @@ use crate::ui::theme::Theme;
 /// The number of decimals that an `f32` near 1 can hold.
 const MAX_DECIMALS: usize = 7;
 
-/// A number and how to edit it. A typed value may be outside the range: the caller reports it instead
-/// of changing it behind the user's back.
+/// A number and how to edit it. A typed value may be outside the range: the caller reports it
+/// instead of changing it behind the user's back.
 #[derive(Debug, Clone)]
 #[must_use = "show it in a Ui"]
 pub struct Number<'a> {
@@ -78,7 +78,8 @@ impl<'a> Number<'a> {
                 let speed = (range.end() - range.start()) / 300.0;
                 let drag = DragValue::new(value)
                     .speed(speed.max(0.1_f64.powi((*decimals).into())))
-                    // The field parses its own text when it loses focus, so it must show all digits.
+                    // The field parses its own text when it loses focus, so it must show all
+                    // digits.
                     .min_decimals((*decimals).into())
                     .max_decimals(MAX_DECIMALS)
                     // Many languages use a decimal comma.

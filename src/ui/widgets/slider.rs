@@ -91,8 +91,8 @@ impl Scale {
         rounded.clamp(*self.range.start(), *self.range.end())
     }
 
-    /// Returns the value after `n_steps` presses of an arrow key. Each press moves it by at least one unit
-    /// of the last decimal.
+    /// Returns the value after `n_steps` presses of an arrow key. Each press moves it by at least
+    /// one unit of the last decimal.
     fn stepped(&self, value: f64, n_steps: f64) -> f64 {
         if n_steps == 0.0 {
             return value;
@@ -137,7 +137,8 @@ impl Scale {
     }
 }
 
-/// Returns the presses of the right arrow key minus those of the left one, if the control has focus.
+/// Returns the presses of the right arrow key minus those of the left one, if the control has
+/// focus.
 pub fn key_steps(ui: &Ui, response: &Response) -> f64 {
     if !response.has_focus() {
         return 0.0;

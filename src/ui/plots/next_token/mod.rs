@@ -1,4 +1,5 @@
-//! The next-token plot: two bars per candidate, its probability before the chain above the one after.
+//! The next-token plot: two bars per candidate, its probability before the chain above the one
+//! after.
 
 mod data;
 mod token_label;
@@ -187,8 +188,8 @@ fn paint_pair(ui: &Ui, left_middle: Pos2, before: f32, after: f32, fill: Color32
     before.max(after).max(3.0)
 }
 
-/// Paints the hollow bar of a filtered candidate, or a tick if it is too short to be hollow. Returns
-/// its length.
+/// Paints the hollow bar of a filtered candidate, or a tick if it is too short to be hollow.
+/// Returns its length.
 fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
     let theme = Theme::of(ui);
     let length = bars.length(raw_prob);
@@ -204,8 +205,8 @@ fn paint_cut(ui: &Ui, bars: &Bars, middle: f32, raw_prob: f64) -> f32 {
     length.max(3.0)
 }
 
-/// Returns the label beside a bar: the probability after the chain (in a picture also the one before
-/// it), and the rank if the row's position does not imply it.
+/// Returns the label beside a bar: the probability after the chain (in a picture also the one
+/// before it), and the rank if the row's position does not imply it.
 fn prob_label(index: usize, row: &CandidateRow, target: Target) -> String {
     let after = row.final_prob.map_or_else(|| "cut".to_owned(), percent);
     let before = percent(row.raw_prob);

@@ -17,7 +17,8 @@ enum Part {
     Plain(String),
     /// The mark that stands for a whitespace character.
     Mark(char),
-    /// A special token, bytes that are not valid UTF-8, or the code point of an invisible character.
+    /// A special token, bytes that are not valid UTF-8, or the code point of an invisible
+    /// character.
     Code(String),
 }
 

@@ -1,5 +1,5 @@
-//! Rasterizes SVG to PNG with the bundled faces, so that it looks the same on every machine. Scripts
-//! that they lack fall back to system fonts.
+//! Rasterizes SVG to PNG with the bundled faces, so that it looks the same on every machine.
+//! Scripts that they lack fall back to system fonts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,8 +61,8 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
         })
 }
 
-/// Selects a fallback font for a character that the bundled faces lack. System fonts are loaded only
-/// then.
+/// Selects a fallback font for a character that the bundled faces lack. System fonts are loaded
+/// only then.
 fn fallback() -> FallbackSelectionFn<'static> {
     let select = FontResolver::default_fallback_selector();
     let system_fonts_loaded = AtomicBool::new(false);
@@ -76,8 +76,8 @@ fn fallback() -> FallbackSelectionFn<'static> {
     })
 }
 
-/// Returns the first face that has the character and matches the style, width and weight of the face
-/// tried first, or else the first face that has it.
+/// Returns the first face that has the character and matches the style, width and weight of the
+/// face tried first, or else the first face that has it.
 fn closest_face(
     select: &FallbackSelectionFn<'_>,
     character: char,

@@ -20,8 +20,8 @@ pub struct View {
     pub dark: bool,
 }
 
-/// Renders a plot of these panes as SVG, at its usual size. A pane's index determines its letter, so
-/// panes without text keep their place in the list.
+/// Renders a plot of these panes as SVG, at its usual size. A pane's index determines its letter,
+/// so panes without text keep their place in the list.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
     let score = ScoreData::of(panes, view.measure);
     let speed = SpeedData::of(panes);

@@ -70,8 +70,8 @@ fn close_clip(svg: &mut String, clip: Option<Rect>) {
     }
 }
 
-/// Appends one shape. Plots paint only rectangles, lines, polygons, circles and text; other shapes are
-/// skipped.
+/// Appends one shape. Plots paint only rectangles, lines, polygons, circles and text; other shapes
+/// are skipped.
 fn push_shape(svg: &mut String, shape: &Shape) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| push_shape(svg, shape)),

@@ -76,8 +76,8 @@ impl<'a> ScoreData<'a> {
         self.lanes.iter().all(|lane| lane.steps.is_empty())
     }
 
-    /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on which a
-    /// count of 1 has no height.
+    /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on
+    /// which a count of 1 has no height.
     pub fn height(&self, step: &Step) -> f64 {
         let value = self.measure.value(step);
         let height = match self.measure {

@@ -38,8 +38,8 @@ pub(super) fn hover_ui(
     }
 }
 
-/// Returns the step of the lane and token under the pointer, if there is one. If several steps share
-/// a bar, returns the highest.
+/// Returns the step of the lane and token under the pointer, if there is one. If several steps
+/// share a bar, returns the highest.
 fn step_under(
     data: &ScoreData<'_>,
     transform: &PlotTransform,

@@ -36,8 +36,8 @@ const fn at(pane: usize, step: usize) -> StepAt {
     StepAt { pane, step }
 }
 
-/// Returns the point above a token. The axis shows 25 tokens from x = 26 to x = 588; the upper staff
-/// ends at y = 102.
+/// Returns the point above a token. The axis shows 25 tokens from x = 26 to x = 588; the upper
+/// staff ends at y = 102.
 fn point(number: f32, y: f32) -> Pos2 {
     pos2(26.0 + (588.0 - 26.0) * (number - 0.25) / 25.5, y)
 }

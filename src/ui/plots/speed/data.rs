@@ -47,8 +47,8 @@ pub struct LinePoint {
     pub token_number: usize,
     /// Tokens per second, averaged over the last steps.
     pub per_sec: f64,
-    /// The offset of the line from the middle of the band of panes that shared this forward pass, in
-    /// stripes; 0 if the pane ran alone.
+    /// The offset of the line from the middle of the band of panes that shared this forward pass,
+    /// in stripes; 0 if the pane ran alone.
     pub stripe: f64,
 }
 
