@@ -269,16 +269,18 @@ fn write_gguf(
     key: &str,
     value: &GgufValue,
 ) {
-    let others = content.metadata.iter().filter(|(name, _)| *name != key);
-    let others = others.map(|(name, other)| (name.as_str(), other));
-    let entries = others.chain([(key, value)]);
+    let metadata = content.metadata.iter();
+    let entries: Vec<_> = metadata
+        .map(|(name, other)| (name.as_str(), other))
+        .filter(|(name, _)| *name != key)
+        .chain([(key, value)])
+        .collect();
     let names = content.tensor_infos.keys();
-    let tensors = names.map(|name| {
-        let tensor = content.tensor(&mut Cursor::new(bytes), name, &Device::Cpu);
-        (name.as_str(), tensor.unwrap())
-    });
-    let tensors: Vec<_> = tensors.collect();
-    let tensors: Vec<_> = tensors.iter().map(|(name, one)| (*name, one)).collect();
+    let load = |name| content.tensor(&mut Cursor::new(bytes), name, &Device::Cpu);
+    let loaded: Vec<_> = names
+        .map(|name| (name.as_str(), load(name).unwrap()))
+        .collect();
+    let tensors: Vec<_> = loaded.iter().map(|(name, one)| (*name, one)).collect();
     let mut file = File::create(path).unwrap();
-    gguf_file::write(&mut file, &entries.collect::<Vec<_>>(), &tensors).unwrap();
+    gguf_file::write(&mut file, &entries, &tensors).unwrap();
 }

@@ -110,11 +110,11 @@ fn masks_in_a_file_do_not_count_as_weights() {
     let before = engine::inspect(folder.path()).unwrap();
     let path = folder.path().join("model.safetensors");
     let tensors = candle_core::safetensors::load(&path, &Device::Cpu).unwrap();
-    let tensors = tensors.into_iter().map(|(name, tensor)| {
+    let renamed = tensors.into_iter().map(|(name, tensor)| {
         let short = name.strip_prefix("transformer.");
         (short.unwrap_or(&name).to_owned(), tensor)
     });
-    let mut tensors: HashMap<String, Tensor> = tensors.collect();
+    let mut tensors: HashMap<String, Tensor> = renamed.collect();
     let mask = Tensor::ones((1, 1, 32, 32), DType::F32, &Device::Cpu).unwrap();
     tensors.insert("h.0.attn.bias".to_owned(), mask);
     let masked = Tensor::ones((), DType::F32, &Device::Cpu).unwrap();

@@ -229,9 +229,9 @@ fn log_probs_of(model: &mut LoadedModel, text: &str) -> (Vec<u32>, Vec<Vec<f64>>
     let sequence = model.lm.open();
     let logits = read(model.lm.as_mut(), sequence, &tokens);
     let log_probs = |logits: &Vec<f32>| {
-        let logits = logits.iter().map(|logit| f64::from(*logit));
-        let mass: f64 = logits.clone().map(f64::exp).sum();
-        logits.map(|logit| logit - mass.ln()).collect()
+        let wide = logits.iter().map(|logit| f64::from(*logit));
+        let mass: f64 = wide.clone().map(f64::exp).sum();
+        wide.map(|logit| logit - mass.ln()).collect()
     };
     (tokens, logits.iter().map(log_probs).collect())
 }

@@ -288,8 +288,8 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
             // A request to Ollama nests its parameters in `options`.
             Value::Map(options) if name == "options" => {
                 has_options = true;
-                let options = options.into_iter();
-                fields.extend(options.map(|(name, value)| Field::new(&name.to_string(), value)));
+                let field = |(name, value): (Value, Value)| Field::new(&name.to_string(), value);
+                fields.extend(options.into_iter().map(field));
             }
             value => fields.push(Field::new(&name, value)),
         }

@@ -4,6 +4,8 @@
 //! 2, `top_p` 0 to 1, penalties -2 to 2, biases -100 (a ban) to 100, and at most four stop
 //! sequences. It does not specify the order of the stages, so ours is used.
 
+use std::ops::RangeInclusive;
+
 use super::biases;
 use super::fields::Fields;
 use super::plan::{Manner, Plan, Slot};
@@ -58,6 +60,10 @@ const BAN: f32 = -100.0;
 
 const MAX_STOPS: usize = 4;
 
+const TEMPERATURES: RangeInclusive<f32> = 0.0..=2.0;
+
+const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
+
 /// Returns the fields, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
     let mut plan = Plan::new(
@@ -76,12 +82,8 @@ pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
     said.extend(seed.map(|seed| ("seed", Value::from(seed))));
     said.push(("max_tokens", Value::from(config.limits.max_new_tokens)));
-    let stops = config
-        .limits
-        .stop_strings
-        .iter()
-        .filter(|text| !text.is_empty());
-    let mut stops: Vec<&String> = stops.collect();
+    let stop_strings = config.limits.stop_strings.iter();
+    let mut stops: Vec<&String> = stop_strings.filter(|text| !text.is_empty()).collect();
     if stops.len() > MAX_STOPS {
         let n = stops.len();
         plan.tell(format!(
@@ -103,15 +105,15 @@ fn stages(plan: &mut Plan) -> Said {
     for filter in plan.filters.clone() {
         match filter {
             Filter::Temperature(filter) if !greedy => {
-                t = within("temperature", filter.temperature, (0.0, 2.0), plan);
+                t = within("temperature", filter.temperature, TEMPERATURES, plan);
             }
             Filter::TopP(filter) if !greedy => p = filter.p,
             Filter::FrequencyPenalty(filter) => {
-                let penalty = within("frequency_penalty", filter.penalty, (-2.0, 2.0), plan);
+                let penalty = within("frequency_penalty", filter.penalty, PENALTIES, plan);
                 penalties.push(("frequency_penalty", Value::from(penalty)));
             }
             Filter::PresencePenalty(filter) => {
-                let penalty = within("presence_penalty", filter.penalty, (-2.0, 2.0), plan);
+                let penalty = within("presence_penalty", filter.penalty, PENALTIES, plan);
                 penalties.push(("presence_penalty", Value::from(penalty)));
             }
             // Temperature or top-p before another stage of a greedy chain.
@@ -127,7 +129,7 @@ fn stages(plan: &mut Plan) -> Said {
     said.extend(penalties);
     let mut biases = Vec::new();
     for (token, bias) in biases::by_token(plan.find(Slot::Bias)) {
-        let bias = bias.map_or(BAN, |bias| within("logit_bias", bias, (BAN, -BAN), plan));
+        let bias = bias.map_or(BAN, |bias| within("logit_bias", bias, BAN..=-BAN, plan));
         biases.push((Value::text(token.to_string()), Value::from(bias)));
     }
     if !biases.is_empty() {
@@ -137,11 +139,12 @@ fn stages(plan: &mut Plan) -> Said {
 }
 
 /// Clamps a value to the range that OpenAI accepts.
-fn within(name: &str, value: f32, (low, high): (f32, f32), plan: &mut Plan) -> f32 {
-    let nearest = value.clamp(low, high);
-    if (low..=high).contains(&value) {
+fn within(name: &str, value: f32, range: RangeInclusive<f32>, plan: &mut Plan) -> f32 {
+    if range.contains(&value) {
         return value;
     }
+    let (low, high) = range.into_inner();
+    let nearest = value.clamp(low, high);
     plan.tell(format!(
         "OpenAI accepts a {name} from {low} to {high}; {value} becomes {nearest}"
     ));
@@ -159,14 +162,14 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let bias = biases::read("logit_bias", BAN, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], stages)?;
     let window = Window::GENERATED;
-    let penalty = number("frequency_penalty", 0.0, (-2.0, 2.0), fields)?;
+    let penalty = number("frequency_penalty", 0.0, PENALTIES, fields)?;
     let frequency = Filter::FrequencyPenalty(FrequencyPenalty { penalty, window });
     fields.add(frequency, &["frequency_penalty"], stages)?;
-    let penalty = number("presence_penalty", 0.0, (-2.0, 2.0), fields)?;
+    let penalty = number("presence_penalty", 0.0, PENALTIES, fields)?;
     let presence = Filter::PresencePenalty(PresencePenalty { penalty, window });
     fields.add(presence, &["presence_penalty"], stages)?;
-    let temperature = number("temperature", 1.0, (0.0, 2.0), fields)?;
-    let p = number("top_p", 1.0, (0.0, 1.0), fields)?;
+    let temperature = number("temperature", 1.0, TEMPERATURES, fields)?;
+    let p = number("top_p", 1.0, 0.0..=1.0, fields)?;
     if temperature > 0.0 {
         fields.add(
             Filter::Temperature(Temperature { temperature }),
@@ -183,13 +186,14 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
 fn number(
     name: &str,
     default: f32,
-    (low, high): (f32, f32),
+    range: RangeInclusive<f32>,
     fields: &mut Fields,
 ) -> Result<f32, String> {
     let number = fields.number(name)?.unwrap_or(default);
-    if (low..=high).contains(&number) {
+    if range.contains(&number) {
         return Ok(number);
     }
+    let (low, high) = range.into_inner();
     let written = fields.as_written(name);
     Err(format!(
         "{written} is invalid: it must be between {low} and {high}"

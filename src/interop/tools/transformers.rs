@@ -114,8 +114,8 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     } else {
         plan.tell("transformers requires a limit of at least 1 token; 0 is left out".to_owned());
     }
-    let stops = limits.stop_strings.iter().filter(|text| !text.is_empty());
-    let stops: Vec<&String> = stops.collect();
+    let stop_strings = limits.stop_strings.iter();
+    let stops: Vec<&String> = stop_strings.filter(|text| !text.is_empty()).collect();
     if !stops.is_empty() {
         said.push(("stop_strings", Value::texts(stops)));
         said.push(("tokenizer", Value::Code("tokenizer".to_owned())));

@@ -117,9 +117,9 @@ impl From<serde_json::Value> for Value {
                 Self::List(values.into_iter().map(Self::from).collect())
             }
             serde_json::Value::Object(entries) => {
-                let entries = entries.into_iter();
+                let pairs = entries.into_iter();
                 Self::Map(
-                    entries
+                    pairs
                         .map(|(key, value)| (Self::Text(key), Self::from(value)))
                         .collect(),
                 )

@@ -54,11 +54,10 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     /// If both chains are greedy, only filters that can change the top token count.
     fn of(chain: &'a ChainConfig, greedy: bool) -> Self {
-        let active = chain.active();
-        let active = active.filter(|filter| !greedy || !filter.keeps_the_best());
+        let can_matter = |filter: &&Filter| !greedy || !filter.keeps_the_best();
         Self {
             chain,
-            active: active.collect(),
+            active: chain.active().filter(can_matter).collect(),
         }
     }
 
