@@ -46,7 +46,7 @@ fn a_run_file_reads_back_as_what_was_written() {
         Some(FinishReason::ContextFull),
         Some(FinishReason::Cancelled),
         Some(FinishReason::Failed {
-            error: "the model gave 3 scores that are not numbers".to_owned(),
+            error: "the model returned 3 logits that are NaN or +∞".to_owned(),
         }),
     ];
     for finish in finishes {

@@ -186,8 +186,8 @@ impl AppState {
     pub fn complaint(&self) -> Option<String> {
         let pane_complaints = || {
             self.panes.iter().enumerate().find_map(|(place, pane)| {
-                let complaint = pane.settings.chain.complaint()?;
-                Some(format!("{}: {complaint}", letter(place)))
+                let error = pane.settings.chain.validate().err()?;
+                Some(format!("{}: {error}", letter(place)))
             })
         };
         self.common_complaint().or_else(pane_complaints)
@@ -195,8 +195,13 @@ impl AppState {
 
     /// Why this pane can't generate now, or nothing where it can.
     pub fn complaint_of(&self, pane: &Pane) -> Option<String> {
-        self.common_complaint()
-            .or_else(|| pane.settings.chain.complaint())
+        self.common_complaint().or_else(|| {
+            pane.settings
+                .chain
+                .validate()
+                .err()
+                .map(|error| error.to_string())
+        })
     }
 
     fn common_complaint(&self) -> Option<String> {

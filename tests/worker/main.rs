@@ -293,7 +293,7 @@ fn a_pane_joins_those_that_write() {
 #[test]
 fn a_request_that_cannot_be_met_is_answered_with_a_sentence() {
     let temperature = Filter::Temperature(Temperature { temperature: -1.0 });
-    let complaint = temperature.complaint().unwrap();
+    let complaint = temperature.validate().unwrap_err().to_string();
     let unsound = || pane(1, ChainConfig::sampled([temperature.clone()]), 5);
     let cases = [
         (

@@ -18,12 +18,12 @@ use crate::analysis::by_hand::{Draws, ScoreRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
 use crate::generation::PaneSettings;
-use crate::interop::GRAMMAR;
+use crate::interop::{GRAMMAR, filter_words};
 use crate::state::Settings;
 
 /// What `quartet sample` is given.
 #[derive(Debug, Args)]
-#[command(after_help = GRAMMAR)]
+#[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The scores, as "2.0, 1.0, 0.5", or as JSON, or a file that holds the JSON
     #[arg(
@@ -201,7 +201,7 @@ impl Arguments {
 fn stages(trace: &crate::decoding::Trace) -> Vec<StageAnswer> {
     let stage = |report: &crate::decoding::StageReport| StageAnswer {
         name: report.filter.name(),
-        words: report.filter.rule().words(),
+        words: filter_words(&report.filter),
         n_kept: report.n_kept,
         mass_removed: report.mass_removed,
         entropy_nats: report.entropy_nats,

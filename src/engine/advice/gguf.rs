@@ -163,8 +163,8 @@ fn read_mirostat(find: &Find<'_>, reading: &mut Reading) -> bool {
             return false;
         }
     };
-    if let Some(complaint) = selector.complaint() {
-        reading.refuse("general.sampling.mirostat", &complaint);
+    if let Err(error) = selector.validate() {
+        reading.refuse("general.sampling.mirostat", &error.to_string());
         return false;
     }
     reading.followed = true;
@@ -297,7 +297,7 @@ mod tests {
             (
                 "top_p",
                 Value::F32(1.7),
-                "general.sampling.top_p was left out. Top-p lies between 0 and 1",
+                "general.sampling.top_p was left out. Top-p must be between 0 and 1",
             ),
             (
                 "temp",
@@ -317,7 +317,7 @@ mod tests {
             (
                 "penalty_repeat",
                 Value::F32(0.0),
-                "general.sampling.penalty_repeat was left out. Repetition penalty is above 0",
+                "general.sampling.penalty_repeat was left out. Repetition penalty must be greater than 0",
             ),
             (
                 "sequence",

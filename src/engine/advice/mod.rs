@@ -31,8 +31,8 @@ impl Reading {
 
     /// Takes a number over into its stage; one that the stage cannot have is remarked on.
     fn set(&mut self, key: &str, filter: Filter) {
-        if let Some(complaint) = filter.complaint() {
-            self.refuse(key, &complaint);
+        if let Err(error) = filter.validate() {
+            self.refuse(key, &error.to_string());
             return;
         }
         self.followed = true;

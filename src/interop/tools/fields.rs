@@ -132,7 +132,7 @@ impl Fields {
         stages: &mut Vec<Stage>,
     ) -> Result<(), String> {
         let named = names.iter().find(|name| self.names(name));
-        if let Some(complaint) = filter.complaint() {
+        if let Err(complaint) = filter.validate() {
             let said: Vec<String> = names
                 .iter()
                 .filter(|name| self.names(name))

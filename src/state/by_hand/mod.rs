@@ -225,8 +225,8 @@ impl AppState {
     /// What that chain makes of the scores, or why it can't.
     pub fn hand_table(&self) -> Result<XrayTable, String> {
         let (row, chain, seed) = self.hand_asked().ok_or("There is no pane")?;
-        if let Some(complaint) = chain.complaint() {
-            return Err(complaint);
+        if let Err(error) = chain.validate() {
+            return Err(error.to_string());
         }
         let coins = self.by_hand.coins(&row, seed);
         let sampled = row.sample(&chain, coins);

@@ -105,7 +105,7 @@ impl WhatIfs {
     ) -> bool {
         let config = &generation.config;
         let same = config.seed == seed && pick_alike(&config.chain, chain);
-        if same || chain.complaint().is_some() {
+        if same || chain.validate().is_err() {
             self.clear();
             return true;
         }
@@ -222,7 +222,7 @@ fn fate_of(step: &Step, outcome: Option<WhatIf>) -> Fate {
 /// Whether two chains pick the same from anything: they differ at most in what does nothing. A stage that
 /// acts by chance takes a coin even where it does nothing else.
 fn pick_alike(a: &ChainConfig, b: &ChainConfig) -> bool {
-    let acts = |filter: &Filter| !filter.is_neutral() || filter.rule().acts_by_chance();
+    let acts = |filter: &Filter| !filter.is_neutral() || filter.is_random();
     let acts = |stage: &&Stage| stage.enabled && acts(&stage.filter);
     let [of_a, of_b] = [a, b].map(|chain| {
         let stages = chain.stages.iter().filter(acts);

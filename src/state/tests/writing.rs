@@ -72,7 +72,7 @@ fn to_run_a_pane_again_ends_what_it_runs_and_leaves_the_others_alone() {
 #[test]
 fn a_text_that_is_stopped_or_fails_is_kept() {
     let failed = FinishReason::Failed {
-        error: "the model gave 3 scores that are not numbers".to_owned(),
+        error: "the model returned 3 logits that are NaN or +∞".to_owned(),
     };
     for reason in [FinishReason::Cancelled, failed] {
         let mut state = ready();
@@ -143,7 +143,7 @@ fn generate_says_why_it_cannot() {
     let cases: [(&str, Spoil); 6] = [
         ("Write a beginning first", &|state| state.prompt.clear()),
         ("600 tokens, the model reads 512 at most", &too_long),
-        ("C: Top-p lies between 0 and 1", &out_of_range),
+        ("C: Top-p must be between 0 and 1", &out_of_range),
         ("The limit is at least 1 token", &|state| {
             state.limits.max_new_tokens = 0;
         }),

@@ -7,7 +7,7 @@ use crate::generation::in_sentence;
 /// What a chain does, in one or two sentences.
 pub fn describe(chain: &ChainConfig) -> String {
     if chain.is_greedy() {
-        let by_chance = chain.active().any(|filter| filter.rule().acts_by_chance());
+        let by_chance = chain.active().any(|filter| filter.is_random());
         let words = if by_chance {
             "Takes the token that is most likely after its settings, which act by chance."
         } else if chain.active().all(Filter::keeps_the_best) {

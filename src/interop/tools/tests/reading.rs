@@ -248,7 +248,7 @@ fn the_breakers_of_dry_need_a_vocabulary() {
 
     let read = read_settings(text, Some(&vocabulary())).unwrap();
     assert!(read.unread.is_empty());
-    let dry = read.chain.stages.first().unwrap().filter.rule().words();
+    let dry = crate::interop::filter_words(&read.chain.stages.first().unwrap().filter);
     assert_eq!(dry, "dry 0.8 base 1.75 allowed 2 breakers 1 2 3 5");
 }
 
@@ -274,7 +274,7 @@ fn an_error_says_what_is_wrong_where() {
         ("--temp hot", "--temp needs a number, not \"hot\""),
         (
             "--top-p -0.5",
-            "--top-p -0.5 can't be: Top-p lies between 0 and 1",
+            "--top-p -0.5 can't be: Top-p must be between 0 and 1",
         ),
         ("--top-k 1.5", "--top-k needs a whole number, not \"1.5\""),
         (
@@ -323,7 +323,7 @@ fn an_error_says_what_is_wrong_where() {
         ),
         (
             "PARAMETER repeat_penalty 0",
-            "repeat_penalty 0 can't be: Repetition penalty is above 0",
+            "repeat_penalty 0 can't be: Repetition penalty must be greater than 0",
         ),
     ] {
         assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
