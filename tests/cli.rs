@@ -485,15 +485,15 @@ fn settings_convert_to_other_tools_and_back() {
         (
             "llama.cpp",
             "--temp 0.7 --top-k 0 --top-p 0.9 --min-p 0 --repeat-penalty 1 --seed 42 --n-predict 200\n",
-            "llama.cpp tosses other coins: seed 42 gives other draws there\n",
+            "llama.cpp has its own random numbers: seed 42 gives different draws there\n",
         ),
         (
             "transformers",
             "import transformers\n\ntransformers.set_seed(42)\nmodel.generate(\n    **inputs,\n    do_sample=True,\n    \
              temperature=0.7,\n    top_k=0,\n    top_p=0.9,\n    repetition_penalty=1.0,\n    \
              max_new_tokens=200,\n)\n",
-            "transformers applies temperature before top-p; here it stands after\n\
-             transformers tosses other coins: seed 42 gives other draws there\n",
+            "transformers applies temperature before top-p, here it comes after\n\
+             transformers has its own random numbers: seed 42 gives different draws there\n",
         ),
     ] {
         let output = quartet(&["settings", "--pane", "top-p 0.9, temp 0.7", "--to", tool]);

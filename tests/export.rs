@@ -46,7 +46,7 @@ fn a_run_file_survives_a_round_trip() {
         Some(FinishReason::ContextFull),
         Some(FinishReason::Cancelled),
         Some(FinishReason::Failed {
-            error: "the model returned 3 logits that are not numbers".to_owned(),
+            error: "the model returned 3 logits that are NaN or +∞".to_owned(),
         }),
     ];
     for finish in finishes {

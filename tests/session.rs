@@ -271,7 +271,7 @@ fn a_pane_with_invalid_logits_fails_alone() {
     for (bad, sentence) in [
         (
             f32::NAN,
-            "the model gave 257 scores that are not numbers for token 4",
+            "the model returned 257 logits that are NaN or +∞ for token 4",
         ),
         (
             f32::NEG_INFINITY,

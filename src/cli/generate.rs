@@ -23,7 +23,7 @@ use crate::state::{MAX_PANES, Settings};
 
 /// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
-#[command(after_help = GRAMMAR)]
+#[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The text to continue; `-` reads it from standard input and drops its final line break
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -193,7 +193,7 @@ fn texts(generations: &[&Generation]) -> String {
     for pane in generations.iter().filter(written) {
         let mut settings = PaneSettings::from(pane.config.chain.clone());
         let mut active = settings.chain.active();
-        let by_chance = active.any(|filter| filter.rule().acts_by_chance());
+        let by_chance = active.any(|filter| filter.is_random());
         if by_chance || !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
         }

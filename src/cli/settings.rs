@@ -16,7 +16,7 @@ use crate::state::Settings;
 
 /// The arguments of `quartet settings`.
 #[derive(Debug, Args)]
-#[command(after_help = GRAMMAR)]
+#[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// A pane's settings, as described below
     #[arg(

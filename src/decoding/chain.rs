@@ -1,4 +1,4 @@
-//! Filters in order and one selector at the end: from a row of logits to one token and its evidence.
+//! Filters in order, then one selector: from a row of logits to one token and its evidence.
 
 use std::sync::Arc;
 
@@ -7,20 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::dialect::Dialect;
 use super::{
     Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
-    SelectorState, StageContext, StageReport, TokenId, Trace,
+    SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
 };
 
-/// How many of the most likely candidates a step's record keeps, before the chain and after it: more
-/// than the 40 to which people most often cut, so that other settings of such a cut can be told.
+/// How many of the most likely candidates a step records before and after the chain. It is more than
+/// the usual top-k of 40, so that what-if can answer for other values close to it.
 const N_RECORDED: usize = 48;
 
-/// A filter at its place in the chain.
+/// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// The rule and its values.
     #[serde(flatten)]
     pub filter: Filter,
-    /// Switched off, it stays in its place and does nothing.
+    /// A stage that is switched off keeps its place and does nothing.
     pub enabled: bool,
 }
 
@@ -33,24 +32,24 @@ impl From<Filter> for Stage {
     }
 }
 
-/// A chain as it is set: plain data, copied into the record of each run.
+/// The settings of a chain: plain data, copied into the record of each run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChainConfig {
-    /// The stages, in the order in which they are applied.
+    /// The stages, first to last.
     pub stages: Vec<Stage>,
-    /// What picks the token in the end.
+    /// What picks a token from the candidates that the stages leave.
     pub selector: Selector,
-    /// How the filters treat the cases on which engines disagree.
+    /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
-    /// The engine whose order, defaults and rules were chosen; nothing where the chain is Quartet's
-    /// own. It says where the chain comes from; what it does is in the other fields.
+    /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no effect:
+    /// what the chain does is in the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
 }
 
 impl ChainConfig {
-    /// Always the most likely token.
+    /// Returns a chain that always takes the most likely token.
     pub fn greedy() -> Self {
         Self {
             selector: Selector::Greedy,
@@ -58,7 +57,7 @@ impl ChainConfig {
         }
     }
 
-    /// These filters in this order, then a draw.
+    /// Returns a chain of these filters, followed by a plain draw.
     pub fn sampled(filters: impl IntoIterator<Item = Filter>) -> Self {
         Self {
             stages: filters.into_iter().map(Stage::from).collect(),
@@ -68,7 +67,7 @@ impl ChainConfig {
         }
     }
 
-    /// The filters that are switched on and set to something that can change a distribution.
+    /// Iterates over the filters that are switched on and not neutral.
     pub fn active(&self) -> impl Iterator<Item = &Filter> {
         self.stages
             .iter()
@@ -76,24 +75,23 @@ impl ChainConfig {
             .map(|stage| &stage.filter)
     }
 
-    /// Whether it can only ever pick the most likely candidate.
+    /// Whether it always picks the most likely candidate left.
     pub fn is_greedy(&self) -> bool {
         let leaves_one = |filter: &Filter| filter.leaves_one(self.rules);
         self.selector == Selector::Greedy || self.active().any(leaves_one)
     }
 
-    /// The first sentence about a value out of range, or nothing where the chain can run.
-    pub fn complaint(&self) -> Option<String> {
-        self.stages
-            .iter()
-            .filter(|stage| stage.enabled)
-            .find_map(|stage| stage.filter.complaint())
-            .or_else(|| self.selector.complaint())
+    /// Checks the values of every stage that is switched on, and of the selector.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        for stage in self.stages.iter().filter(|stage| stage.enabled) {
+            stage.filter.validate()?;
+        }
+        self.selector.validate()
     }
 }
 
 impl std::fmt::Display for ChainConfig {
-    /// The chain in one line, as chips show it: "T 0.7 › top-p 0.9".
+    /// The chain in one line of chips: "T 0.7 › top-p 0.9".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts: Vec<String> = self.active().map(Filter::to_string).collect();
         match (self.selector, parts.is_empty()) {
@@ -106,14 +104,14 @@ impl std::fmt::Display for ChainConfig {
     }
 }
 
-/// A chain as it runs for one sequence.
+/// A chain at work on one sequence.
 #[derive(Debug)]
 pub struct SamplerChain {
     config: ChainConfig,
-    /// The stages that are on, as the record shares them.
+    /// The stages that are on, shared with the record of each step.
     filters: Vec<Arc<Filter>>,
     state: SelectorState,
-    /// The memory of the step before.
+    /// The buffers of the previous step, for reuse.
     scratch: Option<Candidates>,
 }
 
@@ -128,17 +126,16 @@ impl Clone for SamplerChain {
     }
 }
 
-/// One step's outcome.
+/// A sampled token and its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled {
-    /// The token that was picked.
     pub token: TokenId,
-    /// How it came about.
+    /// What each stage did, and how the token was picked.
     pub trace: Trace,
 }
 
 impl SamplerChain {
-    /// A chain at the beginning of a sequence.
+    /// Creates a chain for the beginning of a sequence.
     pub fn new(config: ChainConfig) -> Self {
         let enabled = config.stages.iter().filter(|stage| stage.enabled);
         let filters = enabled.map(|stage| Arc::new(stage.filter.clone()));
@@ -151,12 +148,12 @@ impl SamplerChain {
         }
     }
 
-    /// Forgets what the selector has learnt, as at the beginning of a text.
+    /// Forgets what the selector has learned, as at the beginning of a text.
     pub const fn restart(&mut self) {
         self.state = SelectorState::NEW;
     }
 
-    /// Draws one token from a row of logits, one for each entry of the vocabulary.
+    /// Samples one token from a row of logits, one logit per vocabulary entry.
     pub fn sample(
         &mut self,
         logits: &[f32],
@@ -169,7 +166,7 @@ impl SamplerChain {
         let mut context = self.context(history, coins);
         for filter in &self.filters {
             stages.push(run_stage(filter, context, &raw.head, &mut candidates));
-            context.n_chance_before += u32::from(filter.rule().acts_by_chance());
+            context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
         let draw = selector.pick(coins, &mut self.state, &mut candidates);
@@ -193,8 +190,7 @@ impl SamplerChain {
         })
     }
 
-    /// The whole distribution after the filters, the most likely first, without what is impossible.
-    /// Nothing is drawn.
+    /// Returns the possible candidates after the filters, the most likely first, without sampling.
     pub fn distribution(
         &self,
         logits: &[f32],
@@ -204,8 +200,8 @@ impl SamplerChain {
         Ok(ranked(self.filtered(logits, history, coins)?))
     }
 
-    /// The distribution from which the selector picks at the beginning of a text, the most likely
-    /// first: what it cuts or weighs is in it, and where the most likely is always taken, it alone.
+    /// Returns the distribution that the selector picks from at the beginning of a text, the most likely
+    /// first. It includes what the selector cuts or reweights; for greedy it is one candidate.
     pub fn first_distribution(
         &self,
         logits: &[f32],
@@ -213,7 +209,7 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Vec<RankedCandidate>, DecodingError> {
         let mut candidates = self.filtered(logits, history, coins)?;
-        // A selector cuts and weighs while it picks; what it picks and learns is not needed here.
+        // A selector cuts and reweights while it picks; the pick itself is not needed here.
         let mut state = SelectorState::NEW;
         self.config
             .selector
@@ -231,7 +227,7 @@ impl SamplerChain {
         let mut context = self.context(history, coins);
         for filter in &self.filters {
             filter.apply(context, &mut candidates);
-            context.n_chance_before += u32::from(filter.rule().acts_by_chance());
+            context.n_chance_before += u32::from(filter.is_random());
         }
         Ok(candidates)
     }
@@ -274,7 +270,7 @@ fn run_stage(
     }
 }
 
-/// The probabilities of these tokens as the candidates stand; nothing for one that is cut.
+/// Returns the current probability of each token, or `None` if it was filtered out.
 fn probs_of(tracked: &[RankedCandidate], candidates: &mut Candidates) -> Vec<Option<f64>> {
     let softmax = candidates.softmax();
     tracked
@@ -295,7 +291,7 @@ fn evidence_of(candidates: &mut Candidates) -> Evidence {
     }
 }
 
-/// All that is possible, the most likely first.
+/// Returns all possible candidates, the most likely first.
 fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
     let n_kept = candidates.n_kept();
     ranked_head(&mut candidates, n_kept)
@@ -315,7 +311,7 @@ fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
         .collect()
 }
 
-/// 1 plus the number of tokens that the model put before this one.
+/// Returns 1 plus the number of tokens that the model ranks before this one.
 fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
     let likelier = |other: &f32| u32::from(*other > logit);
     let as_likely = |other: &f32| u32::from(*other >= logit);
@@ -356,7 +352,7 @@ mod tests {
             ]),
             &P,
         );
-        // After top-k 2/9, 3/9, 4/9; after T 0.5 4/29, 9/29, 16/29; min-p keeps those from 8/29 on.
+        // Top-k leaves 2/9, 3/9, 4/9; T 0.5 makes these 4/29, 9/29, 16/29; min-p keeps 8/29 and more.
         let expected = [
             (3, 0.1, [4.0 / 9.0, 3.0 / 9.0, 2.0 / 9.0, 0.0]),
             (3, 0.0, [16.0 / 29.0, 9.0 / 29.0, 4.0 / 29.0, 0.0]),
@@ -383,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_raw_evidence_is_that_of_the_model() {
+    fn the_raw_evidence_comes_before_the_chain() {
         let config = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
         let trace = trace(config, &P);
         assert_eq!(trace.draw.token, TokenId(3));
@@ -397,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_ranks_count_equals_by_their_ids() {
+    fn raw_ranks_break_ties_by_id() {
         let row = [0.2, 0.3, 0.2, 0.3];
         let mut ranks = [0; 4];
         for seed in 0..200 {
@@ -412,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_is_off_is_as_if_it_were_not_there() {
+    fn a_stage_that_is_off_has_no_effect() {
         let mut config = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
         config.stages[0].enabled = false;
         let off = trace(config, &P);
@@ -420,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_gives_nothing_is_an_error_and_not_a_token() {
+    fn a_row_without_a_distribution_is_an_error() {
         let mut chain = SamplerChain::new(ChainConfig::greedy());
         let row = [f32::NAN, 1.0];
         let sampled = chain.sample(&row, History::empty(), COINS);
@@ -460,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn one_candidate_is_left_by_a_top_k_of_1_unless_equals_stay() {
+    fn a_top_k_of_1_is_greedy_unless_ties_stay() {
         let mut chain = ChainConfig::sampled([Filter::TopK(TopK { k: 1 })]);
         assert!(chain.is_greedy());
         chain.rules.top_k_ties = Ties::All;
@@ -468,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn one_candidate_is_left_by_a_top_p_of_0_and_by_the_temperature_stage_of_llama_cpp() {
+    fn a_top_p_of_0_and_llama_cpp_s_temperature_of_0_are_greedy() {
         let mut chain = ChainConfig::sampled([Filter::TopP(TopP { p: 0.0 })]);
         assert!(chain.is_greedy());
         chain.rules.min_keep = 2;

@@ -1,37 +1,41 @@
-//! How each engine orders and reads the same settings, as data: order, defaults and small print.
+//! How each engine orders and reads the same settings, as data: order, defaults and rules.
+//!
+//! This is the only place that states an engine's order and defaults. The tools that read and write an
+//! engine's settings take them from here.
 
 use serde::{Deserialize, Serialize};
 
-use super::filters::{
+use super::FilterKind::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
     NoRepeatNgram, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopNSigma, TopP,
-    TypicalP, Window, Xtc,
+    TypicalP, Xtc,
 };
+use super::filters::Window;
 use super::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
-use super::{ChainConfig, Filter, Rules, Stage};
+use super::{ChainConfig, Filter, FilterKind, Rules, Stage};
 
-/// An engine whose chain is spoken.
+/// An engine whose order, defaults and rules a chain can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// llama.cpp, and llama-server.
+    /// llama.cpp, including llama-server.
     LlamaCpp,
     /// Hugging Face transformers.
     Transformers,
-    /// vLLM, its v1 sampler.
+    /// vLLM with its v1 sampler.
     Vllm,
-    /// mistral.rs.
+    /// The inference server in Rust.
     MistralRs,
-    /// candle's `LogitsProcessor`.
+    /// candle with its `LogitsProcessor`.
     Candle,
     /// Ollama.
     Ollama,
-    /// Services with the API that `OpenAI` began.
+    /// Services that speak `OpenAI`'s API.
     OpenAi,
 }
 
 impl Dialect {
-    /// All, in the order of the menu.
+    /// All dialects, in menu order.
     pub const ALL: [Self; 7] = [
         Self::LlamaCpp,
         Self::Transformers,
@@ -42,7 +46,7 @@ impl Dialect {
         Self::OpenAi,
     ];
 
-    /// Its name as its authors write it.
+    /// The name as its authors write it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LlamaCpp => "llama.cpp",
@@ -55,14 +59,40 @@ impl Dialect {
         }
     }
 
-    /// Its whole chain with its own defaults, stages that are off by default included.
+    /// The word for it in a `--pane` description.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::LlamaCpp => "llama.cpp",
+            Self::Transformers => "transformers",
+            Self::Vllm => "vllm",
+            Self::MistralRs => "mistral.rs",
+            Self::Candle => "candle",
+            Self::Ollama => "ollama",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// Its complete chain at its own defaults, including stages that are off by default.
     pub fn chain(self) -> ChainConfig {
+        let filters = self.stages().iter().map(EngineStage::filter);
         ChainConfig {
-            stages: self.filters().into_iter().map(Stage::from).collect(),
+            stages: filters.map(Stage::from).collect(),
             rules: self.rules(),
             dialect: Some(self),
             ..ChainConfig::sampled([])
         }
+    }
+
+    /// The filters that it has, in its order.
+    pub fn kinds(self) -> impl Iterator<Item = FilterKind> {
+        self.stages().iter().map(|stage| stage.kind)
+    }
+
+    /// What it applies at the place of this filter by default, or `None` if it lacks the filter.
+    pub fn default_of(self, kind: FilterKind) -> Option<Filter> {
+        let mut stages = self.stages().iter();
+        let stage = stages.find(|stage| stage.kind.place() == kind.place())?;
+        Some(stage.filter())
     }
 
     /// How it treats the cases on which engines disagree.
@@ -97,180 +127,203 @@ impl Dialect {
         }
     }
 
-    /// What is different in it from the others, each in a sentence with the reason for another text.
+    /// What surprises people who come from another engine, one sentence each.
     pub const fn traps(self) -> &'static [&'static str] {
         match self {
             Self::LlamaCpp => &[
                 "Temperature comes last, so every cut sees the model's own probabilities",
-                "Min-p 0.05, top-p 0.95 and top-k 40 are on unless they are switched off",
-                "Penalties look at the last 64 tokens, the prompt's included",
-                "Typical-p takes one token more than needed when the sum meets its share exactly, and \
-                 acts as a top-p where a token was ruled out before it",
+                "Top-k 40, top-p 0.95 and min-p 0.05 are on by default",
+                "Penalties look at the last 64 tokens, including the prompt",
+                "If the sum equals p exactly, typical-p keeps one more token than needed; if a token \
+                 was banned before it, it acts as top-p",
             ],
             Self::Transformers => &[
                 "Temperature comes before the cuts, so a high one lets more tokens through",
-                "All tokens as likely as the k-th stay, so top-k can keep more than k",
+                "Every token as likely as the k-th stays, so top-k can keep more than k",
                 "Min-p comes after top-p and sees probabilities that temperature has changed",
                 "The repetition penalty looks at the whole prompt",
             ],
             Self::Vllm => &[
                 "Min-p comes before top-k and top-p, and after temperature",
-                "Frequency and presence penalty pass over the prompt; repetition penalty does not",
-                "All tokens as likely as the k-th stay, so top-k can keep more than k",
+                "Frequency and presence penalty ignore the prompt; the repetition penalty does not",
+                "Every token as likely as the k-th stays, so top-k can keep more than k",
             ],
             Self::MistralRs => &[
-                "Min-p comes last, cuts a token exactly at its bar, and is off at 1",
+                "Min-p comes last, drops a token exactly at its threshold, and is off at 1",
                 "A top-p of 0 is off; elsewhere it keeps one token",
-                "Frequency and presence penalty pass over the prompt; repetition penalty does not",
+                "Frequency and presence penalty ignore the prompt; the repetition penalty does not",
             ],
             Self::Candle => &[
-                "After top-k, top-p counts the probability that the cut tokens had too, so it keeps \
-                 more than elsewhere, and nothing is cut where top-k left less than its share",
+                "After top-k, top-p also counts the probability of the tokens that top-k dropped, so it \
+                 keeps more than elsewhere, or everything if top-k left less than p",
                 "A top-p of 0 is off; elsewhere it keeps one token",
             ],
             Self::Ollama => &[
-                "Top-p is 0.9 and temperature 0.8 unless set otherwise",
-                "Penalties look at the last 64 tokens, the prompt's included",
+                "Top-k 40, top-p 0.9 and temperature 0.8 are on by default",
+                "Penalties look at the last 64 tokens, including the prompt",
             ],
             Self::OpenAi => &[
-                "There is no top-k and no min-p: temperature and top-p are all",
-                "Frequency and presence penalty pass over the prompt",
+                "There is no top-k and no min-p, only temperature and top-p",
+                "Frequency and presence penalty ignore the prompt",
             ],
         }
     }
 
-    /// Its stages in its order, each at its default.
-    fn filters(self) -> Vec<Filter> {
+    const fn stages(self) -> &'static [EngineStage] {
         match self {
-            Self::LlamaCpp => llama_cpp(0.05, 0.95),
-            Self::Ollama => llama_cpp(0.0, 0.9),
-            Self::Transformers => vec![
-                bias(),
-                repetition(Window::ALL),
-                Filter::NoRepeatNgram(NoRepeatNgram {
-                    n: 0,
-                    window: Window::ALL,
-                }),
-                temperature(1.0),
-                top_k(50),
-                top_p(1.0),
-                min_p(0.0),
-                Filter::TypicalP(TypicalP { p: 1.0 }),
-                Filter::EpsilonCutoff(EpsilonCutoff { epsilon: 0.0 }),
-                Filter::EtaCutoff(EtaCutoff { epsilon: 0.0 }),
-            ],
-            Self::Vllm => vec![
-                bias(),
-                repetition(Window::ALL),
-                frequency(Window::GENERATED),
-                presence(Window::GENERATED),
-                temperature(1.0),
-                min_p(0.0),
-                top_k(0),
-                top_p(1.0),
-            ],
-            Self::MistralRs => vec![
-                dry(Window::ALL),
-                frequency(Window::GENERATED),
-                presence(Window::GENERATED),
-                repetition(Window::ALL),
-                bias(),
-                temperature(1.0),
-                top_k(0),
-                top_p(1.0),
-                min_p(0.0),
-            ],
-            Self::Candle => vec![
-                repetition(Window::LAST_64),
-                temperature(1.0),
-                top_k(0),
-                top_p(1.0),
-            ],
-            Self::OpenAi => vec![
-                bias(),
-                frequency(Window::GENERATED),
-                presence(Window::GENERATED),
-                temperature(1.0),
-                top_p(1.0),
-            ],
+            Self::LlamaCpp => &LLAMA_CPP,
+            Self::Transformers => TRANSFORMERS,
+            Self::Vllm => VLLM,
+            Self::MistralRs => MISTRAL_RS,
+            Self::Candle => CANDLE,
+            Self::Ollama => &OLLAMA,
+            Self::OpenAi => OPENAI,
         }
     }
 }
 
-fn llama_cpp(p_of_best: f32, p: f32) -> Vec<Filter> {
-    vec![
-        bias(),
-        repetition(Window::LAST_64),
-        frequency(Window::LAST_64),
-        presence(Window::LAST_64),
-        dry(Window::LAST_64),
-        Filter::TopNSigma(TopNSigma { n: 0.0 }),
-        top_k(40),
-        Filter::TypicalP(TypicalP { p: 1.0 }),
-        top_p(p),
-        min_p(p_of_best),
-        Filter::Xtc(Xtc {
-            probability: 0.0,
-            threshold: 0.1,
-        }),
-        Filter::DynamicTemperature(DynamicTemperature {
-            temperature: 0.8,
-            range: 0.0,
-            exponent: 1.0,
-        }),
+/// A stage of an engine's chain, off unless a default switches it on.
+struct EngineStage {
+    kind: FilterKind,
+    /// The default of its first number; `None` is neutral.
+    value: Option<f32>,
+    /// The window, for a filter that looks back.
+    window: Option<Window>,
+}
+
+const fn stage(kind: FilterKind) -> EngineStage {
+    EngineStage {
+        kind,
+        value: None,
+        window: None,
+    }
+}
+
+impl EngineStage {
+    const fn at(self, value: f32) -> Self {
+        Self {
+            value: Some(value),
+            ..self
+        }
+    }
+
+    const fn over(self, window: Window) -> Self {
+        Self {
+            window: Some(window),
+            ..self
+        }
+    }
+
+    fn filter(&self) -> Filter {
+        let spec = self.kind.spec();
+        let mut filter = spec.neutral();
+        if let (Some(value), Some(param)) = (self.value, spec.params.first()) {
+            param.set(&mut filter, f64::from(value));
+        }
+        if let (Some(engines), Some(window)) = (self.window, filter.window_mut()) {
+            *window = engines;
+        }
+        filter
+    }
+}
+
+const LLAMA_CPP: [EngineStage; 12] = llama_cpp(0.95, 0.05);
+
+/// Ollama passes its parameters to llama-server.
+const OLLAMA: [EngineStage; 12] = llama_cpp(0.9, 0.0);
+
+const fn llama_cpp(top_p: f32, min_p: f32) -> [EngineStage; 12] {
+    [
+        stage(LogitBias),
+        stage(RepetitionPenalty).over(Window::LAST_64),
+        stage(FrequencyPenalty).over(Window::LAST_64),
+        stage(PresencePenalty).over(Window::LAST_64),
+        stage(Dry).over(Window::LAST_64),
+        stage(TopNSigma),
+        stage(TopK).at(40.0),
+        stage(TypicalP),
+        stage(TopP).at(top_p),
+        stage(MinP).at(min_p),
+        stage(Xtc),
+        stage(DynamicTemperature).at(0.8),
     ]
 }
 
-fn bias() -> Filter {
-    Filter::LogitBias(LogitBias::default())
-}
+const TRANSFORMERS: &[EngineStage] = &[
+    stage(LogitBias),
+    stage(RepetitionPenalty).over(Window::ALL),
+    stage(NoRepeatNgram).over(Window::ALL),
+    stage(Temperature),
+    stage(TopK).at(50.0),
+    stage(TopP),
+    stage(MinP),
+    stage(TypicalP),
+    stage(EpsilonCutoff),
+    stage(EtaCutoff),
+];
 
-const fn repetition(window: Window) -> Filter {
-    let penalty = 1.0;
-    Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
-}
+const VLLM: &[EngineStage] = &[
+    stage(LogitBias),
+    stage(RepetitionPenalty).over(Window::ALL),
+    stage(FrequencyPenalty).over(Window::GENERATED),
+    stage(PresencePenalty).over(Window::GENERATED),
+    stage(Temperature),
+    stage(MinP),
+    stage(TopK),
+    stage(TopP),
+];
 
-const fn frequency(window: Window) -> Filter {
-    let penalty = 0.0;
-    Filter::FrequencyPenalty(FrequencyPenalty { penalty, window })
-}
+const MISTRAL_RS: &[EngineStage] = &[
+    stage(Dry).over(Window::ALL),
+    stage(FrequencyPenalty).over(Window::GENERATED),
+    stage(PresencePenalty).over(Window::GENERATED),
+    stage(RepetitionPenalty).over(Window::ALL),
+    stage(LogitBias),
+    stage(Temperature),
+    stage(TopK),
+    stage(TopP),
+    stage(MinP),
+];
 
-const fn presence(window: Window) -> Filter {
-    let penalty = 0.0;
-    Filter::PresencePenalty(PresencePenalty { penalty, window })
-}
+const CANDLE: &[EngineStage] = &[
+    stage(RepetitionPenalty).over(Window::LAST_64),
+    stage(Temperature),
+    stage(TopK),
+    stage(TopP),
+];
 
-fn dry(window: Window) -> Filter {
-    Filter::Dry(Dry {
-        multiplier: 0.0,
-        window,
-        ..Dry::default()
-    })
-}
-
-const fn temperature(temperature: f32) -> Filter {
-    Filter::Temperature(Temperature { temperature })
-}
-
-const fn top_k(k: u32) -> Filter {
-    Filter::TopK(TopK { k })
-}
-
-const fn top_p(p: f32) -> Filter {
-    Filter::TopP(TopP { p })
-}
-
-const fn min_p(p: f32) -> Filter {
-    Filter::MinP(MinP { p })
-}
+const OPENAI: &[EngineStage] = &[
+    stage(LogitBias),
+    stage(FrequencyPenalty).over(Window::GENERATED),
+    stage(PresencePenalty).over(Window::GENERATED),
+    stage(Temperature),
+    stage(TopP),
+];
 
 #[cfg(test)]
 mod tests {
-    use super::{Dialect, min_p, temperature, top_k, top_p};
+    use super::Dialect;
+    use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
     use crate::decoding::testing::logits_of;
-    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use crate::decoding::{ChainConfig, Coins, Filter, FilterKind, History, SamplerChain, TokenId};
 
-    /// The ids that a dialect's rules leave after these stages.
+    fn temperature(temperature: f32) -> Filter {
+        Filter::Temperature(Temperature { temperature })
+    }
+
+    fn top_k(k: u32) -> Filter {
+        Filter::TopK(TopK { k })
+    }
+
+    fn top_p(p: f32) -> Filter {
+        Filter::TopP(TopP { p })
+    }
+
+    fn min_p(p: f32) -> Filter {
+        Filter::MinP(MinP { p })
+    }
+
+    /// Returns the ids that remain after these stages under a dialect's rules.
     fn kept(dialect: Dialect, filters: &[Filter], probs: &[f32]) -> Vec<u32> {
         let config = ChainConfig {
             rules: dialect.rules(),
@@ -291,7 +344,7 @@ mod tests {
     const P: [f32; 4] = [0.4, 0.3, 0.2, 0.1];
 
     #[test]
-    fn defaults_read_as_the_engines_documents_say() {
+    fn defaults_are_those_of_the_engines_documentation() {
         for (dialect, expected) in [
             (
                 Dialect::LlamaCpp,
@@ -305,23 +358,21 @@ mod tests {
             (Dialect::OpenAi, "T 1"),
         ] {
             assert_eq!(dialect.chain().to_string(), expected, "{dialect:?}");
-            assert!(dialect.chain().complaint().is_none());
+            assert_eq!(dialect.chain().validate(), Ok(()));
             assert!(!dialect.traps().is_empty());
         }
     }
 
     #[test]
-    fn temperature_stands_last_in_llama_cpp_and_before_the_cuts_elsewhere() {
+    fn temperature_comes_last_in_llama_cpp_and_before_the_cuts_elsewhere() {
         for dialect in Dialect::ALL {
-            let filters = dialect.filters();
-            let place = |wanted: &dyn Fn(&Filter) -> bool| filters.iter().position(wanted);
-            let heat =
-                place(&|f| matches!(f, Filter::Temperature(_) | Filter::DynamicTemperature(_)));
-            let cut = place(&|f| matches!(f, Filter::TopP(_)));
+            let position =
+                |wanted: FilterKind| dialect.kinds().position(|kind| kind.place() == wanted);
+            let comes_last = position(FilterKind::Temperature) > position(FilterKind::TopP);
             let llama = matches!(dialect, Dialect::LlamaCpp | Dialect::Ollama);
-            assert_eq!(heat > cut, llama, "{dialect:?}");
+            assert_eq!(comes_last, llama, "{dialect:?}");
         }
-        // Hot before min-p 0.4 lets the second token through, after it does not.
+        // A high temperature before min-p 0.4 lets the second token through, but not after it.
         let hot = temperature(3.0);
         let p = [0.7, 0.2, 0.1];
         assert_eq!(kept(Dialect::LlamaCpp, &[min_p(0.4), hot.clone()], &p), [0]);
@@ -332,8 +383,8 @@ mod tests {
     }
 
     #[test]
-    fn min_p_stands_before_the_other_cuts_in_vllm_and_after_them_elsewhere() {
-        // Min-p first leaves three; of these top-p 0.75 takes two. Top-p first leaves three.
+    fn min_p_comes_before_the_other_cuts_in_vllm_and_after_them_elsewhere() {
+        // Min-p first leaves three, of which top-p keeps two. Top-p first leaves three.
         let p = [0.35, 0.25, 0.2, 0.12, 0.08];
         assert_eq!(kept(Dialect::Vllm, &[min_p(0.5), top_p(0.74)], &p), [0, 1]);
         assert_eq!(
@@ -343,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_of_the_k_th_stay_in_transformers_and_vllm() {
+    fn ties_with_the_k_th_stay_in_transformers_and_vllm() {
         let p = [0.4, 0.2, 0.2, 0.2];
         for (dialect, expected) in [
             (Dialect::LlamaCpp, &[0, 1][..]),
@@ -356,23 +407,23 @@ mod tests {
     }
 
     #[test]
-    fn a_token_exactly_at_the_bar_of_min_p_goes_in_mistral_rs() {
+    fn a_token_exactly_at_the_threshold_of_min_p_is_dropped_in_mistral_rs() {
         let p = [0.5, 0.25, 0.25];
         assert_eq!(kept(Dialect::LlamaCpp, &[min_p(0.5)], &p), [0, 1, 2]);
         assert_eq!(kept(Dialect::MistralRs, &[min_p(0.5)], &p), [0]);
-        // No token can pass a bar that cuts the best, so the stage does nothing there.
+        // A threshold that drops even the best token switches the stage off there.
         assert_eq!(kept(Dialect::LlamaCpp, &[min_p(1.0)], &p), [0]);
         assert_eq!(kept(Dialect::MistralRs, &[min_p(1.0)], &p), [0, 1, 2]);
     }
 
     #[test]
-    fn top_p_after_top_k_counts_the_raw_mass_in_candle() {
+    fn top_p_after_top_k_counts_the_dropped_mass_in_candle() {
         let filters = [top_k(3), top_p(0.7)];
-        // Of 0.9 that is left: 0.4 / 0.9 + 0.3 / 0.9 reach 0.7; of 1, 0.4 + 0.3 barely do not.
+        // Relative to the 0.9 left, 0.39 and 0.3 reach 0.7; relative to 1, they barely do not.
         let p = [0.39, 0.3, 0.21, 0.1];
         assert_eq!(kept(Dialect::LlamaCpp, &filters, &p), [0, 1]);
         assert_eq!(kept(Dialect::Candle, &filters, &p), [0, 1, 2]);
-        // Where top-k left less than p, nothing more is cut.
+        // If top-k left less than p, nothing more is dropped.
         let filters = [top_k(3), top_p(0.95)];
         assert_eq!(kept(Dialect::Candle, &filters, &P), [0, 1, 2]);
     }
@@ -387,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn penalties_look_at_what_each_engine_shows_them() {
+    fn penalties_look_at_the_window_of_each_engine() {
         let tokens = [TokenId(0), TokenId(1), TokenId(2)];
         let history = History::new(&tokens, 2);
         for (dialect, repetition, frequency) in [
@@ -396,20 +447,9 @@ mod tests {
             (Dialect::Vllm, 3, Some(1)),
             (Dialect::MistralRs, 3, Some(1)),
         ] {
-            let filters = dialect.filters();
-            let n_seen = filters.iter().find_map(|filter| match filter {
-                Filter::RepetitionPenalty(filter) => Some(filter.window.of(history).len()),
-                _ => None,
-            });
-            let n_counted = filters.iter().find_map(|filter| match filter {
-                Filter::FrequencyPenalty(filter) => Some(filter.window.of(history).len()),
-                _ => None,
-            });
-            assert_eq!(
-                (n_seen, n_counted),
-                (Some(repetition), frequency),
-                "{dialect:?}"
-            );
+            let n_seen = |kind| Some(dialect.default_of(kind)?.window()?.of(history).len());
+            let seen = [FilterKind::RepetitionPenalty, FilterKind::FrequencyPenalty].map(n_seen);
+            assert_eq!(seen, [Some(repetition), frequency], "{dialect:?}");
         }
     }
 }

@@ -1,20 +1,17 @@
-//! Why a row of logits has no token to give.
+//! Why a token cannot be sampled from a row of logits.
 
-/// A row of logits from which nothing can be drawn. Every message is fit to be shown.
+/// A row of logits that defines no distribution. Every message is fit to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodingError {
-    /// There was no score at all.
-    #[error("the model gave no scores")]
+    /// The row is empty.
+    #[error("the model returned no logits")]
     Empty,
 
-    /// Some scores were NaN or +∞, so that no probability can be computed.
-    #[error("the model gave {n_bad} scores that are not numbers")]
-    NotNumbers {
-        /// How many of the scores were NaN or +∞.
-        n_bad: usize,
-    },
+    /// Some logits are NaN or +∞.
+    #[error("the model returned {n_bad} logits that are NaN or +∞")]
+    NotNumbers { n_bad: usize },
 
-    /// Every score was −∞.
+    /// Every logit is −∞.
     #[error("the model ruled out every token")]
     NothingPossible,
 }

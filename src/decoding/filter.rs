@@ -1,243 +1,267 @@
-//! The closed set of rules that reshape or drop candidates.
+//! The closed set of filters, and what each can do.
 
 use serde::{Deserialize, Serialize};
 
+use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, LogitBias, MinP,
     NoRepeatNgram, PresencePenalty, QuadraticSmoothing, RepetitionPenalty, TailFree, Temperature,
     TopA, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
-use super::rules::{Ties, TopPZero};
+use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
 
-/// What a rule may look at beside the candidates.
+/// What a filter may look at besides the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageContext<'a> {
-    /// The tokens before the one that is about to be drawn.
+    /// The tokens before the one that is about to be sampled.
     pub history: History<'a>,
     /// The coins of this step.
     pub coins: Coins,
-    /// How many stages before this one act by chance, so that each has a coin of its own, and a
-    /// stage keeps its coin wherever others are put.
+    /// How many earlier stages are random. Each random stage has its own coin, and keeps it when
+    /// deterministic stages are added, moved or removed.
     pub n_chance_before: u32,
-    /// How cases are treated on which engines disagree.
+    /// How to treat the cases on which engines disagree.
     pub rules: Rules,
 }
 
-/// What every filter can do. Its `Display` is the short form of a chip: "top-p 0.9".
-pub trait Rule: std::fmt::Display {
-    /// The name, as it stands at the head of a stage: "Top-p".
-    fn name(&self) -> &'static str;
-
-    /// Applies the rule.
+/// The arithmetic of one filter. Everything else about it is in its [`FilterSpec`].
+pub(super) trait FilterRule {
+    /// Changes the logits of candidates, or drops some of them.
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates);
 
-    /// Whether the settings are such that nothing can ever change.
+    /// Whether these settings can never change anything.
     fn is_neutral(&self) -> bool;
 
-    /// The sentence to show when a value is out of range, or nothing.
-    fn complaint(&self) -> Option<String>;
+    /// Checks what the limits of the parameters do not cover.
+    fn validate(&self) -> Result<(), SettingError> {
+        Ok(())
+    }
 
-    /// Whether it drops candidates; the others only change their probabilities.
-    fn cuts(&self) -> bool {
+    /// Whether exactly one candidate is left afterwards, whatever the model says.
+    fn leaves_one(&self, _rules: Rules) -> bool {
         false
     }
 
-    /// Whether it tosses a coin.
-    fn acts_by_chance(&self) -> bool {
+    /// Whether it penalizes tokens of the text so far without ever raising a logit.
+    fn only_lowers(&self) -> bool {
         false
     }
 
-    /// Every setting in words, as `--pane` reads them: "repeat 1.1 last 32".
-    fn words(&self) -> String {
-        self.to_string()
+    /// Which part of the history it reads, or `None` if it reads none.
+    fn window(&self) -> Option<Window> {
+        None
+    }
+
+    /// The same window, mutably.
+    fn window_mut(&mut self) -> Option<&mut Window> {
+        None
+    }
+
+    /// The words of its chip, if these are not its key and first number.
+    fn chip_words(&self) -> Option<String> {
+        None
     }
 }
 
-/// One stage's rule: stateless, plain data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "filter", rename_all = "kebab-case")]
-pub enum Filter {
-    /// Makes chosen tokens likelier or less likely, or forbids them.
-    LogitBias(LogitBias),
-    /// Makes tokens that have occurred less likely, by a factor.
-    RepetitionPenalty(RepetitionPenalty),
-    /// Makes tokens less likely for each time that they have occurred.
-    FrequencyPenalty(FrequencyPenalty),
-    /// Makes tokens less likely once they have occurred.
-    PresencePenalty(PresencePenalty),
-    /// Forbids what would repeat a run of tokens.
-    NoRepeatNgram(NoRepeatNgram),
-    /// Makes what would lengthen a repetition less likely, the longer the less.
-    Dry(Dry),
+/// Declares [`Filter`] and [`FilterKind`] from one list.
+macro_rules! filters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// One stage's filter with its values: stateless, plain data.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "filter", rename_all = "kebab-case")]
+        pub enum Filter {
+            $($(#[$doc])* $name($name),)*
+        }
+
+        /// A filter without its values, in the order in which Quartet arranges a chain of its own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FilterKind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl FilterKind {
+            /// Every filter there is.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The description of this filter.
+            pub const fn spec(self) -> &'static FilterSpec {
+                match self {
+                    $(Self::$name => &$name::SPEC,)*
+                }
+            }
+        }
+
+        impl Filter {
+            /// Which filter it is.
+            pub const fn kind(&self) -> FilterKind {
+                match self {
+                    $(Self::$name(_) => FilterKind::$name,)*
+                }
+            }
+
+            fn rule(&self) -> &dyn FilterRule {
+                match self {
+                    $(Self::$name(filter) => filter,)*
+                }
+            }
+
+            fn rule_mut(&mut self) -> &mut dyn FilterRule {
+                match self {
+                    $(Self::$name(filter) => filter,)*
+                }
+            }
+        }
+    };
+}
+
+filters! {
+    /// Adds a bias to the logits of chosen tokens, or bans them.
+    LogitBias,
+    /// Scales down the logits of tokens that have already appeared.
+    RepetitionPenalty,
+    /// Lowers a token's logit for each time it has already appeared.
+    FrequencyPenalty,
+    /// Lowers a token's logit once if it has already appeared.
+    PresencePenalty,
+    /// Bans tokens that would repeat an n-gram.
+    NoRepeatNgram,
+    /// Penalizes tokens that would extend a repetition, more strongly the longer it is.
+    Dry,
     /// Flattens or sharpens the distribution.
-    Temperature(Temperature),
-    /// Flattens or sharpens it more the less sure the model is.
-    DynamicTemperature(DynamicTemperature),
-    /// Bends the scores down by the square of their distance from the best.
-    QuadraticSmoothing(QuadraticSmoothing),
-    /// Keeps a fixed number of the most likely.
-    TopK(TopK),
-    /// Keeps the fewest that hold a share of the mass.
-    TopP(TopP),
-    /// Keeps those not far below the best.
-    MinP(MinP),
-    /// Keeps those about as surprising as one would expect.
-    TypicalP(TypicalP),
-    /// Keeps those whose score is not many standard deviations below the best.
-    TopNSigma(TopNSigma),
-    /// Cuts those below a fixed probability.
-    EpsilonCutoff(EpsilonCutoff),
-    /// Cuts those below a probability that falls as the model gets less sure.
-    EtaCutoff(EtaCutoff),
-    /// Cuts the most likely, at times, where others would do.
-    Xtc(Xtc),
-    /// Cuts those below the square of the best one's probability, times a factor.
-    TopA(TopA),
-    /// Cuts the flat tail of the sorted probabilities.
-    TailFree(TailFree),
+    Temperature,
+    /// Flattens the distribution more the less sure the model is.
+    DynamicTemperature,
+    /// Lowers logits by the square of their distance from the best.
+    QuadraticSmoothing,
+    /// Keeps the k most likely candidates.
+    TopK,
+    /// Keeps the smallest set of most likely candidates that holds a share of the probability.
+    TopP,
+    /// Keeps candidates whose probability is close to the best one's.
+    MinP,
+    /// Keeps candidates whose surprise is close to the entropy.
+    TypicalP,
+    /// Keeps candidates whose logit is within n standard deviations of the best.
+    TopNSigma,
+    /// Drops candidates below a fixed probability.
+    EpsilonCutoff,
+    /// Drops candidates below a probability that falls as the entropy rises.
+    EtaCutoff,
+    /// Sometimes drops the most likely candidates if there are alternatives.
+    Xtc,
+    /// Drops candidates below a multiple of the square of the highest probability.
+    TopA,
+    /// Drops the tail where the sorted probabilities flatten out.
+    TailFree,
 }
 
 impl Filter {
-    /// The rule with its values.
-    pub fn rule(&self) -> &dyn Rule {
+    /// The description of this filter.
+    pub const fn spec(&self) -> &'static FilterSpec {
+        self.kind().spec()
+    }
+
+    /// The name at the head of its stage: "Top-p".
+    pub const fn name(&self) -> &'static str {
+        self.spec().name
+    }
+
+    /// What it does in a few words.
+    pub fn summary(&self) -> &'static str {
         match self {
-            Self::LogitBias(filter) => filter,
-            Self::RepetitionPenalty(filter) => filter,
-            Self::FrequencyPenalty(filter) => filter,
-            Self::PresencePenalty(filter) => filter,
-            Self::NoRepeatNgram(filter) => filter,
-            Self::Dry(filter) => filter,
-            Self::Temperature(filter) => filter,
-            Self::DynamicTemperature(filter) => filter,
-            Self::QuadraticSmoothing(filter) => filter,
-            Self::TopK(filter) => filter,
-            Self::TopP(filter) => filter,
-            Self::MinP(filter) => filter,
-            Self::TypicalP(filter) => filter,
-            Self::TopNSigma(filter) => filter,
-            Self::EpsilonCutoff(filter) => filter,
-            Self::EtaCutoff(filter) => filter,
-            Self::Xtc(filter) => filter,
-            Self::TopA(filter) => filter,
-            Self::TailFree(filter) => filter,
+            // Without a range it is a plain temperature, and is shown as one.
+            Self::DynamicTemperature(dynamic) if dynamic.is_plain() => Temperature::SPEC.summary,
+            _ => self.spec().summary,
         }
     }
 
-    /// Applies the rule; one whose settings can change nothing is passed over.
+    /// Applies the filter; a neutral one is skipped.
     pub fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         if !self.is_neutral() {
             self.rule().apply(context, candidates);
         }
     }
 
-    /// Whether the settings are such that nothing can ever change.
+    /// Whether these settings can never change anything.
     pub fn is_neutral(&self) -> bool {
         self.rule().is_neutral()
     }
 
-    /// The sentence to show when a value is out of range, or nothing.
-    pub fn complaint(&self) -> Option<String> {
-        self.rule().complaint()
+    /// Sets every number that has a neutral value to it, and empties lists of tokens.
+    pub fn neutralize(&mut self) {
+        let spec = self.spec();
+        if spec.params.is_empty() {
+            *self = (spec.usual)();
+        }
+        for param in spec.params {
+            if let Some(neutral) = param.neutral {
+                param.set(self, f64::from(neutral));
+            }
+        }
     }
 
-    /// The name, as it stands at the head of a stage: "Top-p".
-    pub fn name(&self) -> &'static str {
-        self.rule().name()
+    /// Checks every value against its limits.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        let spec = self.spec();
+        for param in spec.params {
+            param.validate(spec.name, self)?;
+        }
+        self.rule().validate()
     }
 
     /// Whether it drops candidates; the others only change their probabilities.
-    pub fn cuts(&self) -> bool {
-        self.rule().cuts()
+    pub const fn cuts(&self) -> bool {
+        matches!(self.spec().phase, Phase::Truncate)
     }
 
-    /// Where it looks back; nothing for one that does not look at the text.
+    /// Whether it tosses a coin.
+    pub const fn is_random(&self) -> bool {
+        self.spec().random
+    }
+
+    /// Which part of the history it reads, or `None` if it reads none.
     pub fn window(&self) -> Option<Window> {
-        match self {
-            Self::RepetitionPenalty(filter) => Some(filter.window),
-            Self::FrequencyPenalty(filter) => Some(filter.window),
-            Self::PresencePenalty(filter) => Some(filter.window),
-            Self::NoRepeatNgram(filter) => Some(filter.window),
-            Self::Dry(filter) => Some(filter.window),
-            _ => None,
-        }
+        self.rule().window()
     }
 
-    /// The same, to be changed.
-    pub const fn window_mut(&mut self) -> Option<&mut Window> {
-        match self {
-            Self::RepetitionPenalty(filter) => Some(&mut filter.window),
-            Self::FrequencyPenalty(filter) => Some(&mut filter.window),
-            Self::PresencePenalty(filter) => Some(&mut filter.window),
-            Self::NoRepeatNgram(filter) => Some(&mut filter.window),
-            Self::Dry(filter) => Some(&mut filter.window),
-            _ => None,
-        }
+    /// The same window, mutably.
+    pub fn window_mut(&mut self) -> Option<&mut Window> {
+        self.rule_mut().window_mut()
     }
 
-    /// Whether it looks back, and no score is higher after it.
-    pub const fn only_lowers(&self) -> bool {
-        match self {
-            Self::RepetitionPenalty(filter) => filter.penalty >= 1.0,
-            Self::FrequencyPenalty(filter) => filter.penalty >= 0.0,
-            Self::PresencePenalty(filter) => filter.penalty >= 0.0,
-            Self::NoRepeatNgram(_) => true,
-            Self::Dry(filter) => filter.multiplier >= 0.0,
-            _ => false,
-        }
+    /// Whether it penalizes tokens of the text so far without ever raising a logit.
+    pub fn only_lowers(&self) -> bool {
+        self.rule().only_lowers()
     }
 
-    /// Whether a candidate never passes one that was before it: all but the filters that look at
-    /// single tokens.
+    /// Whether no candidate ever overtakes another, whatever the settings.
     pub const fn keeps_order(&self) -> bool {
-        !matches!(
-            self,
-            Self::LogitBias(_)
-                | Self::RepetitionPenalty(_)
-                | Self::FrequencyPenalty(_)
-                | Self::PresencePenalty(_)
-                | Self::NoRepeatNgram(_)
-                | Self::Dry(_)
-        )
+        !matches!(self.spec().ranking, Ranking::Changes)
     }
 
-    /// Whether one candidate is left after it, whatever the model says.
-    pub fn leaves_one(&self, rules: Rules) -> bool {
-        match self {
-            Self::Temperature(heat) => heat.temperature <= 0.0,
-            Self::DynamicTemperature(heat) => heat.temperature <= 0.0 && heat.range <= 0.0,
-            Self::TopK(top_k) => top_k.k == 1 && rules.top_k_ties == Ties::LowestIds,
-            Self::TopP(top_p) => {
-                top_p.p <= 0.0 && rules.top_p_zero == TopPZero::KeepsBest && rules.min_keep <= 1
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the most likely candidate is the same after it as before it, whatever the settings.
-    ///
-    /// Quadratic smoothing is not among these: it can make two near scores equal, and of equals the
-    /// lower id comes first.
+    /// Whether the most likely candidate always stays the most likely one, whatever the settings.
     pub const fn keeps_the_best(&self) -> bool {
-        matches!(
-            self,
-            Self::Temperature(_)
-                | Self::DynamicTemperature(_)
-                | Self::TopK(_)
-                | Self::TopP(_)
-                | Self::MinP(_)
-                | Self::TopNSigma(_)
-                | Self::EpsilonCutoff(_)
-                | Self::EtaCutoff(_)
-                | Self::TopA(_)
-                | Self::TailFree(_)
-        )
+        matches!(self.spec().ranking, Ranking::KeepsTop)
+    }
+
+    /// Whether exactly one candidate is left afterwards, whatever the model says.
+    pub fn leaves_one(&self, rules: Rules) -> bool {
+        self.rule().leaves_one(rules)
     }
 }
 
 impl std::fmt::Display for Filter {
-    /// The short form of a chain chip and of `--pane`: "T 0.7", "top-p 0.9".
+    /// The words of its chip: its key and first number, as in "T 0.7" and "top-p 0.9".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.rule().fmt(f)
+        if let Some(words) = self.rule().chip_words() {
+            return f.write_str(&words);
+        }
+        let spec = self.spec();
+        f.write_str(spec.chip)?;
+        match spec.params.first().and_then(|param| param.text(self)) {
+            Some(number) => write!(f, " {number}"),
+            None => Ok(()),
+        }
     }
 }

@@ -1,16 +1,17 @@
-//! What a sequence holds so far, as the penalties look at it.
+//! The tokens of a sequence so far, as the penalties see them.
 
 use super::TokenId;
 
-/// The tokens before the one that is about to be drawn: the prompt's, then the generated ones.
+/// The tokens before the one that is about to be sampled: the prompt's, then the generated ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct History<'a> {
     tokens: &'a [TokenId],
+    /// At most the number of tokens.
     n_prompt: usize,
 }
 
 impl<'a> History<'a> {
-    /// `n_prompt` of `tokens` are the prompt's; more than there are counts as all of them.
+    /// Creates a history whose first `n_prompt` tokens are the prompt's, or all of them if there are fewer.
     pub fn new(tokens: &'a [TokenId], n_prompt: usize) -> Self {
         Self {
             tokens,
@@ -18,7 +19,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Nothing was read or written yet.
+    /// The history of a sequence without tokens.
     pub const fn empty() -> Self {
         Self {
             tokens: &[],
@@ -26,22 +27,22 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Prompt and generated tokens, oldest first.
+    /// All tokens, oldest first.
     pub const fn tokens(&self) -> &'a [TokenId] {
         self.tokens
     }
 
-    /// The generated tokens alone, oldest first.
+    /// The tokens after the prompt, oldest first.
     pub fn generated(&self) -> &'a [TokenId] {
         self.tokens.get(self.n_prompt..).unwrap_or_default()
     }
 
-    /// How many of the tokens are the prompt's.
+    /// How many tokens belong to the prompt.
     pub const fn n_prompt(&self) -> usize {
         self.n_prompt
     }
 
-    /// The last `n` tokens, or all of them where there are fewer.
+    /// Returns the last `n` tokens, or all if there are fewer.
     pub fn last(&self, n: usize) -> &'a [TokenId] {
         let start = self.tokens.len().saturating_sub(n);
         self.tokens.get(start..).unwrap_or_default()

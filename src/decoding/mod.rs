@@ -1,6 +1,6 @@
-//! Logits in, one token out: the filters, the draw, and the evidence of both.
+//! Logits in, one token out: filters, a selector, and the evidence of what they did.
 //!
-//! Arithmetic only. This module knows no tensor, no thread, no clock, no file and no window.
+//! It is arithmetic only and knows nothing about tensors, threads, clocks, files or windows.
 //!
 //! ```
 //! use quartet::decoding::filters::{Temperature, TopP};
@@ -22,7 +22,7 @@
 
 #![allow(
     clippy::inline_always,
-    reason = "only what is inlined into a dispatch is compiled for the processor that is there"
+    reason = "only code inlined into a dispatch is compiled for the CPU's instruction set"
 )]
 
 mod candidates;
@@ -31,10 +31,12 @@ mod coin;
 pub mod dialect;
 mod error;
 mod filter;
+mod filter_spec;
 pub mod filters;
 mod history;
 pub mod rules;
 pub mod selector;
+mod setting;
 mod softmax;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -47,10 +49,12 @@ pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
 pub use coin::Coins;
 pub use error::DecodingError;
-pub use filter::{Filter, Rule, StageContext};
+pub use filter::{Filter, FilterKind, StageContext};
+pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};
 pub use history::History;
 pub use rules::Rules;
-pub use selector::{Selector, SelectorState};
+pub use selector::{Selector, SelectorSpec, SelectorState};
+pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};
 pub use softmax::Softmax;
 pub use token::TokenId;
 pub use trace::{Draw, Evidence, RankedCandidate, StageReport, Trace};

@@ -1,48 +1,47 @@
-//! Where engines read the same setting differently: the small print of a dialect, as data.
+//! The cases on which engines disagree about the same setting, as data.
 
 use serde::{Deserialize, Serialize};
 
 /// How the filters of a chain treat the cases on which engines disagree.
 ///
-/// The default is ours: of equals the lowest ids stay, and a bound is reached when it is met.
+/// The default is Quartet's: among equals the lowest ids stay, and a sum that equals a threshold
+/// reaches it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rules {
-    /// How many candidates top-p, min-p, typical-p, XTC and the cut-offs leave at the least; 0 and 1
-    /// are the same.
+    /// The least number of candidates that top-p, min-p, typical-p, tail-free, XTC and the cutoffs
+    /// leave; 0 and 1 mean the same.
     pub min_keep: u32,
-    /// Which candidates stay that are as likely as the k-th.
+    /// Which of the candidates as likely as the k-th stay.
     pub top_k_ties: Ties,
-    /// What top-p takes its share of.
+    /// Relative to what top-p measures its share.
     pub top_p_mass: Mass,
-    /// What a top-p of 0 means.
     pub top_p_zero: TopPZero,
-    /// What min-p does with a candidate exactly at its bar.
+    /// What min-p does with a candidate exactly at its threshold.
     pub min_p_equal: Equal,
-    /// Where typical-p stops.
     pub typical: TypicalRule,
 }
 
-/// Which of several equally likely candidates stay when not all do.
+/// Which of several equally likely candidates stay if k falls among them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
-    /// Those with the lowest ids.
+    /// Those with the lowest ids, so that exactly k stay.
     #[default]
     LowestIds,
     /// All of them, so that more than k can stay.
     All,
 }
 
-/// What a share is a share of.
+/// Relative to what a share of the probability is measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mass {
-    /// The probability of those still in play, which sums to one.
+    /// The candidates still in play, whose probabilities sum to 1.
     #[default]
     Kept,
-    /// The probability from before the cuts since the last stage that changed any score, which sums
-    /// to less.
+    /// All candidates before the cuts since the last stage that changed a logit. The probabilities of
+    /// those still in play sum to less than 1.
     BeforeCuts,
 }
 
@@ -53,18 +52,18 @@ pub enum TopPZero {
     /// Only the most likely candidate stays.
     #[default]
     KeepsBest,
-    /// The stage does nothing.
+    /// The stage has no effect.
     Off,
 }
 
-/// What happens to a candidate exactly at a bar.
+/// What happens to a candidate exactly at a threshold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Equal {
     /// It stays.
     #[default]
     Kept,
-    /// It is cut. A bar at the best itself, which would leave none, is off.
+    /// It is dropped. A threshold at the best candidate, which would leave none, has no effect.
     Cut,
 }
 
@@ -72,13 +71,13 @@ pub enum Equal {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TypicalRule {
-    /// At the candidate with which the sum reaches the share.
+    /// At the candidate whose probability brings the sum to p.
     #[default]
     Reached,
-    /// At the candidate with which the sum is above the share; and where a candidate is in play whose
-    /// probability is 0, be it that 32 bits hold none so small, the most likely stay instead of the
-    /// most typical. That is a fault which llama.cpp has, kept because its texts come from it.
+    /// At the candidate whose probability brings the sum above p. If a candidate in play has a
+    /// probability of 0 (in 32 bits), the most likely stay instead of the most typical: a bug of
+    /// llama.cpp, reproduced here because its texts depend on it.
     Passed,
-    /// At the candidate with which the sum reaches the share, and all that are as typical as it stay.
+    /// As `Reached`, but all candidates as typical as the last one stay too.
     ReachedWithTies,
 }

@@ -1,14 +1,15 @@
-//! The id of an entry of a model's vocabulary.
+//! The id of a vocabulary entry.
 
 use serde::{Deserialize, Serialize};
 
-/// An entry of a model's vocabulary, counted from zero. Only meaningful beside its tokenizer.
+/// The index of an entry in a model's vocabulary, counted from zero. It means nothing without the
+/// model's tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenId(pub u32);
 
 impl TokenId {
-    /// The place of this token's score in a row of logits.
+    /// The index of this token's logit in a row.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

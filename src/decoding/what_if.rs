@@ -127,7 +127,7 @@ impl Recorded {
             if !stage.filter.is_neutral() {
                 step.apply(&stage.filter, context);
             }
-            context.n_chance_before += u32::from(stage.filter.rule().acts_by_chance());
+            context.n_chance_before += u32::from(stage.filter.is_random());
         }
         Some(step)
     }

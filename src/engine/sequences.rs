@@ -39,11 +39,6 @@ impl<S> Sequences<S> {
         }
     }
 
-    /// Returns the number of open sequences.
-    pub fn len(&self) -> usize {
-        self.open.len()
-    }
-
     /// Opens a sequence and returns its new id.
     pub fn add(&mut self, sequence: S) -> SequenceId {
         self.n_opened += 1;

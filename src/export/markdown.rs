@@ -123,7 +123,7 @@ fn settings(generation: &Generation) -> String {
     let config = &generation.config;
     let mut parts = vec![inline(&settings_words(generation))];
     let chain = &config.chain;
-    let by_chance = |filter: &Filter| filter.rule().acts_by_chance();
+    let by_chance = |filter: &Filter| filter.is_random();
     if !chain.is_greedy() || chain.active().any(by_chance) {
         parts.push(format!("seed {}", config.seed));
     }

@@ -131,7 +131,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::time::Duration;
 
-    use super::{CallOutcome, Limits, Order, attempt};
+    use super::{CallOutcome, Limits, Order, call_in_background};
 
     const LONG: Duration = Duration::from_mins(1);
 

@@ -6,4 +6,4 @@ mod pane_spec;
 pub mod presets;
 pub mod tools;
 
-pub use pane_spec::{GRAMMAR, PaneSpecError};
+pub use pane_spec::{GRAMMAR, PaneSpecError, filter_words};

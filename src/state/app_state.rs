@@ -182,8 +182,8 @@ impl AppState {
     pub fn complaint(&self) -> Option<String> {
         let invalid_pane = || {
             self.panes.iter().enumerate().find_map(|(place, pane)| {
-                let reason = pane.settings.chain.complaint()?;
-                Some(format!("{}: {reason}", letter(place)))
+                let error = pane.settings.chain.validate().err()?;
+                Some(format!("{}: {error}", letter(place)))
             })
         };
         self.shared_blocking_reason().or_else(invalid_pane)
@@ -191,8 +191,10 @@ impl AppState {
 
     /// Returns why this pane can't generate now, or `None` if it can.
     pub fn complaint_of(&self, pane: &Pane) -> Option<String> {
-        self.shared_blocking_reason()
-            .or_else(|| pane.settings.chain.complaint())
+        self.shared_blocking_reason().or_else(|| {
+            let invalid = pane.settings.chain.validate().err();
+            invalid.map(|error| error.to_string())
+        })
     }
 
     fn shared_blocking_reason(&self) -> Option<String> {

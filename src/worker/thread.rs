@@ -172,12 +172,13 @@ where
             Ok(prompt) => {
                 let (complained, sound): (Vec<_>, Vec<_>) = panes
                     .into_iter()
-                    .partition(|pane| pane.config.chain.complaint().is_some());
+                    .partition(|pane| pane.config.chain.validate().is_err());
                 let sound = sound.into_iter().map(|pane| (pane.id, pane.config));
                 session.generate(prompt, sound, sent_at);
                 for pane in complained {
-                    let complaint = pane.config.chain.complaint().unwrap_or_default();
-                    self.fail(&[pane], &complaint)?;
+                    if let Err(error) = pane.config.chain.validate() {
+                        self.fail(&[pane], &error.to_string())?;
+                    }
                 }
                 Ok(())
             }

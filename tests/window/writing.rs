@@ -226,8 +226,8 @@ fn a_value_out_of_range_is_reported_and_disables_generate() {
     let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
     number.set_value_accesskit(1.7);
     window.run_steps(4);
-    window.get_by_label("Top-p lies between 0 and 1");
-    window.get_by_label("D: Top-p lies between 0 and 1");
+    window.get_by_label("Top-p must be between 0 and 1");
+    window.get_by_label("D: Top-p must be between 0 and 1");
     assert!(
         window
             .get_by_label("Generate")

@@ -308,7 +308,7 @@ fn a_pane_joins_the_running_batch() {
 #[test]
 fn an_invalid_request_fails_with_an_explanation() {
     let temperature = Filter::Temperature(Temperature { temperature: -1.0 });
-    let complaint = temperature.complaint().unwrap();
+    let complaint = temperature.validate().unwrap_err().to_string();
     let unsound = || pane(1, ChainConfig::sampled([temperature.clone()]), 5);
     let cases = [
         (

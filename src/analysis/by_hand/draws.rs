@@ -51,7 +51,7 @@ impl Draws {
     ) -> Result<Self, DecodingError> {
         let history = row.history();
         let mut chain = SamplerChain::new(config.clone());
-        let by_chance = config.active().any(|filter| filter.rule().acts_by_chance());
+        let by_chance = config.active().any(|filter| filter.is_random());
         let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
         for toss in 0..n {
             let coins = Coins {

@@ -1,24 +1,24 @@
-//! Which engine a chain speaks like, and whether it still does.
+//! Which engine a chain is modeled on, and how it departs from it.
 
 use super::stage::same_stage;
 use crate::decoding::dialect::Dialect;
-use crate::decoding::{ChainConfig, Filter, Selector, Stage};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage};
 
-/// How a chain is no longer that of the engine whose order it was given.
+/// How a chain departs from the engine that it is modeled on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Departure {
-    /// Its stages stand in another order.
+    /// Its stages are in a different order.
     Reordered,
-    /// It has a stage or a draw that the engine lacks.
+    /// It has a stage or selector that the engine lacks.
     Extended,
-    /// A penalty looks elsewhere.
+    /// A penalty has a different window.
     Windows,
-    /// Ties or bounds are treated in another way.
+    /// Ties or edge cases are treated differently.
     Rules,
 }
 
 impl Departure {
-    /// What is added to the engine's name.
+    /// The word added to the engine's name.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Reordered => "reordered",
@@ -28,18 +28,18 @@ impl Departure {
         }
     }
 
-    /// The sentence that explains the word.
+    /// A sentence that explains the word.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Reordered => "The stages no longer stand in this engine's order",
-            Self::Extended => "It has a stage that this engine does not have",
-            Self::Windows => "A penalty looks at other tokens than in this engine",
-            Self::Rules => "Ties or bounds are treated in another way than in this engine",
+            Self::Reordered => "The stages are not in this engine's order",
+            Self::Extended => "It has a stage or draw that this engine lacks",
+            Self::Windows => "A penalty looks at different tokens than in this engine",
+            Self::Rules => "Ties or edge cases are treated differently than in this engine",
         }
     }
 }
 
-/// An engine's name where there is little room.
+/// Returns an engine's name for tight spaces.
 pub const fn short_name(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Transformers => "transformers",
@@ -48,8 +48,8 @@ pub const fn short_name(dialect: Dialect) -> &'static str {
     }
 }
 
-/// The engine that a chain speaks like: "llama.cpp", or "llama.cpp, reordered". Nothing where the
-/// chain is Quartet's own.
+/// Returns the engine that a chain is modeled on, and how it departs from it: "llama.cpp, reordered".
+/// Returns `None` for a chain of Quartet's own.
 pub fn spoken(chain: &ChainConfig) -> Option<String> {
     let name = short_name(chain.dialect?);
     Some(match departure(chain) {
@@ -58,31 +58,31 @@ pub fn spoken(chain: &ChainConfig) -> Option<String> {
     })
 }
 
-/// How the chain departs from the engine whose order it was given. Stages that do nothing are
-/// passed over: wherever they stand, the chain draws as the engine does.
+/// Returns how the chain departs from the engine that it is modeled on, if it does. Stages without
+/// effect are ignored, wherever they are.
 pub fn departure(chain: &ChainConfig) -> Option<Departure> {
     let dialect = chain.dialect?;
     let engine = dialect.chain();
-    let places: Vec<Option<usize>> = chain
+    let indices: Vec<Option<usize>> = chain
         .active()
-        .map(|filter| place_of(filter, &engine.stages))
+        .map(|filter| index_of(filter, &engine.stages))
         .collect();
-    let known: Vec<usize> = places.iter().flatten().copied().collect();
+    let known: Vec<usize> = indices.iter().flatten().copied().collect();
     if known.windows(2).any(|pair| pair.first() > pair.last()) {
         return Some(Departure::Reordered);
     }
-    // Several lists of tokens are one.
-    let lists = engine
+    // Several logit biases act as one.
+    let bias = engine
         .stages
         .iter()
-        .position(|stage| matches!(stage.filter, Filter::LogitBias(_)));
+        .position(|stage| stage.filter.kind() == FilterKind::LogitBias);
     let repeated = known
         .windows(2)
-        .any(|pair| pair.first() == pair.last() && pair.first() != lists.as_ref());
-    if repeated || places.contains(&None) || !has_selector(dialect, chain.selector) {
+        .any(|pair| pair.first() == pair.last() && pair.first() != bias.as_ref());
+    if repeated || indices.contains(&None) || !has_selector(dialect, chain.selector) {
         return Some(Departure::Extended);
     }
-    let elsewhere = |filter: &Filter| {
+    let has_other_window = |filter: &Filter| {
         let of_engine = engine
             .stages
             .iter()
@@ -90,22 +90,24 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
             .and_then(|stage| stage.filter.window());
         filter.window() != of_engine
     };
-    if chain.active().any(elsewhere) {
+    if chain.active().any(has_other_window) {
         return Some(Departure::Windows);
     }
     (chain.rules != dialect.rules()).then_some(Departure::Rules)
 }
 
-/// Where the engine has this stage. A temperature that follows the entropy needs a stage that can.
-fn place_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
+/// Returns the index of the engine's stage for this filter, if it has one. A temperature that follows
+/// the entropy needs a dynamic one.
+fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
     stages.iter().position(|stage| {
-        let plain_only = matches!(stage.filter, Filter::Temperature(_));
-        let follows = matches!(filter, Filter::DynamicTemperature(heat) if heat.range > 0.0);
+        let plain_only = stage.filter.kind() == FilterKind::Temperature;
+        let follows = matches!(filter, Filter::DynamicTemperature(heat) if !heat.is_plain());
         same_stage(&stage.filter, filter) && !(plain_only && follows)
     })
 }
 
-/// Gumbel-max draws from the same distribution as one coin, so every engine has it in effect.
+/// Whether the engine can pick tokens in this way. Gumbel-max draws from the same distribution as one
+/// coin, so every engine has it in effect.
 const fn has_selector(dialect: Dialect, selector: Selector) -> bool {
     match selector {
         Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => true,
@@ -123,14 +125,14 @@ mod tests {
     use crate::generation::PaneSettings;
 
     #[test]
-    fn an_engine_s_own_chain_departs_in_nothing() {
+    fn an_engine_s_own_chain_does_not_depart_from_it() {
         for dialect in Dialect::ALL {
             assert_eq!(departure(&dialect.chain()), None, "{dialect:?}");
         }
     }
 
     #[test]
-    fn what_is_changed_is_said_beside_the_name() {
+    fn a_departure_is_named_after_the_engine() {
         for (pane, expected) in [
             ("temp 0.7, top-p 0.9", None),
             (
@@ -141,7 +143,7 @@ mod tests {
                 "temp 0.7, top-k 40, top-p 0.9, dialect llama.cpp",
                 Some("llama.cpp, reordered"),
             ),
-            // What does nothing may stand anywhere.
+            // A stage without effect may be anywhere.
             (
                 "temp 1, top-k 40, top-p 0.9, dialect llama.cpp",
                 Some("llama.cpp"),

@@ -1,7 +1,7 @@
-//! Chains as engines order them: brought into an engine's order, told apart from it, and the reasons
-//! why two that have the same numbers give different texts.
+//! Chains and engines: reorders a chain as an engine would, tells how a chain departs from its engine,
+//! and explains why two chains with the same numbers generate different texts.
 //!
-//! The engines themselves are data in `decoding::dialect`; nothing here runs a chain.
+//! The engines themselves are data in `decoding::dialect`. Nothing here runs a chain.
 
 mod departure;
 mod order;

@@ -1,46 +1,45 @@
-//! Brings a chain into an engine's order, with the engine's rules.
+//! Reorders a chain as an engine would, and gives it the engine's rules.
 
 use super::short_name;
-use super::stage::{list, plain, same_stage, with_window};
+use super::stage::{list, same_stage, with_window};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::LogitBias;
 use crate::decoding::{ChainConfig, Filter, Rules, Stage};
 use crate::generation::listed;
 
-/// Whose numbers a chain has after it was brought into an engine's order.
+/// Whose numbers a chain has after it was reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Numbers {
-    /// Its own, where the engine has the stage; the engine's where the chain lacks it, because that
-    /// is what the engine does with what nobody set. It is the default: whoever asks for another
-    /// order wants to see the same settings elsewhere, and loses no number by trying it.
+    /// Its own for the stages that it has, and the engine's defaults for the others, as when they are
+    /// not set in the engine. This is the default: whoever asks for another order wants to see the same
+    /// settings there, and does not lose a number by trying it.
     #[default]
     Kept,
-    /// The engine's own, for all.
+    /// The engine's defaults for all stages.
     Defaults,
 }
 
-/// A chain in another order, and what that changed in it.
+/// A reordered chain, and what that changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InOrder {
-    /// The chain.
     pub chain: ChainConfig,
-    /// What acts in it and was not there before: what the engine does unless told otherwise.
+    /// The stages that the engine has on by default and the chain lacked.
     pub added: Vec<Filter>,
-    /// What acted before, and the engine does not have.
+    /// The stages that had an effect and that the engine lacks.
     pub left_out: Vec<Filter>,
-    /// The least number of candidates that was set, where the engine has none to set.
+    /// The chain's `min_keep`, if the engine has no such setting.
     pub min_keep_left_out: Option<u32>,
 }
 
 impl InOrder {
-    /// What was changed beside the order, a sentence for each.
+    /// Returns a sentence for each change other than the order.
     pub fn sentences(&self) -> Vec<String> {
         let name = self.chain.dialect.map_or("Quartet", short_name);
         let mut sentences = Vec::new();
         if !self.added.is_empty() {
             let is_are = if self.added.len() == 1 { "is" } else { "are" };
             sentences.push(format!(
-                "Adds {}, which {is_are} on in {name} unless switched off",
+                "Adds {}, which {is_are} on by default in {name}",
                 list(&self.added)
             ));
         }
@@ -52,31 +51,29 @@ impl InOrder {
         if !again.is_empty() {
             let words = listed(&again);
             let each = if again.len() == 1 { "it" } else { "each" };
-            sentences.push(format!("Leaves out {words}: {name} applies {each} once"));
+            sentences.push(format!(
+                "Leaves out {words}: {name} applies {each} only once"
+            ));
         }
         let filters = foreign.into_iter().map(Filter::to_string);
         let min_keep = self.min_keep_left_out.map(|n| format!("min-keep {n}"));
         let words: Vec<String> = filters.chain(min_keep).collect();
         if !words.is_empty() {
-            sentences.push(format!(
-                "Leaves out {}, which {name} does not have",
-                listed(&words)
-            ));
+            sentences.push(format!("Leaves out {}, which {name} lacks", listed(&words)));
         }
         sentences
     }
 
-    /// Whether the chain has such a stage.
+    /// Whether the chain has a stage of this kind.
     fn has_kind(&self, filter: &Filter) -> bool {
-        let kind = std::mem::discriminant(filter);
         let mut stages = self.chain.stages.iter();
-        stages.any(|stage| std::mem::discriminant(&stage.filter) == kind)
+        stages.any(|stage| stage.filter.kind() == filter.kind())
     }
 }
 
-/// Brings a chain into the order of an engine, or into Quartet's own where none is named.
+/// Reorders a chain as an engine would, or as Quartet does if `dialect` is `None`.
 ///
-/// Windows are the engine's: they are a rule of its penalties and not a number that one sets.
+/// Windows become the engine's: they are part of its penalties, not numbers to keep.
 pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConfig) -> InOrder {
     let min_keep = Some(chain.rules.min_keep).filter(|n| *n > 1);
     let carried = min_keep.filter(|_| dialect.is_none_or(has_min_keep));
@@ -90,7 +87,7 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
         },
     };
     if numbers == Numbers::Defaults && dialect.is_some() {
-        // Nothing of the old chain was to stay, so nothing of it is missed.
+        // Nothing of the old chain was meant to stay, so nothing is left out.
         return InOrder {
             chain: result,
             added: Vec::new(),
@@ -109,57 +106,30 @@ pub fn in_order_of(dialect: Option<Dialect>, numbers: Numbers, chain: &ChainConf
     }
 }
 
-/// Whether a request to it can say how many candidates the cuts leave at the least: `min_keep` of
-/// llama-server.
+/// Whether the engine has a setting for `min_keep`, as llama-server does.
 const fn has_min_keep(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::LlamaCpp)
 }
 
-/// The stages that the chain has, in the order in which Quartet lists them. What an engine brought
-/// along and does nothing goes with it.
+/// Returns the chain in Quartet's own order, without the neutral stages of its engine.
 fn quartets_own(chain: &ChainConfig) -> ChainConfig {
     let mut stages = chain.stages.clone();
     if chain.dialect.is_some() {
         stages.retain(|stage| !stage.filter.is_neutral());
         for stage in &mut stages {
             if let Filter::DynamicTemperature(dynamic) = &stage.filter
-                && dynamic.range <= 0.0
+                && dynamic.is_plain()
             {
-                stage.filter = plain(dynamic);
+                stage.filter = Filter::Temperature(dynamic.middle());
             }
         }
     }
-    stages.sort_by_key(|stage| rank(&stage.filter));
+    stages.sort_by_key(|stage| stage.filter.kind());
     ChainConfig {
         stages,
         rules: Rules::default(),
         dialect: None,
         selector: chain.selector,
-    }
-}
-
-/// What looks back stands before what bends the scores, and that before what cuts.
-fn rank(filter: &Filter) -> usize {
-    match filter {
-        Filter::LogitBias(_) => 0,
-        Filter::RepetitionPenalty(_) => 1,
-        Filter::FrequencyPenalty(_) => 2,
-        Filter::PresencePenalty(_) => 3,
-        Filter::NoRepeatNgram(_) => 4,
-        Filter::Dry(_) => 5,
-        Filter::Temperature(_) => 6,
-        Filter::DynamicTemperature(_) => 7,
-        Filter::QuadraticSmoothing(_) => 8,
-        Filter::TopK(_) => 9,
-        Filter::TopP(_) => 10,
-        Filter::MinP(_) => 11,
-        Filter::TypicalP(_) => 12,
-        Filter::TopNSigma(_) => 13,
-        Filter::EpsilonCutoff(_) => 14,
-        Filter::EtaCutoff(_) => 15,
-        Filter::Xtc(_) => 16,
-        Filter::TopA(_) => 17,
-        Filter::TailFree(_) => 18,
     }
 }
 
@@ -170,7 +140,7 @@ fn with_own_numbers(stages: Vec<Stage>, chain: &ChainConfig) -> Vec<Stage> {
         .collect()
 }
 
-/// What the chain has in the place of the engine's stage.
+/// Returns the chain's own stage in the place of the engine's, if it has one.
 fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
     if let (Filter::LogitBias(_), Some(all)) = (of_engine, all_biases(chain)) {
         return Some(Filter::LogitBias(all).into());
@@ -182,7 +152,8 @@ fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
     })
 }
 
-/// The chain's own stage of this kind; of several, one that acts, or at least is switched on.
+/// Returns the chain's stage that corresponds to a filter: of several, preferably an active one, then
+/// one that is on.
 fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
     let same = || {
         let stages = stages.iter();
@@ -193,8 +164,7 @@ fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
     enabled.or_else(|| same().next())
 }
 
-/// All biases and bans that act, as the one list that an engine has for them; nothing where none
-/// does.
+/// Returns all active biases and bans as one, as engines have them, or `None` if there are none.
 fn all_biases(chain: &ChainConfig) -> Option<LogitBias> {
     let lists = chain.active().filter_map(|filter| match filter {
         Filter::LogitBias(list) => Some(list.clone()),
@@ -207,10 +177,12 @@ fn all_biases(chain: &ChainConfig) -> Option<LogitBias> {
     })
 }
 
-/// The filter's numbers as the engine's stage can hold them.
+/// Returns the filter as the engine's stage can hold it.
 fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
     match (own, of_engine) {
-        (Filter::DynamicTemperature(dynamic), Filter::Temperature(_)) => plain(dynamic),
+        (Filter::DynamicTemperature(dynamic), Filter::Temperature(_)) => {
+            Filter::Temperature(dynamic.middle())
+        }
         _ => match of_engine.window() {
             Some(window) => with_window(own, window),
             None => own.clone(),
@@ -218,7 +190,7 @@ fn adapted(own: &Filter, of_engine: &Filter) -> Filter {
     }
 }
 
-/// What acts in a chain and has no counterpart among these stages.
+/// Returns the active filters of a chain without a counterpart among these stages.
 fn lacking(stages: &[Stage], chain: &ChainConfig) -> Vec<Filter> {
     chain
         .active()
@@ -227,21 +199,21 @@ fn lacking(stages: &[Stage], chain: &ChainConfig) -> Vec<Filter> {
         .collect()
 }
 
-/// What acted before and acts no more, or with less than it had.
+/// Returns the filters that were active before and are not, or not fully, active after.
 fn left_out(before: &ChainConfig, after: &ChainConfig) -> Vec<Filter> {
     let mut left: Vec<&Stage> = after.stages.iter().collect();
     before
         .active()
         .filter(|filter| {
-            let place = left
+            let index = left
                 .iter()
                 .position(|stage| same_stage(&stage.filter, filter));
-            // One stage holds all lists of tokens.
-            let kept = place.and_then(|place| match filter {
-                Filter::LogitBias(_) => left.get(place).copied(),
-                _ => Some(left.remove(place)),
+            // One stage holds all biases.
+            let kept = index.and_then(|index| match filter {
+                Filter::LogitBias(_) => left.get(index).copied(),
+                _ => Some(left.remove(index)),
             });
-            let became_plain = matches!(filter, Filter::DynamicTemperature(heat) if heat.range > 0.0)
+            let became_plain = matches!(filter, Filter::DynamicTemperature(heat) if !heat.is_plain())
                 && matches!(kept.map(|stage| &stage.filter), Some(Filter::Temperature(_)));
             kept.is_none() || became_plain
         })
@@ -262,19 +234,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_and_the_engine_adds_what_it_does_unasked() {
+    fn numbers_stay_and_the_engine_adds_its_defaults() {
         for (words, dialect, expected, sentences) in [
             (
                 "temp 0.7, top-p 0.9",
                 Dialect::LlamaCpp,
                 "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.7",
-                &["Adds top-k 40 and min-p 0.05, which are on in llama.cpp unless switched off"][..],
+                &["Adds top-k 40 and min-p 0.05, which are on by default in llama.cpp"][..],
             ),
             (
                 "temp 0.7, top-p 0.9",
                 Dialect::Transformers,
                 "T 0.7 › top-k 50 › top-p 0.9",
-                &["Adds top-k 50, which is on in transformers unless switched off"],
+                &["Adds top-k 50, which is on by default in transformers"],
             ),
             (
                 "temp 0.7, top-p 0.9",
@@ -292,13 +264,13 @@ mod tests {
                 "temp 0.7, min-p 0.1, top-a 0.2",
                 Dialect::Candle,
                 "T 0.7",
-                &["Leaves out min-p 0.1 and top-a 0.2, which candle does not have"],
+                &["Leaves out min-p 0.1 and top-a 0.2, which candle lacks"],
             ),
             (
                 "dyn-temp 1.2 range 0.5",
                 Dialect::Vllm,
                 "T 1.2",
-                &["Leaves out dyn-temp 1.2 range 0.5, which vLLM does not have"],
+                &["Leaves out dyn-temp 1.2 range 0.5, which vLLM lacks"],
             ),
             ("temp 1, temp 0.7", Dialect::Candle, "T 0.7", &[]),
             (
@@ -306,15 +278,15 @@ mod tests {
                 Dialect::OpenAi,
                 "T 0.7 › top-p 0.9",
                 &[
-                    "Leaves out top-p 0.8: OpenAI applies it once",
-                    "Leaves out top-a 0.2, which OpenAI does not have",
+                    "Leaves out top-p 0.8: OpenAI applies it only once",
+                    "Leaves out top-a 0.2, which OpenAI lacks",
                 ],
             ),
             (
                 "bias 13 1, ban 5",
                 Dialect::Candle,
                 "T 1",
-                &["Leaves out 1 biased and 1 banned, which candle does not have"],
+                &["Leaves out 1 biased and 1 banned, which candle lacks"],
             ),
             (
                 "top-k 40, greedy",
@@ -342,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_numbers_go_from_engine_to_engine() {
+    fn numbers_move_from_engine_to_engine() {
         let llama = Dialect::LlamaCpp.chain();
         let moved = in_order_of(Some(Dialect::Transformers), Numbers::Kept, &llama);
         let expected = "T 0.8 › top-k 40 › top-p 0.95 › min-p 0.05";
@@ -353,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_penalty_looks_where_the_engine_lets_it() {
+    fn a_penalty_gets_the_engine_s_window() {
         let own = chain("frequency 0.5 last 9, repeat 1.1 last 9");
         for (dialect, expected) in [
             (Dialect::LlamaCpp, "repeat 1.1, frequency 0.5, presence 0"),
@@ -370,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn several_lists_of_tokens_become_the_one_that_the_engine_has() {
+    fn several_biases_become_the_one_that_the_engine_has() {
         let own = chain("bias 13 1, ban 9 off, temp 0.7, ban 5");
         let moved = in_order_of(Some(Dialect::OpenAi), Numbers::Kept, &own);
         let words = PaneSettings::from(moved.chain.clone()).to_string();
@@ -379,19 +351,19 @@ mod tests {
     }
 
     #[test]
-    fn the_least_number_of_candidates_stays_where_it_can_be_set() {
+    fn min_keep_stays_if_the_engine_has_it() {
         let own = chain("min-keep 3, top-p 0.9, top-a 0.2");
         for (dialect, expected, sentence) in [
             (None, 3, None),
             (
                 Some(Dialect::LlamaCpp),
                 3,
-                Some("Leaves out top-a 0.2, which llama.cpp does not have"),
+                Some("Leaves out top-a 0.2, which llama.cpp lacks"),
             ),
             (
                 Some(Dialect::Transformers),
                 1,
-                Some("Leaves out top-a 0.2 and min-keep 3, which transformers does not have"),
+                Some("Leaves out top-a 0.2 and min-keep 3, which transformers lacks"),
             ),
         ] {
             let moved = in_order_of(dialect, Numbers::Kept, &own);
@@ -401,7 +373,7 @@ mod tests {
         }
         let anew = in_order_of(Some(Dialect::LlamaCpp), Numbers::Defaults, &own);
         assert_eq!(anew.chain, Dialect::LlamaCpp.chain());
-        // One is what transformers has unasked, and no number that anybody set.
+        // The 1 of transformers is its default, not a number that was set.
         let unasked = in_order_of(None, Numbers::Kept, &Dialect::Transformers.chain());
         assert_eq!(unasked.chain.rules.min_keep, 0);
     }
@@ -417,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn quartets_own_order_keeps_all_that_acts() {
+    fn quartets_own_order_keeps_all_active_stages() {
         let back = in_order_of(None, Numbers::Kept, &Dialect::LlamaCpp.chain());
         let expected = "T 0.8 › top-k 40 › top-p 0.95 › min-p 0.05";
         assert_eq!(back.chain.to_string(), expected);

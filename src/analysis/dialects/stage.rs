@@ -1,25 +1,21 @@
-//! What counts as one stage in two chains, and how a stage is said where its window does not matter.
+//! When stages of two chains correspond, and how to name a stage without its window.
 
-use crate::decoding::Filter;
-use crate::decoding::filters::{DynamicTemperature, Temperature, Window};
+use crate::decoding::filters::Window;
+use crate::decoding::{Filter, FilterKind};
 use crate::generation::listed;
 
-/// Whether two filters stand in the same place of an engine's chain. Plain and dynamic temperature
-/// do: an engine that has both has one stage for them.
+/// Whether two filters take the same place in an engine's chain. Plain and dynamic temperature do: an
+/// engine that has both has one stage for them.
 pub(super) fn same_stage(one: &Filter, other: &Filter) -> bool {
-    (is_temperature(one) && is_temperature(other))
-        || std::mem::discriminant(one) == std::mem::discriminant(other)
+    one.kind().place() == other.kind().place()
 }
 
-/// Plain or dynamic temperature.
-pub(in crate::analysis) const fn is_temperature(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Temperature(_) | Filter::DynamicTemperature(_)
-    )
+/// Whether it is a plain or dynamic temperature.
+pub(in crate::analysis) fn is_temperature(filter: &Filter) -> bool {
+    filter.kind().place() == FilterKind::Temperature
 }
 
-/// The filter with another window; one that does not look back stays as it is.
+/// Returns the filter with this window, or unchanged if it does not look back.
 pub(super) fn with_window(filter: &Filter, window: Window) -> Filter {
     let mut filter = filter.clone();
     if let Some(own) = filter.window_mut() {
@@ -28,23 +24,18 @@ pub(super) fn with_window(filter: &Filter, window: Window) -> Filter {
     filter
 }
 
-/// The filter's numbers alone: without its window, which is the engine's, and a dynamic temperature
-/// that has no range as the plain one that it is.
+/// Returns only the filter's numbers: its window, which belongs to the engine, is replaced by the
+/// default, and a dynamic temperature without a range by a plain one.
 pub(super) fn numbers_of(filter: &Filter) -> Filter {
     match filter {
-        Filter::DynamicTemperature(dynamic) if dynamic.range <= 0.0 => plain(dynamic),
+        Filter::DynamicTemperature(dynamic) if dynamic.is_plain() => {
+            Filter::Temperature(dynamic.middle())
+        }
         filter => with_window(filter, Window::LAST_64),
     }
 }
 
-/// The middle of a dynamic temperature.
-pub(super) const fn plain(dynamic: &DynamicTemperature) -> Filter {
-    Filter::Temperature(Temperature {
-        temperature: dynamic.temperature,
-    })
-}
-
-/// Filters in a sentence: "top-k 40, top-p 0.95 and min-p 0.05".
+/// Lists filters in a sentence: "top-k 40, top-p 0.95 and min-p 0.05".
 pub(super) fn list(filters: &[Filter]) -> String {
     let words: Vec<String> = filters
         .iter()

@@ -1,4 +1,4 @@
-//! Stages that have nothing to do: because of what comes before them, or of how the token is drawn.
+//! Stages that have no effect, because of the stages before them or of how the token is picked.
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::decoding::dialect::Dialect;
@@ -19,7 +19,7 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     all.into_iter().flatten().collect()
 }
 
-/// A remark that these do nothing, if there are any.
+/// Returns a finding that these stages have no effect, if there are any.
 fn idle(stages: &[(usize, &Filter)], words: impl Fn(&str, bool) -> String) -> Option<Lint> {
     let (first, _) = stages.first()?;
     let names = all_called(stages.iter().map(|(_, filter)| *filter));
@@ -33,34 +33,34 @@ fn idle(stages: &[(usize, &Filter)], words: impl Fn(&str, bool) -> String) -> Op
     })
 }
 
-/// The first stage after which one token is left, whatever the model says.
-fn last_to_act(chain: &ChainConfig) -> Option<(usize, &Filter)> {
+/// Returns the first stage that leaves one token, whatever the model says.
+fn first_to_leave_one(chain: &ChainConfig) -> Option<(usize, &Filter)> {
     active(chain).find(|(_, filter)| filter.leaves_one(chain.rules))
 }
 
-/// The stages that come after one token is left.
+/// Returns the stages after the one that leaves one token.
 fn idle_after_one(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
-    let at = last_to_act(chain).map_or(usize::MAX, |(at, _)| at);
-    active(chain).filter(|(index, _)| *index > at).collect()
+    let first = first_to_leave_one(chain).map_or(usize::MAX, |(index, _)| index);
+    active(chain).filter(|(index, _)| *index > first).collect()
 }
 
 fn after_one_is_left(chain: &ChainConfig) -> Option<Lint> {
-    let (_, last) = last_to_act(chain)?;
+    let (_, last) = first_to_leave_one(chain)?;
     idle(&idle_after_one(chain), |names, one| {
         let have = if one { "has" } else { "have" };
         format!(
-            "{} leaves one token, so {names} {have} nothing to do",
+            "{} leaves only one token, so {names} {have} no effect",
             called(last)
         )
     })
 }
 
 fn nothing_to_draw(chain: &ChainConfig) -> Option<Lint> {
-    let (at, last) = last_to_act(chain).filter(|_| chain.selector != Selector::Greedy)?;
+    let (at, last) = first_to_leave_one(chain).filter(|_| chain.selector != Selector::Greedy)?;
     Some(Lint {
         importance: Importance::Notable,
         message: sentence(&format!(
-            "{} leaves one token, so the draw has no choice",
+            "{} leaves only one token, so there is nothing to draw from",
             called(last)
         )),
         stage: Some(at),
@@ -68,25 +68,25 @@ fn nothing_to_draw(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// The stages between the last one that may change which token is the most likely, and the end.
+/// Reports the stages after the last one that can change which token is the most likely.
 fn greedy_ignores(chain: &ChainConfig) -> Option<Lint> {
     if chain.selector != Selector::Greedy {
         return None;
     }
-    let spoken_of = idle_after_one(chain);
+    let reported = idle_after_one(chain);
     let from_the_end = active(chain).rev();
     let mut ignored: Vec<_> = from_the_end
-        .filter(|stage| !spoken_of.contains(stage))
+        .filter(|stage| !reported.contains(stage))
         .take_while(|(_, filter)| filter.keeps_the_best())
         .collect();
     ignored.reverse();
     idle(&ignored, |names, one| {
-        let change = if one { "changes" } else { "change" };
-        format!("the top token stays the top token: {names} {change} nothing")
+        let have = if one { "has" } else { "have" };
+        format!("greedy takes the top token anyway, so {names} {have} no effect")
     })
 }
 
-/// In llama.cpp mirostat takes the place of all samplers but logit bias and plain temperature.
+/// Reports stages that llama.cpp skips under mirostat: all but logit bias and plain temperature.
 fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     let mirostat = matches!(
         chain.selector,
@@ -95,15 +95,17 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     if !mirostat || chain.dialect != Some(Dialect::LlamaCpp) {
         return None;
     }
-    let heard = |filter: &Filter| match filter {
+    let applies = |filter: &Filter| match filter {
         Filter::LogitBias(_) | Filter::Temperature(_) => true,
-        Filter::DynamicTemperature(heat) => heat.range <= 0.0,
+        Filter::DynamicTemperature(heat) => heat.is_plain(),
         _ => false,
     };
-    let ignored: Vec<_> = active(chain).filter(|(_, filter)| !heard(filter)).collect();
+    let ignored: Vec<_> = active(chain)
+        .filter(|(_, filter)| !applies(filter))
+        .collect();
     let lint = idle(&ignored, |names, one| {
-        let act = if one { "acts" } else { "act" };
-        format!("mirostat in llama.cpp ignores {names}, which {act} here")
+        let apply = if one { "applies" } else { "apply" };
+        format!("mirostat in llama.cpp ignores {names}, which {apply} here")
     });
     lint.map(|lint| Lint {
         importance: Importance::Mistaken,
@@ -111,7 +113,7 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Stages at their neutral value. In an engine's own chain that is how a stage is left out.
+/// Reports neutral stages, except in an engine's own chain, in which a stage is switched off that way.
 fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     if chain.dialect.is_some() {
         return None;
@@ -122,8 +124,12 @@ fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
         .map(|(index, stage)| (index, &stage.filter))
         .collect();
     let lint = idle(&neutral, |names, one| {
-        let does = if one { "does" } else { "do" };
-        format!("{names} {does} nothing, set like this")
+        let has = if one {
+            "has no effect at this value"
+        } else {
+            "have no effect at these values"
+        };
+        format!("{names} {has}")
     });
     lint.map(|lint| Lint {
         importance: Importance::Notable,
@@ -134,7 +140,7 @@ fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// One stage alone on, as after listening to it: that is easily forgotten.
+/// Reports a stage that is on alone, as after a solo that was forgotten.
 fn only_one_acts(chain: &ChainConfig) -> Option<Lint> {
     let mut on = active(chain);
     let (Some((at, alone)), None) = (on.next(), on.next()) else {
@@ -150,7 +156,10 @@ fn only_one_acts(chain: &ChainConfig) -> Option<Lint> {
     let names = all_called(muted.iter().map(|(_, stage)| &stage.filter));
     Some(Lint {
         importance: Importance::Notable,
-        message: sentence(&format!("only {} acts: {names} are muted", called(alone))),
+        message: sentence(&format!(
+            "only {} applies: {names} are muted",
+            called(alone)
+        )),
         stage: Some(at),
         remedy: Some(Remedy::Unmute {
             stages: muted.iter().map(|(index, _)| *index).collect(),

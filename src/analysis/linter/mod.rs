@@ -1,8 +1,7 @@
-//! Says which settings have no effect, or another than one may think, from the chain and from what
-//! its stages did; with a remedy where there is one.
+//! Reports settings that have no effect, or not the one they seem to have, judging by the chain and by
+//! what its stages did, with a remedy if there is one.
 //!
-//! A remark is made only where it is true whatever the model says; what can't be known is passed
-//! over.
+//! It reports only what is true whatever the model says.
 
 mod idle;
 mod order;
@@ -16,53 +15,52 @@ pub use remedy::Remedy;
 pub use tally::Tally;
 
 use crate::decoding::{ChainConfig, Filter, Stage};
-use crate::generation::listed;
+use crate::generation::{in_sentence, listed};
 
-/// One remark about a chain.
+/// One finding about a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lint {
-    /// How much it matters.
     pub importance: Importance,
-    /// What it says: one sentence.
+    /// One sentence.
     pub message: String,
-    /// The stage that it is about, by its place in the chain; nothing where it is the selector.
+    /// The index of the stage that it is about, or `None` if it is about the selector.
     pub stage: Option<usize>,
-    /// What would settle it.
+    /// A change that would fix it.
     pub remedy: Option<Remedy>,
 }
 
-/// How much a remark matters, the most first.
+/// How much a finding matters, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Importance {
-    /// A setting does something else than its name promises.
+    /// A setting does not do what its name promises.
     Mistaken,
-    /// A setting does nothing.
+    /// A setting has no effect.
     Idle,
     /// Good to know.
     Notable,
 }
 
-/// All remarks about a chain, the most important first. What depends on the size of the vocabulary,
-/// or on a text that this very chain has written, is passed over where there is none.
+/// Returns all findings about a chain, the most important first. Those that depend on the size of the
+/// vocabulary, or on a text that this chain has generated, need `n_vocab` or `tally`.
 pub fn lint_chain(chain: &ChainConfig, n_vocab: Option<usize>, tally: Option<&Tally>) -> Vec<Lint> {
     let mut lints = values::lints(chain, n_vocab);
     lints.extend(idle::lints(chain));
     lints.extend(order::lints(chain));
     if let Some(tally) = tally {
-        let spoken_of = settled_stages(&lints);
-        let fresh = |lint: &Lint| lint.stage.is_none_or(|stage| !spoken_of.contains(&stage));
+        let reported = reported_stages(&lints);
+        let fresh = |lint: &Lint| lint.stage.is_none_or(|stage| !reported.contains(&stage));
         lints.extend(tally.lints(chain).into_iter().filter(fresh));
     }
     lints.sort_by_key(|lint| lint.importance);
     lints
 }
 
-/// The stages of which all that matters is said: what they did in a text adds nothing.
-fn settled_stages(lints: &[Lint]) -> Vec<usize> {
-    let weighty = lints
+/// Returns the stages with a finding so important that what they did in a text adds nothing.
+fn reported_stages(lints: &[Lint]) -> Vec<usize> {
+    let important = lints
         .iter()
         .filter(|lint| lint.importance < Importance::Notable);
-    weighty
+    important
         .flat_map(|lint| match &lint.remedy {
             Some(Remedy::Mute { stages }) => stages.clone(),
             _ => lint.stage.into_iter().collect(),
@@ -70,7 +68,7 @@ fn settled_stages(lints: &[Lint]) -> Vec<usize> {
         .collect()
 }
 
-/// The stages that are on and set to something, with their places.
+/// Iterates over the stages that are on and not neutral, with their indices.
 fn active(chain: &ChainConfig) -> impl DoubleEndedIterator<Item = (usize, &Filter)> {
     let stages = chain.stages.iter().enumerate();
     stages
@@ -78,23 +76,26 @@ fn active(chain: &ChainConfig) -> impl DoubleEndedIterator<Item = (usize, &Filte
         .map(|(index, stage)| (index, &stage.filter))
 }
 
-/// A stage as a sentence calls it: "top-k 40".
+/// Returns what a sentence calls a stage: "top-k 40", "XTC 0.5".
 fn called(filter: &Filter) -> String {
-    match filter {
-        Filter::LogitBias(_) => "logit bias".to_owned(),
-        Filter::Dry(dry) => format!("DRY {}", dry.multiplier),
-        Filter::Xtc(xtc) => format!("XTC {}", xtc.probability),
-        filter => filter.to_string(),
+    let name = in_sentence(filter.name());
+    match filter.spec().params.first() {
+        None => name,
+        // Initials are capitals in a sentence, unlike on chips.
+        Some(param) if name == filter.name() => {
+            format!("{name} {}", param.text(filter).unwrap_or_default())
+        }
+        Some(_) => filter.to_string(),
     }
 }
 
-/// "top-k 40, top-p 0.9 and T 0.5"
+/// Returns what a sentence calls these stages: "top-k 40, top-p 0.9 and T 0.5".
 fn all_called<'a>(filters: impl Iterator<Item = &'a Filter>) -> String {
     let names: Vec<String> = filters.map(called).collect();
     listed(&names)
 }
 
-/// The words with a capital letter at their head and a full stop at their end.
+/// Adds a capital letter and a full stop.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

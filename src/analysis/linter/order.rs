@@ -1,10 +1,10 @@
-//! Remarks on which stages stand beside each other, and in what order.
+//! Findings about stages that are combined, and about their order.
 
 use super::{Importance, Lint, Remedy, active, all_called, called, sentence};
 use crate::analysis::dialects::is_temperature;
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
 
-/// No score overflows when it is divided by a temperature from here on.
+/// The lowest temperature at which dividing a logit cannot overflow.
 const LEAST_PLAIN_TEMPERATURE: f32 = 1e-6;
 
 pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
@@ -14,20 +14,21 @@ pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
 }
 
 fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
-    // Greedy feels no temperature at all, and a selector that learns cuts once more, after it.
+    // Greedy ignores the temperature, and an adaptive selector cuts again after it.
     if !matches!(chain.selector, Selector::Multinomial | Selector::GumbelMax) {
         return None;
     }
     let (heat_at, heat) = active(chain).find(|(_, filter)| is_temperature(filter))?;
-    let (first_cut, cut) = active(chain).find(|(_, filter)| feels_heat(filter))?;
-    let all_before = active(chain).all(|(index, filter)| !feels_heat(filter) || index < heat_at);
-    if !all_before || !is_plain(heat) {
+    let (first_cut, cut) = active(chain).find(|(_, filter)| depends_on_temperature(filter))?;
+    let all_before =
+        active(chain).all(|(index, filter)| !depends_on_temperature(filter) || index < heat_at);
+    if !all_before || !keeps_ratios(heat) {
         return None;
     }
     Some(Lint {
         importance: Importance::Notable,
         message: sentence(&format!(
-            "{} after {} can't change which tokens are kept, only how often each is drawn",
+            "{} after {} cannot change which tokens are kept, only how likely each one is",
             called(heat),
             called(cut)
         )),
@@ -39,8 +40,8 @@ fn temperature_after_cuts(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Whether a temperature can't come so near to 0 that it leaves one token.
-fn is_plain(heat: &Filter) -> bool {
+/// Whether a temperature is never so close to 0 that it leaves one token.
+fn keeps_ratios(heat: &Filter) -> bool {
     let least = match heat {
         Filter::Temperature(heat) => heat.temperature,
         Filter::DynamicTemperature(heat) => heat.temperature - heat.range,
@@ -49,27 +50,27 @@ fn is_plain(heat: &Filter) -> bool {
     least >= LEAST_PLAIN_TEMPERATURE
 }
 
-/// The k most likely and those within some deviations are the same at any temperature.
-fn feels_heat(filter: &Filter) -> bool {
-    filter.cuts() && !matches!(filter, Filter::TopK(_) | Filter::TopNSigma(_))
+/// Whether a temperature before the cut changes what it keeps. The k most likely tokens, and those within
+/// n standard deviations, are the same at any temperature.
+fn depends_on_temperature(filter: &Filter) -> bool {
+    filter.cuts() && !matches!(filter.kind(), FilterKind::TopK | FilterKind::TopNSigma)
 }
 
-/// Stages of one kind that all act. Biases are apart: several are one list of tokens.
+/// Reports several active stages of one kind, except logit biases, which together are one list.
 fn two_of_a_kind(chain: &ChainConfig) -> Vec<Lint> {
-    let kind = |filter: &Filter| std::mem::discriminant(filter);
     let mut lints = Vec::new();
     for (index, filter) in active(chain) {
-        let same = || active(chain).filter(|(_, other)| kind(other) == kind(filter));
+        let same = || active(chain).filter(|(_, other)| other.kind() == filter.kind());
         let others: Vec<usize> = same().skip(1).map(|(other, _)| other).collect();
         let is_first = same().next().is_some_and(|(first, _)| first == index);
-        let is_bias = matches!(filter, Filter::LogitBias(_));
+        let is_bias = filter.kind() == FilterKind::LogitBias;
         if !is_first || is_bias || others.is_empty() {
             continue;
         }
         let names = all_called(same().map(|(_, filter)| filter));
         lints.push(Lint {
             importance: Importance::Notable,
-            message: sentence(&format!("{names} stand in one chain, one after the other")),
+            message: sentence(&format!("{names} are in the same chain and both apply")),
             stage: Some(index),
             remedy: Some(Remedy::KeepFirst { others }),
         });

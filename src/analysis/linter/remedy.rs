@@ -1,50 +1,38 @@
-//! Changes of a chain that settle a remark.
+//! Changes to a chain that fix a finding.
 
 use crate::decoding::{ChainConfig, Filter};
 
-/// A change of a chain that settles a remark. Stages are named by their places in the chain.
+/// A change to a chain that fixes a finding. Stages are identified by their indices.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remedy {
     /// Switch stages off.
-    Mute {
-        /// Their places.
-        stages: Vec<usize>,
-    },
+    Mute { stages: Vec<usize> },
     /// Switch stages on.
-    Unmute {
-        /// Their places.
-        stages: Vec<usize>,
-    },
-    /// Take stages away.
-    Remove {
-        /// Their places.
-        stages: Vec<usize>,
-    },
-    /// Take away all stages of a kind but the first.
+    Unmute { stages: Vec<usize> },
+    /// Remove stages.
+    Remove { stages: Vec<usize> },
+    /// Remove all stages of a kind except the first.
     KeepFirst {
-        /// The places of the others.
+        /// All but the first.
         others: Vec<usize>,
     },
-    /// Put a stage elsewhere.
+    /// Move a stage towards the beginning.
     Move {
-        /// Its place.
         from: usize,
-        /// The place that it gets, before its own; the others keep their order.
+        /// Its new index, at most `from`.
         to: usize,
     },
-    /// Set a stage to other values.
+    /// Change the values of a stage.
     Set {
-        /// Its place.
         stage: usize,
-        /// The rule with its values.
         filter: Filter,
-        /// What that does, in the words of a button.
+        /// The label of its button.
         label: &'static str,
     },
 }
 
 impl Remedy {
-    /// The words of its button.
+    /// The label of its button.
     pub const fn label(&self) -> &'static str {
         match self {
             Self::Mute { .. } => "Switch off",
@@ -56,16 +44,16 @@ impl Remedy {
         }
     }
 
-    /// The chain with the change made. Places that the chain does not have are passed over.
+    /// Returns the chain with the change. Indices beyond its end are ignored.
     pub fn apply(&self, chain: &ChainConfig) -> ChainConfig {
         let mut chain = chain.clone();
         match self {
             Self::Mute { stages } => switch(&mut chain, stages, false),
             Self::Unmute { stages } => switch(&mut chain, stages, true),
             Self::Remove { stages } | Self::KeepFirst { others: stages } => {
-                let mut places = 0..;
-                let stays = |place: Option<usize>| place.is_none_or(|at| !stages.contains(&at));
-                chain.stages.retain(|_| stays(places.next()));
+                let mut indices = 0..;
+                let stays = |index: Option<usize>| index.is_none_or(|at| !stages.contains(&at));
+                chain.stages.retain(|_| stays(indices.next()));
             }
             Self::Move { from, to } => {
                 if *from < chain.stages.len() && *to <= *from {

@@ -1,43 +1,43 @@
-//! What the stages of a chain did in a text, counted once while it grows.
+//! Counts what the stages of a chain did in a text, once per step while it grows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Importance, Lint, Remedy, called, sentence};
 use crate::decoding::filters::Window;
-use crate::decoding::{ChainConfig, Filter, TokenId, Trace};
+use crate::decoding::{ChainConfig, Filter, FilterKind, TokenId, Trace};
 use crate::generation::{Generation, Step};
 
-/// From this many steps on, "never" is said of what a stage did not do.
-const N_STEPS_LEAST: usize = 20;
+/// The number of steps after which the linter says "never".
+const MIN_STEPS: usize = 20;
 
-/// What each stage did, over all steps of a text so far.
+/// What each stage did in all steps of a text so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
     n_steps: usize,
-    /// The rules of the stages that were on, in order.
+    /// The stages that were on, in order.
     filters: Vec<Arc<Filter>>,
-    /// Whether some steps were made by other rules than the first.
+    /// Whether some steps had other stages than the first.
     mixed: bool,
-    /// One for each of the rules.
+    /// One per filter.
     stages: Vec<StageTally>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct StageTally {
-    /// At how many steps it left fewer than there were.
+    /// The number of steps at which it dropped candidates.
     n_cut: usize,
-    /// At how many steps the distribution was another after it.
+    /// The number of steps at which it changed the distribution.
     n_changed: usize,
-    /// The most that it left at a step.
-    most_kept: u32,
-    /// How many different tokens of the prompt it penalises at the first step, whose window shows the
-    /// most of them.
+    /// The largest number of candidates that it left at any step.
+    max_kept: u32,
+    /// How many different prompt tokens it penalizes at the first step, whose window holds the most of
+    /// them.
     n_of_prompt: usize,
 }
 
 impl StageTally {
-    /// Before the first step.
+    /// The tally before the first step.
     fn new(filter: &Filter, prompt: &[TokenId]) -> Self {
         Self {
             n_of_prompt: n_of_prompt(filter, prompt),
@@ -47,8 +47,7 @@ impl StageTally {
 }
 
 impl Tally {
-    /// Counts the steps that have come since the last call. Begin with an empty tally for another
-    /// text.
+    /// Counts the steps since the last call. Another text needs a new tally.
     pub fn follow(&mut self, generation: &Generation) {
         for step in generation.steps.iter().skip(self.n_steps) {
             self.count(&generation.prompt.tokens, step);
@@ -78,25 +77,25 @@ impl Tally {
             let same = n_kept == n_before && entropy.to_bits() == entropy_before.to_bits();
             tally.n_cut += usize::from(n_kept < n_before);
             tally.n_changed += usize::from(!same);
-            tally.most_kept = tally.most_kept.max(n_kept);
+            tally.max_kept = tally.max_kept.max(n_kept);
             (n_before, entropy_before) = (n_kept, entropy);
         }
     }
 
-    /// What the counts say about the chain that wrote the text; nothing about any other.
+    /// Returns the findings about the chain that generated the text, and none about any other chain.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
         let on = chain.stages.iter().filter(|stage| stage.enabled);
         let filters = self.filters.iter().map(AsRef::as_ref);
         if self.mixed || !filters.eq(on.map(|stage| &stage.filter)) {
             return Vec::new();
         }
-        let mut lints = self.prompt_is_penalised(chain);
-        if self.n_steps >= N_STEPS_LEAST {
-            for (place, (index, filter)) in stages_of(chain).into_iter().enumerate() {
+        let mut lints = self.prompt_is_penalized(chain);
+        if self.n_steps >= MIN_STEPS {
+            for (rank, (index, filter)) in stages_of(chain).into_iter().enumerate() {
                 let words = self
-                    .never_cut(chain, place)
-                    .or_else(|| self.made_no_difference(chain, place))
-                    .or_else(|| self.never_acted(chain, place));
+                    .never_cut(chain, rank)
+                    .or_else(|| self.made_no_difference(chain, rank))
+                    .or_else(|| self.never_acted(chain, rank));
                 lints.extend(words.filter(|_| !filter.is_neutral()).map(|words| Lint {
                     importance: Importance::Idle,
                     message: sentence(&words),
@@ -110,42 +109,45 @@ impl Tally {
         lints
     }
 
-    /// A cut that cut nothing at any step, with the cut before it that left little.
-    fn never_cut(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+    /// Reports a cut that never dropped anything, and the cut before it that left so few. `rank` counts
+    /// the stages that are on.
+    fn never_cut(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
-        let tally = |place: usize| self.stages.get(place).copied();
-        let (_, rule) = stages.get(place).filter(|(_, filter)| filter.cuts())?;
-        if tally(place)?.n_cut > 0 {
+        let tally = |rank: usize| self.stages.get(rank).copied();
+        let (_, filter) = stages.get(rank).filter(|(_, filter)| filter.cuts())?;
+        if tally(rank)?.n_cut > 0 {
             return None;
         }
         let said = format!(
-            "{} never cut anything in {} steps",
-            called(rule),
+            "{} never dropped anything in {} steps",
+            called(filter),
             self.n_steps
         );
-        let before = stages.iter().enumerate().take(place).rev();
+        let before = stages.iter().enumerate().take(rank).rev();
         let cause = before
-            .filter_map(|(place, (_, filter))| Some((filter, tally(place)?)))
+            .filter_map(|(rank, (_, filter))| Some((filter, tally(rank)?)))
             .find(|(filter, tally)| filter.cuts() && tally.n_cut > 0);
         Some(match cause {
-            Some((cause, StageTally { most_kept, .. })) => {
-                format!("{said}: {} kept {most_kept} at most", called(cause))
+            Some((cause, StageTally { max_kept, .. })) => {
+                format!("{said}: {} left at most {max_kept} tokens", called(cause))
             }
             None => said,
         })
     }
 
-    /// A cut after which another one cut more, at every step, and would have cut the same without
-    /// it: a min-p looks at the best alone and a top-k at the order, and what stands between only
-    /// lets more through if more comes in.
-    fn made_no_difference(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+    /// Reports a cut after which another one always cut more, and would have cut the same without it:
+    /// min-p depends only on the best token and top-k only on the order, and a cut between them only lets
+    /// more through if it receives more.
+    fn made_no_difference(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
-        let from_the_top =
-            |filter: &Filter| matches!(filter, Filter::TopK(_) | Filter::TopP(_) | Filter::MinP(_));
-        let (_, rule) = stages
-            .get(place)
+        let from_the_top = |filter: &Filter| {
+            use FilterKind::{MinP, TopK, TopP};
+            matches!(filter.kind(), TopK | TopP | MinP)
+        };
+        let (_, filter) = stages
+            .get(rank)
             .filter(|(_, filter)| from_the_top(filter))?;
-        let after = stages.iter().zip(&self.stages).skip(place + 1);
+        let after = stages.iter().zip(&self.stages).skip(rank + 1);
         let (later, _) = after
             .take_while(|((_, filter), _)| from_the_top(filter) || filter.is_neutral())
             .find(|((_, filter), tally)| {
@@ -153,28 +155,33 @@ impl Tally {
                 stands_alone && !filter.is_neutral() && tally.n_cut == self.n_steps
             })?;
         Some(format!(
-            "{} made no difference in {} steps: {} always kept fewer",
-            called(rule),
+            "{} made no difference in {} steps: {} always kept fewer tokens",
+            called(filter),
             self.n_steps,
             called(later.1)
         ))
     }
 
-    /// A rule against repetition that found none.
-    fn never_acted(&self, chain: &ChainConfig, place: usize) -> Option<String> {
+    /// Reports a filter against repetition that found none.
+    fn never_acted(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
         let against_runs =
             |filter: &Filter| matches!(filter, Filter::NoRepeatNgram(_) | Filter::Dry(_));
-        let (_, rule) = stages
-            .get(place)
+        let (_, filter) = stages
+            .get(rank)
             .filter(|(_, filter)| against_runs(filter))?;
-        let n_changed = self.stages.get(place)?.n_changed;
-        (n_changed == 0)
-            .then(|| format!("{} changed nothing in {} steps", called(rule), self.n_steps))
+        let n_changed = self.stages.get(rank)?.n_changed;
+        (n_changed == 0).then(|| {
+            format!(
+                "{} changed nothing in {} steps",
+                called(filter),
+                self.n_steps
+            )
+        })
     }
 
-    /// Penalties that looked at the prompt too.
-    fn prompt_is_penalised(&self, chain: &ChainConfig) -> Vec<Lint> {
+    /// Reports penalties that also apply to tokens of the prompt.
+    fn prompt_is_penalized(&self, chain: &ChainConfig) -> Vec<Lint> {
         let uncut = stages_of(chain)
             .into_iter()
             .zip(&self.stages)
@@ -194,12 +201,12 @@ impl Tally {
             }
             lints.push(Lint {
                 importance: Importance::Notable,
-                message: sentence(&format!("{name} touched {n_seen} of the prompt")),
+                message: sentence(&format!("{name} also penalized {n_seen} of the prompt")),
                 stage: Some(stage),
                 remedy: Some(Remedy::Set {
                     stage,
                     filter,
-                    label: "Leave the prompt out",
+                    label: "Ignore the prompt",
                 }),
             });
         }
@@ -207,7 +214,7 @@ impl Tally {
     }
 }
 
-/// The stages that are on, with their places in the chain; each has a tally.
+/// Returns the stages that are on, with their indices in the chain. Each has a tally.
 fn stages_of(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
     let stages = chain.stages.iter().enumerate();
     stages
@@ -216,7 +223,7 @@ fn stages_of(chain: &ChainConfig) -> Vec<(usize, &Filter)> {
         .collect()
 }
 
-/// How many different tokens of the prompt a penalty for what occurred sees at the first step.
+/// Counts the different prompt tokens that a penalty for repeated tokens sees at the first step.
 fn n_of_prompt(filter: &Filter, prompt: &[TokenId]) -> usize {
     let Some(window) = window_of(filter).filter(|window| window.prompt_counted) else {
         return 0;
@@ -227,7 +234,7 @@ fn n_of_prompt(filter: &Filter, prompt: &[TokenId]) -> usize {
     seen.len()
 }
 
-/// Where a penalty for what occurred looks.
+/// Returns the window of a penalty for repeated tokens, and `None` for other filters.
 const fn window_of(filter: &Filter) -> Option<Window> {
     match filter {
         Filter::RepetitionPenalty(penalty) => Some(penalty.window),

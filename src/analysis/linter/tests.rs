@@ -1,4 +1,4 @@
-//! When each remark is made, when it is not, and what its remedy does.
+//! When each finding is reported, when it is not, and what its remedy does.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ fn chain(words: &str) -> ChainConfig {
     words.parse::<PaneSettings>().unwrap().chain
 }
 
-/// A generation of 30 steps over falling scores, with six tokens in the prompt.
-fn written_under(chain: &ChainConfig) -> Generation {
+/// Returns a generation of 30 steps over falling logits, with six tokens in the prompt.
+fn generated_by(chain: &ChainConfig) -> Generation {
     let mut generation = generation(&[(" fox", 0.5)]);
     generation.config.chain = chain.clone();
     let mut prompt = (*generation.prompt).clone();
@@ -40,7 +40,7 @@ fn written_under(chain: &ChainConfig) -> Generation {
     generation
 }
 
-/// All remarks on the chain of a generation.
+/// Returns all findings about the chain of a generation.
 fn lint(generation: &Generation) -> Vec<Lint> {
     let mut tally = Tally::default();
     tally.follow(generation);
@@ -48,187 +48,187 @@ fn lint(generation: &Generation) -> Vec<Lint> {
     lint_chain(&generation.config.chain, n_vocab, Some(&tally))
 }
 
-/// All remarks on a chain that has written.
+/// Returns the messages about a chain after 30 steps.
 fn messages(chain: &ChainConfig) -> Vec<String> {
-    let lints = lint(&written_under(chain));
+    let lints = lint(&generated_by(chain));
     lints.into_iter().map(|lint| lint.message).collect()
 }
 
-/// All that is said of each chain after it has written 30 steps.
-const REMARKS: &[(&str, &[&str])] = &[
+/// The messages about each chain after 30 steps.
+const FINDINGS: &[(&str, &[&str])] = &[
     ("sample", &[]),
     ("greedy", &[]),
     ("top-k 3", &[]),
     ("temp 0.7, top-p 0.9", &[]),
-    // Stages that come to nothing.
+    // Stages without effect.
     (
         "temp 0, top-p 0.9",
-        &["T 0 leaves one token, so top-p 0.9 has nothing to do."],
+        &["T 0 leaves only one token, so top-p 0.9 has no effect."],
     ),
     (
         "top-k 1, temp 0.7, top-p 0.9",
-        &["Top-k 1 leaves one token, so T 0.7 and top-p 0.9 have nothing to do."],
+        &["Top-k 1 leaves only one token, so T 0.7 and top-p 0.9 have no effect."],
     ),
     (
         "temp 0",
-        &["T 0 leaves one token, so the draw has no choice."],
+        &["T 0 leaves only one token, so there is nothing to draw from."],
     ),
     (
         "top-k 3, temp 0.5, greedy",
-        &["The top token stays the top token: top-k 3 and T 0.5 change nothing."],
+        &["Greedy takes the top token anyway, so top-k 3 and T 0.5 have no effect."],
     ),
     ("top-k 3, presence 1 generated only, greedy", &[]),
     (
         "presence 1 generated only, top-k 3, greedy",
-        &["The top token stays the top token: top-k 3 changes nothing."],
+        &["Greedy takes the top token anyway, so top-k 3 has no effect."],
     ),
     ("top-k 5, typical-p 0.5, greedy", &[]),
     // Neutral values.
     (
         "temp 0.7, top-p 1",
-        &["Top-p 1 does nothing, set like this."],
+        &["Top-p 1 has no effect at this value."],
     ),
     (
         "temp 1, top-p 1, top-k 3",
-        &["T 1 and top-p 1 do nothing, set like this."],
+        &["T 1 and top-p 1 have no effect at these values."],
     ),
     ("top-p 1 off, temp 0.7", &[]),
-    // Values that miss what they are for.
+    // Values that defeat their purpose.
     (
         "top-k 4, xtc 1 threshold 0",
-        &["XTC 1 with threshold 0 leaves only the least likely token, each time that it acts."],
+        &["XTC 1 with threshold 0 leaves only the least likely token whenever it acts."],
     ),
     ("top-k 4, xtc 1 threshold 0.05", &[]),
     (
         "no-repeat 9 last 8",
-        &["No-repeat 9 never acts: it looks at the last 8 tokens only."],
+        &["No-repeat 9 never acts: its window is only 8 tokens long."],
     ),
     (
         "dry 0.8 allowed 8 last 8",
-        &["DRY 0.8 never acts: it allows repetitions of 8 tokens and looks at the last 8."],
+        &["DRY 0.8 never acts: its window of 8 tokens holds no repetition of 8."],
     ),
     (
         "repeat 0.9 generated only",
-        &["Repeat 0.9 makes repetition likelier: only above 1 does it hold it back."],
+        &["Repeat 0.9 makes repetition likelier: only values above 1 penalize it."],
     ),
     (
         "frequency -0.5 generated only",
-        &["Frequency -0.5 makes repetition likelier: only above 0 does it hold it back."],
+        &["Frequency -0.5 makes repetition likelier: only values above 0 penalize it."],
     ),
     (
         "ban 100",
-        &["Logit bias names token 100, which the model lacks: its last is 99."],
+        &["Logit bias names token 100, but the model's last token is 99."],
     ),
     ("ban 99", &[]),
     (
         "top-k 100",
-        &["Top-k 100 keeps everything: the model has no more tokens."],
+        &["Top-k 100 keeps everything: the model has only 100 tokens."],
     ),
     (
         "adaptive-p 0.4",
-        &["Adaptive-p has no cut before it, so even the least likely tokens share its draw."],
+        &["Adaptive-p needs a cut before it, or it draws even the least likely tokens."],
     ),
     ("min-p 0.1, adaptive-p 0.4", &[]),
     // The order.
     (
         "min-p 0.05, temp 1.5",
         &[
-            "T 1.5 after min-p 0.05 can't change which tokens are kept, only how often each is \
-               drawn.",
+            "T 1.5 after min-p 0.05 cannot change which tokens are kept, only how likely each one \
+             is.",
         ],
     ),
     ("top-k 3, temp 1.5", &[]),
     ("min-p 0.05, temp 1.5, top-p 0.9", &[]),
     (
         "temp 0.7, min-p 0.05, temp 1.5",
-        &["T 0.7 and T 1.5 stand in one chain, one after the other."],
+        &["T 0.7 and T 1.5 are in the same chain and both apply."],
     ),
     ("min-p 0.05, temp 1.5, mirostat 5", &[]),
     ("min-p 0.05, dyn-temp 0.5 range 0.5", &[]),
     (
         "top-p 0.99, top-p 0.9",
-        &["Top-p 0.99 and top-p 0.9 stand in one chain, one after the other."],
+        &["Top-p 0.99 and top-p 0.9 are in the same chain and both apply."],
     ),
     ("bias 3 1, ban 5", &[]),
     (
         "temp 0.7 off, top-k 3 off, top-p 0.9",
-        &["Only top-p 0.9 acts: T 0.7 and top-k 3 are muted."],
+        &["Only top-p 0.9 applies: T 0.7 and top-k 3 are muted."],
     ),
     ("temp 0.7 off, top-p 0.9", &[]),
     // Mirostat.
     (
         "top-p 0.9, temp 0.8, mirostat 5, dialect llama.cpp",
-        &["Mirostat in llama.cpp ignores top-p 0.9, which acts here."],
+        &["Mirostat in llama.cpp ignores top-p 0.9, which applies here."],
     ),
     ("temp 0.8, mirostat 5, dialect llama.cpp", &[]),
     ("dyn-temp 0.8 range 0, mirostat 5, dialect llama.cpp", &[]),
     (
         "dyn-temp 0.8 range 0.5, mirostat 5, dialect llama.cpp",
-        &["Mirostat in llama.cpp ignores dyn-temp 0.8 range 0.5, which acts here."],
+        &["Mirostat in llama.cpp ignores dyn-temp 0.8 range 0.5, which applies here."],
     ),
     ("top-p 0.9, mirostat 5", &[]),
     // What the stages did.
     (
         "min-p 0.05, top-k 40",
-        &["Top-k 40 never cut anything in 30 steps: min-p 0.05 kept 4 at most."],
+        &["Top-k 40 never dropped anything in 30 steps: min-p 0.05 left at most 4 tokens."],
     ),
     (
         "top-k 40, min-p 0.05",
-        &["Top-k 40 made no difference in 30 steps: min-p 0.05 always kept fewer."],
+        &["Top-k 40 made no difference in 30 steps: min-p 0.05 always kept fewer tokens."],
     ),
     (
         "top-p 0.9999, top-k 2",
-        &["Top-p 0.9999 made no difference in 30 steps: top-k 2 always kept fewer."],
+        &["Top-p 0.9999 made no difference in 30 steps: top-k 2 always kept fewer tokens."],
     ),
-    // Here min-p cuts nothing, and top-p would keep another share without the top-k before it.
+    // Min-p drops nothing, and top-p would keep a different set without the top-k before it.
     (
         "top-k 3, top-p 0.9, min-p 0.0001",
-        &["Min-p 0.0001 never cut anything in 30 steps: top-p 0.9 kept 3 at most."],
+        &["Min-p 0.0001 never dropped anything in 30 steps: top-p 0.9 left at most 3 tokens."],
     ),
     ("top-k 2, min-p 0.4", &[]),
     ("top-k 40 off, min-p 0.05", &[]),
     ("no-repeat 4", &["No-repeat 4 changed nothing in 30 steps."]),
     (
         "repeat 1.1",
-        &["Repetition penalty touched 4 different tokens of the prompt."],
+        &["Repetition penalty also penalized 4 different tokens of the prompt."],
     ),
     (
         "repeat 1.1 last 2",
-        &["Repetition penalty touched 2 different tokens of the prompt."],
+        &["Repetition penalty also penalized 2 different tokens of the prompt."],
     ),
     ("repeat 1.1 generated only", &[]),
-    // Of those that are cut already, none is touched.
+    // A penalty after a cut is not reported.
     ("top-k 2, repeat 1.1", &[]),
 ];
 
 #[test]
-fn each_remark_is_made_where_it_is_true_and_nowhere_else() {
-    for (words, expected) in REMARKS {
+fn each_finding_is_reported_exactly_when_it_is_true() {
+    for (words, expected) in FINDINGS {
         assert_eq!(messages(&chain(words)), *expected, "{words}");
     }
 }
 
 #[test]
-fn what_depends_on_a_text_or_a_model_waits_for_it() {
+fn findings_about_a_text_or_a_model_need_one() {
     for words in ["min-p 0.05, top-k 40", "repeat 1.1", "top-k 100", "ban 100"] {
         assert_eq!(lint_chain(&chain(words), None, None), [], "{words}");
-        let unwritten = Tally::default();
-        let lints = lint_chain(&chain(words), None, Some(&unwritten));
+        let empty = Tally::default();
+        let lints = lint_chain(&chain(words), None, Some(&empty));
         assert_eq!(lints, [], "{words}");
     }
 }
 
 #[test]
-fn a_few_steps_say_nothing_of_never() {
-    let mut generation = written_under(&chain("min-p 0.05, top-k 40"));
+fn a_few_steps_are_not_enough_to_say_never() {
+    let mut generation = generated_by(&chain("min-p 0.05, top-k 40"));
     generation.steps.truncate(19);
     assert_eq!(lint(&generation), []);
 }
 
 #[test]
-fn a_text_that_grows_is_counted_on_as_if_it_had_been_whole() {
+fn counting_while_a_text_grows_equals_counting_it_once() {
     let chain = chain("min-p 0.05, top-k 40");
-    let whole = written_under(&chain);
+    let whole = generated_by(&chain);
     let mut growing = whole.clone();
     let mut tally = Tally::default();
     for n_steps in [0, 1, 7, 30] {
@@ -241,19 +241,19 @@ fn a_text_that_grows_is_counted_on_as_if_it_had_been_whole() {
 }
 
 #[test]
-fn nothing_is_said_of_a_chain_that_did_not_write_the_whole_text() {
+fn a_chain_that_did_not_generate_all_of_the_text_is_not_judged_by_it() {
     let cut = chain("min-p 0.05, top-k 40");
-    let mut generation = written_under(&cut);
+    let mut generation = generated_by(&cut);
     generation.config.chain = chain("min-p 0.05, top-k 50");
     assert_eq!(lint(&generation), [], "another chain");
     generation.config.chain = cut;
-    let other = written_under(&chain("min-p 0.05"));
+    let other = generated_by(&chain("min-p 0.05"));
     generation.steps.extend(other.steps);
     assert_eq!(lint(&generation), [], "two chains in one text");
 }
 
 #[test]
-fn the_chains_that_come_with_the_program_mistake_nothing() {
+fn the_built_in_chains_have_no_mistakes() {
     for settings in PaneSettings::classics() {
         assert_eq!(lint_chain(&settings.chain, Some(6144), None), []);
     }
@@ -265,9 +265,9 @@ fn the_chains_that_come_with_the_program_mistake_nothing() {
 }
 
 #[test]
-fn the_most_important_comes_first() {
+fn the_most_important_finding_comes_first() {
     let chain = chain("ban 100, top-k 40, min-p 0.05, temp 1.5");
-    let lints = lint(&written_under(&chain));
+    let lints = lint(&generated_by(&chain));
     let found: Vec<_> = lints.iter().map(|lint| lint.importance).collect();
     assert_eq!(
         found,
@@ -276,8 +276,8 @@ fn the_most_important_comes_first() {
 }
 
 #[test]
-fn a_remedy_settles_what_it_is_for() {
-    for (words, label, settled) in [
+fn a_remedy_fixes_its_finding() {
+    for (words, label, fixed) in [
         (
             "min-p 0.05, top-k 40",
             "Switch off",
@@ -290,7 +290,7 @@ fn a_remedy_settles_what_it_is_for() {
         ),
         (
             "repeat 1.1",
-            "Leave the prompt out",
+            "Ignore the prompt",
             "repeat 1.1 generated only",
         ),
         ("temp 0, top-p 0.9", "Switch off", "temp 0, top-p 0.9 off"),
@@ -303,15 +303,15 @@ fn a_remedy_settles_what_it_is_for() {
         ("top-p 0.9, top-p 0.8", "Keep the first", "top-p 0.9"),
         (
             "xtc 0.5 threshold 0",
-            "Set the threshold to 0.1",
+            "Set threshold to 0.1",
             "xtc 0.5 threshold 0.1",
         ),
         (
             "no-repeat 9 last 8",
-            "Look at all tokens",
+            "Use all tokens",
             "no-repeat 9 last all",
         ),
-        ("ban 5 100", "Leave it out", "ban 5"),
+        ("ban 5 100", "Remove token", "ban 5"),
         (
             "temp 0.7 off, top-k 3 off, top-p 0.9",
             "Switch on",
@@ -319,18 +319,18 @@ fn a_remedy_settles_what_it_is_for() {
         ),
     ] {
         let before = chain(words);
-        let lints = lint(&written_under(&before));
-        let lint = lints.first().expect("something is said");
-        let remedy = lint.remedy.as_ref().expect("something can be done");
+        let lints = lint(&generated_by(&before));
+        let lint = lints.first().expect("a finding");
+        let remedy = lint.remedy.as_ref().expect("a remedy");
         assert_eq!(remedy.label(), label, "{words}");
         let after = remedy.apply(&before);
-        assert_eq!(after, chain(settled), "{words}");
+        assert_eq!(after, chain(fixed), "{words}");
         assert!(!messages(&after).contains(&lint.message), "{words}");
     }
 }
 
 #[test]
-fn a_remedy_for_another_chain_harms_nothing() {
+fn a_remedy_for_another_chain_changes_nothing() {
     let chain = Dialect::Vllm.chain();
     let stages = vec![99];
     for remedy in [

@@ -1,11 +1,8 @@
-//! Values at which a stage does something else than its name promises.
+//! Values at which a stage does not do what its name promises.
 
 use super::{Importance, Lint, Remedy, active, called, sentence};
 use crate::decoding::filters::{LogitBias, RepetitionPenalty, Xtc};
 use crate::decoding::{ChainConfig, Filter, Selector};
-
-/// The threshold of XTC that its author recommends.
-const USUAL_XTC_THRESHOLD: f32 = 0.1;
 
 pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
     let mut lints = Vec::new();
@@ -17,11 +14,11 @@ pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
             n_vocab.and_then(|n_vocab| names_unknown_tokens(filter, n_vocab)),
             n_vocab.and_then(|n_vocab| keeps_the_vocabulary(filter, n_vocab)),
         ];
-        lints.extend(found.into_iter().flatten().map(|remark| Lint {
-            importance: remark.importance,
-            message: sentence(&remark.words),
+        lints.extend(found.into_iter().flatten().map(|finding| Lint {
+            importance: finding.importance,
+            message: sentence(&finding.words),
             stage: Some(stage),
-            remedy: Some(match remark.better {
+            remedy: Some(match finding.better {
                 Some((filter, label)) => Remedy::Set {
                     stage,
                     filter,
@@ -37,35 +34,35 @@ pub(super) fn lints(chain: &ChainConfig, n_vocab: Option<usize>) -> Vec<Lint> {
     lints
 }
 
-/// What is said of one stage, and the values that would settle it; otherwise it is switched off.
-struct Remark {
+/// A finding about one stage. The remedy is `better`, or else to switch the stage off.
+struct Finding {
     importance: Importance,
     words: String,
     better: Option<(Filter, &'static str)>,
 }
 
-fn drops_all_but_the_least_likely(filter: &Filter, chain: &ChainConfig) -> Option<Remark> {
+fn drops_all_but_the_least_likely(filter: &Filter, chain: &ChainConfig) -> Option<Finding> {
     let Filter::Xtc(xtc) = filter else {
         return None;
     };
-    (xtc.threshold <= 0.0 && chain.rules.min_keep <= 1).then(|| Remark {
+    (xtc.threshold <= 0.0 && chain.rules.min_keep <= 1).then(|| Finding {
         importance: Importance::Mistaken,
         words: format!(
-            "{} with threshold 0 leaves only the least likely token, each time that it acts",
+            "{} with threshold 0 leaves only the least likely token whenever it acts",
             called(filter)
         ),
         better: Some((
             Filter::Xtc(Xtc {
-                threshold: USUAL_XTC_THRESHOLD,
+                threshold: 0.1,
                 ..*xtc
             }),
-            "Set the threshold to 0.1",
+            "Set threshold to 0.1",
         )),
     })
 }
 
-/// A repetition that is longer than what is looked at is never found.
-fn never_looks_back_far_enough(filter: &Filter) -> Option<Remark> {
+/// Reports a window too short for the repetitions that the stage looks for.
+fn never_looks_back_far_enough(filter: &Filter) -> Option<Finding> {
     let mut wider = filter.clone();
     let (window, n_needed) = match &mut wider {
         Filter::Dry(dry) => (&mut dry.window, u64::from(dry.allowed_length) + 1),
@@ -78,42 +75,42 @@ fn never_looks_back_far_enough(filter: &Filter) -> Option<Remark> {
     window.last_n = None;
     let words = match filter {
         Filter::Dry(dry) => format!(
-            "{} never acts: it allows repetitions of {} tokens and looks at the last {last_n}",
+            "{} never acts: its window of {last_n} tokens holds no repetition of {}",
             called(filter),
             dry.allowed_length
         ),
         _ => format!(
-            "{} never acts: it looks at the last {last_n} tokens only",
+            "{} never acts: its window is only {last_n} tokens long",
             called(filter)
         ),
     };
-    Some(Remark {
+    Some(Finding {
         importance: Importance::Mistaken,
         words,
-        better: Some((wider, "Look at all tokens")),
+        better: Some((wider, "Use all tokens")),
     })
 }
 
-/// A penalty on the other side of its neutral value.
-fn encourages(filter: &Filter) -> Option<Remark> {
-    let (favours, bound) = match filter {
+/// Reports a penalty on the wrong side of its neutral value.
+fn encourages(filter: &Filter) -> Option<Finding> {
+    let (is_reward, bound) = match filter {
         Filter::RepetitionPenalty(RepetitionPenalty { penalty, .. }) => (*penalty < 1.0, 1),
         Filter::FrequencyPenalty(rule) => (rule.penalty < 0.0, 0),
         Filter::PresencePenalty(rule) => (rule.penalty < 0.0, 0),
         Filter::Dry(rule) => (rule.multiplier < 0.0, 0),
         _ => return None,
     };
-    favours.then(|| Remark {
+    is_reward.then(|| Finding {
         importance: Importance::Mistaken,
         words: format!(
-            "{} makes repetition likelier: only above {bound} does it hold it back",
+            "{} makes repetition likelier: only values above {bound} penalize it",
             called(filter)
         ),
         better: None,
     })
 }
 
-fn names_unknown_tokens(filter: &Filter, n_vocab: usize) -> Option<Remark> {
+fn names_unknown_tokens(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     let Filter::LogitBias(rule) = filter else {
         return None;
     };
@@ -125,39 +122,37 @@ fn names_unknown_tokens(filter: &Filter, n_vocab: usize) -> Option<Remark> {
         .chain(rule.banned.iter().copied())
         .find(|token| token.index() >= n_vocab)?;
     let last = n_vocab.saturating_sub(1);
-    Some(Remark {
+    Some(Finding {
         importance: Importance::Mistaken,
-        words: format!(
-            "logit bias names token {unknown}, which the model lacks: its last is {last}"
-        ),
-        better: Some((Filter::LogitBias(known), "Leave it out")),
+        words: format!("logit bias names token {unknown}, but the model's last token is {last}"),
+        better: Some((Filter::LogitBias(known), "Remove token")),
     })
 }
 
-fn keeps_the_vocabulary(filter: &Filter, n_vocab: usize) -> Option<Remark> {
+fn keeps_the_vocabulary(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     let Filter::TopK(top_k) = filter else {
         return None;
     };
-    (top_k.k as usize >= n_vocab).then(|| Remark {
+    (top_k.k as usize >= n_vocab).then(|| Finding {
         importance: Importance::Idle,
         words: format!(
-            "{} keeps everything: the model has no more tokens",
+            "{} keeps everything: the model has only {n_vocab} tokens",
             called(filter)
         ),
         better: None,
     })
 }
 
-/// It draws by how near a probability lies to a target, so that of a large vocabulary nearly all is
-/// far from the target, and has its share.
+/// Reports an adaptive-p without a cut. It draws by how close a probability is to the target, and nearly
+/// all tokens of a large vocabulary are equally far from it.
 fn adaptive_without_a_cut(chain: &ChainConfig) -> Option<Lint> {
     let Selector::AdaptiveP(selector) = chain.selector else {
         return None;
     };
-    let cut = active(chain).any(|(_, filter)| filter.cuts());
-    (!cut && selector.target >= 0.0).then(|| Lint {
+    let has_cut = active(chain).any(|(_, filter)| filter.cuts());
+    (!has_cut && selector.target >= 0.0).then(|| Lint {
         importance: Importance::Mistaken,
-        message: "Adaptive-p has no cut before it, so even the least likely tokens share its draw."
+        message: "Adaptive-p needs a cut before it, or it draws even the least likely tokens."
             .to_owned(),
         stage: None,
         remedy: None,

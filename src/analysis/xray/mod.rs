@@ -107,7 +107,7 @@ impl XrayTable {
             .iter()
             .zip(enabled)
             .take_while(|(report, stage)| {
-                let same_coin = run.seed == seed || !report.filter.rule().acts_by_chance();
+                let same_coin = run.seed == seed || !report.filter.is_random();
                 same_rules && same_coin && *report.filter == stage.filter
             });
         let reports = trace.stages.get(..shared.count()).unwrap_or_default();

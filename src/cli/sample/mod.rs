@@ -18,12 +18,12 @@ use crate::analysis::by_hand::{Draws, ScoreRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
 use crate::generation::PaneSettings;
-use crate::interop::GRAMMAR;
+use crate::interop::{GRAMMAR, filter_words};
 use crate::state::Settings;
 
 /// The arguments of `quartet sample`.
 #[derive(Debug, Args)]
-#[command(after_help = GRAMMAR)]
+#[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The scores (logits), such as "2.0, 1.0, 0.5", or JSON, or a JSON file
     #[arg(
@@ -201,7 +201,7 @@ impl Arguments {
 fn stages(trace: &crate::decoding::Trace) -> Vec<StageAnswer> {
     let stage = |report: &crate::decoding::StageReport| StageAnswer {
         name: report.filter.name(),
-        words: report.filter.rule().words(),
+        words: filter_words(&report.filter),
         n_kept: report.n_kept,
         mass_removed: report.mass_removed,
         entropy_nats: report.entropy_nats,

@@ -1,4 +1,4 @@
-//! Where a running sum of probability reaches a share, without sorting what lies before it.
+//! Where the cumulative probability reaches a value, without sorting the candidates before it.
 
 use pulp::{Simd, WithSimd};
 
@@ -7,33 +7,33 @@ use super::{Candidate, Candidates};
 use crate::decoding::softmax::share_of_best;
 use crate::kernels::arch;
 
-/// Up to this many of the most likely are sorted and walked; beyond, shelves are quicker.
+/// Up to this many of the most likely candidates are sorted and summed; beyond, buckets are faster.
 const N_WALKED: usize = 256;
 
-/// How many shelves the candidates are put on by their place, and how many of them one nat spans.
-const N_SHELVES: u16 = 4096;
-const PER_NAT: f32 = 128.0;
+/// How many buckets the candidates are sorted into by their distance, and how many span one nat.
+const N_BUCKETS: u16 = 4096;
+const BUCKETS_PER_NAT: f32 = 128.0;
 
-/// The candidate with which a sum of probabilities, from the most likely on, first passes a test.
+/// The candidate at which the sum of probabilities, from the most likely on, first passes a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// The candidate.
     pub candidate: Candidate,
-    /// The sum of all before it.
+    /// The sum of the probabilities before it.
     pub below: f64,
 }
 
-/// Candidates whose places lie close together, among which a sum is reached.
-pub(in crate::decoding) struct Shelf {
-    /// The sum of all that come before them.
+/// A range of distances in which the sum of probabilities passes a test, and its candidates.
+pub(in crate::decoding) struct Bucket {
+    /// The sum of the probabilities at smaller distances.
     pub below: f64,
-    /// They, in no order.
+    /// The candidates in the range, in no particular order.
     pub members: Vec<Candidate>,
 }
 
 impl Candidates {
-    /// The first possible candidate, from the most likely on, with which the sum of probabilities is
-    /// enough. `enough` must be true of every sum above one of which it is true.
+    /// Returns the first possible candidate, from the most likely on, whose probability makes the sum
+    /// enough, or `None` if the sum of all is not. `enough` must be monotonic: true for every sum above
+    /// one for which it is true.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
         let head = self.head(N_WALKED);
@@ -44,26 +44,25 @@ impl Candidates {
             return None;
         }
         let best = softmax.max_logit;
-        let Shelf { below, mut members } = self.shelf(|logit| best - logit, &enough)?;
+        let Bucket { below, mut members } = self.bucket(|logit| best - logit, &enough)?;
         members.sort_unstable_by(|a, b| b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token)));
         let prob_of = softmax.quick_probs();
         walk(&members, below, &prob_of, &enough).or_else(|| last_of(&members, below, &prob_of))
     }
 
-    /// Where the sum of probabilities, taken from the smallest place on, is enough: candidates are
-    /// put on shelves by their place, in nats from 0 on, and the sum is taken by shelf. Nothing where
-    /// all of them are not enough.
-    pub(in crate::decoding) fn shelf(
+    /// Returns the bucket in which the sum of probabilities, from the smallest distance on, becomes
+    /// enough, or `None` if the sum of all is not. A distance is in nats, from 0 on.
+    pub(in crate::decoding) fn bucket(
         &mut self,
-        place: impl Fn(f32) -> f32 + Copy,
+        distance: impl Fn(f32) -> f32 + Copy,
         enough: impl Fn(f64) -> bool,
-    ) -> Option<Shelf> {
+    ) -> Option<Bucket> {
         let softmax = self.softmax();
         let best_prob = softmax.prob(softmax.max_logit);
-        let masses = arch::widest().dispatch(Shelving {
+        let masses = arch::widest().dispatch(BucketMasses {
             row: &self.row,
             best: softmax.max_logit,
-            place,
+            distance,
         });
         let mut below = 0.0;
         let mut ends = masses.iter().map(|mass| {
@@ -74,42 +73,42 @@ impl Candidates {
         let reached = |(start, end): (f64, f64)| (end > start && enough(end)).then_some(start);
         let (number, below) = (ends.by_ref().enumerate())
             .find_map(|(number, range)| Some((number, reached(range)?)))?;
-        let places = arch::widest().dispatch(Finding {
+        let places = arch::widest().dispatch(BucketMembers {
             row: &self.row,
-            place,
+            distance,
             number: number as u32,
         });
         let members = places.into_iter().map(|(index, logit)| Candidate {
             token: self.token_at(index),
             logit,
         });
-        Some(Shelf {
+        Some(Bucket {
             below,
             members: members.collect(),
         })
     }
 }
 
-/// The probability on each shelf, as a multiple of that of the best. A type and not a closure,
-/// because only what is inlined here is compiled for the processor that is there.
-struct Shelving<'a, P> {
+/// Sums the probability in each bucket, as a multiple of the best candidate's. It is a type and not a
+/// closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
+struct BucketMasses<'a, P> {
     row: &'a Row,
     best: f32,
-    place: P,
+    distance: P,
 }
 
-impl<P: Fn(f32) -> f32> WithSimd for Shelving<'_, P> {
+impl<P: Fn(f32) -> f32> WithSimd for BucketMasses<'_, P> {
     type Output = Vec<f64>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
-        let mut masses = vec![0.0; usize::from(N_SHELVES)];
+        let mut masses = vec![0.0; usize::from(N_BUCKETS)];
         for block in self.row.blocks() {
             let (mut shares, mut numbers) = ([0.0; BLOCK], [0; BLOCK]);
             let slots = shares.iter_mut().zip(&mut numbers);
             for ((share, number), logit) in slots.zip(block) {
                 *share = share_of_best(logit - self.best);
-                *number = shelf_number((self.place)(*logit));
+                *number = bucket_number((self.distance)(*logit));
             }
             for (share, number) in shares.iter().zip(numbers).take(block.len()) {
                 if let Some(mass) = masses.get_mut(number as usize) {
@@ -121,22 +120,22 @@ impl<P: Fn(f32) -> f32> WithSimd for Shelving<'_, P> {
     }
 }
 
-/// The possible candidates of one shelf, by their index and logit.
-struct Finding<'a, P> {
+/// Finds the possible candidates of one bucket, by index and logit.
+struct BucketMembers<'a, P> {
     row: &'a Row,
-    place: P,
+    distance: P,
     number: u32,
 }
 
-impl<P: Fn(f32) -> f32> WithSimd for Finding<'_, P> {
+impl<P: Fn(f32) -> f32> WithSimd for BucketMembers<'_, P> {
     type Output = Vec<(usize, f32)>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let mut found = Vec::new();
-        let is_member = |logit: f32| shelf_number((self.place)(logit)) == self.number;
+        let is_member = |logit: f32| bucket_number((self.distance)(logit)) == self.number;
         for (number, block) in self.row.numbered_blocks() {
-            // Most blocks hold none, which is seen without a branch for each logit.
+            // Most blocks hold none, and are skipped without a branch per logit.
             if block
                 .iter()
                 .fold(false, |any, logit| any | is_member(*logit))
@@ -152,13 +151,13 @@ impl<P: Fn(f32) -> f32> WithSimd for Finding<'_, P> {
     }
 }
 
-/// The shelf of a place; those far away share the last.
+/// Returns the bucket of a distance; all large distances share the last one.
 #[inline(always)]
-fn shelf_number(place: f32) -> u32 {
-    /// Adding 2^23 rounds to a whole number, which then stands in the lowest bits.
+fn bucket_number(distance: f32) -> u32 {
+    /// Adding 2^23 rounds to a whole number, held in the lowest bits.
     const ROUNDER: f32 = 8_388_608.0;
-    let last = f32::from(N_SHELVES - 1);
-    let scaled = place * PER_NAT;
+    let last = f32::from(N_BUCKETS - 1);
+    let scaled = distance * BUCKETS_PER_NAT;
     let scaled = if scaled < last { scaled } else { last };
     (scaled + ROUNDER).to_bits() - ROUNDER.to_bits()
 }
@@ -179,7 +178,8 @@ fn walk(
     None
 }
 
-/// Where rounding kept the sum of a shelf a hair below that of its parts, the last of it.
+/// Returns the last candidate of a bucket, for when rounding leaves their sum slightly below the
+/// bucket's.
 fn last_of(sorted: &[Candidate], below: f64, prob_of: impl Fn(f32) -> f64) -> Option<Crossing> {
     let (&candidate, before) = sorted.split_last()?;
     let below = below + before.iter().map(|next| prob_of(next.logit)).sum::<f64>();
@@ -191,7 +191,7 @@ mod tests {
     use super::Candidates;
 
     #[test]
-    fn shelves_find_what_a_full_sort_finds() {
+    fn buckets_find_what_a_full_sort_finds() {
         for spread in [0.5, 3.0, 12.0, 200.0] {
             let logits: Vec<f32> = (0..20_000_u32)
                 .map(|i| (i.wrapping_mul(2_654_435_761) >> 20) as f32 / 4096.0 * spread)

@@ -1,4 +1,4 @@
-//! The tokens still in play at one step: never empty, sorted only as far as somebody asked.
+//! The tokens still in play at one step: never empty, and sorted only as far as requested.
 
 mod crossing;
 mod order;
@@ -11,17 +11,16 @@ pub(super) use self::row::BLOCK;
 use self::row::Row;
 use super::{DecodingError, Softmax, TokenId};
 
-/// One token still in play, with its score as the stages before have left it.
+/// One token still in play, with its current logit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// The token.
     pub token: TokenId,
-    /// Its score: the larger, the likelier. −∞ is a probability of zero.
+    /// The larger, the likelier; −∞ is a probability of zero.
     pub logit: f32,
 }
 
 impl Candidate {
-    /// Whether it stands after the other in the order of all candidates.
+    /// Whether it comes after the other in the order of candidates: by logit, then by id.
     pub fn comes_after(self, other: Self) -> bool {
         self.logit < other.logit || (self.logit <= other.logit && self.token > other.token)
     }
@@ -29,28 +28,29 @@ impl Candidate {
 
 /// All tokens still in play.
 ///
-/// Their order is by logit, largest first, then by token id, smallest first. Only a head of that
-/// order is ever made, and it grows by doubling as it is asked for, because sorting a vocabulary of
-/// 150,000 at each step would cost more than the rest of the step's arithmetic. The row itself
-/// stays in the order of the ids, so that any token is found at once.
+/// They are ordered by logit, largest first, then by token id, smallest first. Only a head of that
+/// order is ever sorted, and it grows by doubling on demand, because sorting a vocabulary of 150,000
+/// at each step would cost more than the rest of the step's arithmetic. The row itself stays ordered
+/// by id, so that looking up a token is fast.
 ///
 /// Every logit is a number or −∞, and at least one is a number.
 #[derive(Debug, Clone)]
 pub struct Candidates {
-    /// Whose logits they are, ascending; nothing while they are the whole vocabulary's.
+    /// The tokens of the row, ascending, or `None` while it holds the whole vocabulary.
     tokens: Option<Vec<TokenId>>,
     row: Row,
-    /// The most likely, in order.
+    /// The most likely candidates in order, as far as they have been requested.
     head: Vec<Candidate>,
+    /// The softmax over the row, once it has been requested.
     softmax: Option<Softmax>,
-    /// What was cut since it was last asked for.
+    /// The probability dropped since it was last taken.
     mass_removed: f64,
-    /// The probability of those in play, as it stood before the cuts since the last change of scores.
+    /// The probability of those in play, as it was before the cuts since a logit last changed.
     share_left: f64,
 }
 
 impl Candidates {
-    /// Every token of the vocabulary, from its row of logits.
+    /// Creates candidates from a row of logits, one for each token of the vocabulary.
     pub fn from_logits(logits: &[f32]) -> Result<Self, DecodingError> {
         let mut candidates = Self {
             tokens: None,
@@ -64,7 +64,7 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// These tokens alone, whose logits are numbers; nothing where there is none.
+    /// Creates candidates from these tokens, or returns `None` if no token is possible.
     pub(super) fn from_entries(mut entries: Vec<Candidate>) -> Option<Self> {
         entries.sort_unstable_by_key(|candidate| candidate.token);
         let logits: Vec<f32> = entries.iter().map(|candidate| candidate.logit).collect();
@@ -73,8 +73,8 @@ impl Candidates {
         Some(candidates)
     }
 
-    /// The same in the memory of candidates that are no longer needed. Where the row gives no draw,
-    /// they stay as they were.
+    /// Replaces all candidates by those of a new row, and reuses the memory. If the row is invalid, they
+    /// stay unchanged.
     pub fn refill(&mut self, logits: &[f32]) -> Result<(), DecodingError> {
         if logits.is_empty() {
             return Err(DecodingError::Empty);
@@ -94,12 +94,12 @@ impl Candidates {
         Ok(())
     }
 
-    /// How many are in play; at least one.
+    /// How many candidates are in play; at least one.
     pub fn n_kept(&self) -> usize {
         self.row.len()
     }
 
-    /// The most likely one.
+    /// Returns the most likely candidate.
     pub fn best(&mut self) -> Candidate {
         match self.head(1) {
             [best, ..] => *best,
@@ -107,7 +107,7 @@ impl Candidates {
         }
     }
 
-    /// All in play, in the order of their ids.
+    /// Iterates over all candidates, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = Candidate> {
         let logits = self.row.logits().iter().enumerate();
         logits.map(|(index, &logit)| Candidate {
@@ -116,12 +116,12 @@ impl Candidates {
         })
     }
 
-    /// The score of a token, or nothing where it is cut.
+    /// Returns the token's logit, or `None` if it was filtered out.
     pub fn logit(&self, token: TokenId) -> Option<f32> {
         self.row.logits().get(self.index_of(token)?).copied()
     }
 
-    /// The softmax over those in play.
+    /// Returns the softmax over all candidates.
     pub fn softmax(&mut self) -> Softmax {
         if let Some(softmax) = self.softmax {
             return softmax;
@@ -131,7 +131,7 @@ impl Candidates {
         softmax
     }
 
-    /// Keeps the `n` most likely, at least one.
+    /// Keeps the `n` most likely candidates, and at least one.
     pub fn keep_head(&mut self, n: usize) {
         let n = n.max(1);
         if n < self.n_kept() {
@@ -144,7 +144,26 @@ impl Candidates {
         }
     }
 
-    /// Keeps the most likely down to this one, which is in play.
+    /// Returns the `n`-th most likely candidate, counted from 1, or the last one if there are fewer: the
+    /// one down to which a filter must keep them if `n` is [`Rules::min_keep`](super::Rules).
+    pub fn nth_best(&mut self, n: u32) -> Candidate {
+        match self.head(n.max(1) as usize).last() {
+            Some(last) => *last,
+            None => unreachable!("candidates are never empty"),
+        }
+    }
+
+    /// Keeps the candidates whose logit is at least `threshold`, and at least the `n` most likely ones.
+    pub fn keep_at_least(&mut self, n: u32, threshold: f32) {
+        let guaranteed = self.nth_best(n);
+        if guaranteed.logit < threshold {
+            self.keep_through(guaranteed);
+        } else {
+            self.keep_from(threshold);
+        }
+    }
+
+    /// Keeps the most likely candidates down to `last`, which must be one of them.
     pub fn keep_through(&mut self, last: Candidate) {
         let mut head = std::mem::take(&mut self.head);
         head.retain(|candidate| !candidate.comes_after(last));
@@ -153,7 +172,7 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Drops the `n` most likely; the least likely one stays whatever `n` is.
+    /// Drops the `n` most likely candidates, but never the last one.
     pub fn drop_head(&mut self, n: usize) {
         let n = n.min(self.n_kept() - 1);
         if n == 0 {
@@ -168,7 +187,7 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps those whose logit is at least `bar`; the most likely ones stay wherever it is.
+    /// Keeps the candidates whose logit is at least `bar`, and always the most likely one and its equals.
     pub fn keep_from(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let mut head = std::mem::take(&mut self.head);
@@ -178,15 +197,14 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps these, which are in play and stand in the order of their ids; where there is none,
-    /// nothing changes.
+    /// Keeps only these, which must be candidates in order of id. Does nothing if there are none.
     pub fn keep_these(&mut self, kept: &[Candidate]) {
         if !kept.is_empty() {
             self.replace_by(kept);
         }
     }
 
-    /// Sets these to −∞; where nothing possible would be left, nothing changes.
+    /// Sets the logits of these tokens to −∞. Does nothing if no possible token would be left.
     pub fn rule_out(&mut self, banned: &[TokenId]) {
         let changes: Vec<_> = banned
             .iter()
@@ -197,7 +215,7 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Sets those whose logit is less than `bar` to −∞; the most likely ones stay wherever it is.
+    /// Sets the logits below `bar` to −∞, except that of the most likely candidate and its equals.
     pub fn rule_out_below(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let before = self.softmax();
@@ -214,8 +232,8 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Gives every possible candidate a new logit. NaN counts as −∞, and +∞ as the largest number;
-    /// where nothing possible would be left, nothing changes.
+    /// Replaces the logit of every possible candidate. NaN counts as −∞, and +∞ as the largest number.
+    /// Does nothing if no possible candidate would be left.
     pub fn map_logits(&mut self, new_logit: impl Fn(f32) -> f32) {
         if self.row.map(new_logit) {
             self.forget();
@@ -223,7 +241,7 @@ impl Candidates {
         }
     }
 
-    /// Gives these tokens a new logit, under the same rules; those that are cut stay cut.
+    /// Replaces the logits of these tokens, as `map_logits` does. Tokens that were dropped stay dropped.
     pub fn set_logits(&mut self, changes: &[(TokenId, f32)]) {
         let before = self.softmax();
         let places = changes
@@ -238,24 +256,23 @@ impl Candidates {
         }
     }
 
-    /// The probability, as it stood before each cut, of all that was cut since this was last asked.
+    /// Returns the probability that was dropped since the last call, measured before each cut.
     pub fn take_mass_removed(&mut self) -> f64 {
         std::mem::take(&mut self.mass_removed)
     }
 
-    /// The probability of those in play, as it stood before the cuts since the last stage that changed
-    /// any score.
+    /// Returns the probability of those in play, measured before the cuts since a logit last changed.
     pub const fn share_left(&self) -> f64 {
         self.share_left
     }
 
-    /// The blocks of logits that hold something possible, each with the index of its first.
+    /// Iterates over the blocks of logits with a possible one, each with the index of its first logit.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let blocks = self.row.numbered_blocks();
         blocks.map(|(number, block)| (number * BLOCK, block))
     }
 
-    /// Whose logit stands at this index.
+    /// Returns the token whose logit is at this index.
     #[inline(always)]
     pub(super) fn token_at(&self, index: usize) -> TokenId {
         match &self.tokens {
@@ -271,7 +288,7 @@ impl Candidates {
         }
     }
 
-    /// Those from `bar` on that are to stay, in the order of their ids.
+    /// Returns the candidates at or above `bar` for which `stays` holds, ordered by id.
     pub(super) fn gather(&self, bar: f32, stays: impl Fn(Candidate) -> bool) -> Vec<Candidate> {
         let mut kept = Vec::new();
         self.row.for_each_from(bar, |index, logit| {
@@ -284,7 +301,7 @@ impl Candidates {
         kept
     }
 
-    /// Leaves these alone, which stand in the order of their ids.
+    /// Drops all candidates but these, which are ordered by id.
     fn replace_by(&mut self, kept: &[Candidate]) {
         if kept.len() == self.n_kept() {
             return;
@@ -323,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_draw_says_what_is_wrong_with_it() {
+    fn an_invalid_row_is_an_error_that_says_why() {
         for (logits, expected) in [
             (&[][..], DecodingError::Empty),
             (&[1.0, f32::NAN], DecodingError::NotNumbers { n_bad: 1 }),
@@ -353,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lazy_head_is_the_beginning_of_a_full_sort() {
+    fn a_lazy_head_is_a_prefix_of_a_full_sort() {
         let logits: Vec<f32> = (0..10_000_u32)
             .map(|i| (i.wrapping_mul(2_654_435_761) % 499) as f32 * 0.1)
             .collect();
@@ -382,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_rules_out_every_token_is_not_made() {
+    fn a_change_that_would_rule_out_every_token_is_ignored() {
         let mut candidates = Candidates::from_logits(&[1.0, 3.0]).unwrap();
         candidates.map_logits(|_| f32::NAN);
         candidates.set_logits(&[(TokenId(0), LOW), (TokenId(1), LOW)]);
@@ -393,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_ends_at_the_largest_number() {
+    fn an_overflow_is_clamped_to_the_largest_number() {
         let mut candidates = Candidates::from_logits(&[1.0, 3.0]).unwrap();
         candidates.set_logits(&[(TokenId(0), f32::INFINITY)]);
         assert!(candidates.best().logit >= f32::MAX);
@@ -401,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mass_of_what_was_cut_is_known() {
+    fn the_mass_of_dropped_candidates_is_known() {
         let logits = [0.1_f32, 0.2, 0.3, 0.4].map(f32::ln);
         let mut candidates = Candidates::from_logits(&logits).unwrap();
         candidates.keep_head(2);

@@ -1,4 +1,4 @@
-//! The sorted head: as much of the order as was asked for, and not more.
+//! The sorted head: as much of the order as requested, and no more.
 
 use super::{Candidate, Candidates};
 
@@ -6,7 +6,7 @@ use super::{Candidate, Candidates};
 const SHORTEST_HEAD: usize = 64;
 
 impl Candidates {
-    /// The `n` most likely, in order; all of them where there are fewer.
+    /// Returns the `n` most likely candidates in order, or all if there are fewer.
     pub fn head(&mut self, n: usize) -> &[Candidate] {
         let n = n.min(self.n_kept());
         if n > self.head.len() {
@@ -15,8 +15,7 @@ impl Candidates {
         self.head.get(..n).unwrap_or_default()
     }
 
-    /// The rank, counted from zero, of the first one for which `is_it` says so, asked from the most
-    /// likely on.
+    /// Returns the rank, counted from zero, of the most likely candidate for which `is_it` holds.
     pub fn find_in_order(&mut self, mut is_it: impl FnMut(Candidate) -> bool) -> Option<usize> {
         let (mut n_seen, mut n_asked) = (0, SHORTEST_HEAD);
         while n_seen < self.n_kept() {
@@ -31,10 +30,11 @@ impl Candidates {
         None
     }
 
-    /// Sorts at least the `n` most likely.
+    /// Sorts at least the `n` most likely candidates.
     ///
     /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest of
-    /// those maxima, so nothing below it is among the `n` most likely, and no other block holds any.
+    /// those maxima, so nothing below it is among the `n` most likely, and all of these are in those
+    /// blocks.
     fn sort_head(&mut self, n: usize) {
         let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
         let bar = nth_largest(self.row.block_max(), n).max(f32::MIN);
@@ -46,7 +46,7 @@ impl Candidates {
             keys.truncate(n);
         }
         keys.sort_unstable();
-        // Not as many may be possible; of the impossible ones those with the lowest ids come next.
+        // If fewer are possible, the impossible ones with the lowest ids come next.
         let impossible = self.row.logits().iter().enumerate();
         let impossible = impossible.filter(|(_, logit)| **logit == f32::NEG_INFINITY);
         let n_missing = n - keys.len();
@@ -67,7 +67,7 @@ impl Candidates {
     }
 }
 
-/// The `n`-th largest value, or −∞ where there are not as many.
+/// Returns the `n`-th largest value, or −∞ if there are fewer.
 fn nth_largest(values: &[f32], n: usize) -> f32 {
     if n == 0 || n > values.len() {
         return f32::NEG_INFINITY;
@@ -77,7 +77,7 @@ fn nth_largest(values: &[f32], n: usize) -> f32 {
     *nth
 }
 
-/// A number that grows as the order goes down: larger logits first, then smaller indices.
+/// Returns a sort key: larger logits first, then smaller indices.
 fn key(logit: f32, index: usize) -> u64 {
     let bits = logit.to_bits();
     let ascending = if bits >> 31 == 0 {

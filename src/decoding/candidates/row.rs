@@ -1,25 +1,26 @@
-//! A row of logits with the largest of every block, so that what lies far below is passed over.
+//! A row of logits with the maximum of every block, so that blocks far below a threshold are skipped.
 
-/// How many logits share one remembered maximum.
+/// How many logits share one stored maximum.
 pub(in crate::decoding) const BLOCK: usize = 64;
 
-/// Scores, each a number or −∞ and never −0, and the largest of each block of 64.
+/// Logits, and the maximum of each block of 64.
 ///
-/// Its memory is kept from one content to the next: at each step anew it would cost as much as the
-/// arithmetic.
+/// Its memory is reused, because allocating it at each step would cost as much as the arithmetic.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
+    /// Each is a number or −∞, and never −0.
     logits: Vec<f32>,
+    /// One per block of `logits`.
     block_max: Vec<f32>,
-    /// What the next change is written to.
+    /// The buffer that the next change is written to.
     spare: Vec<f32>,
 }
 
 impl Row {
-    /// Holds these from now on, none of which is NaN or +∞.
+    /// Replaces the content by these logits, none of which may be NaN or +∞.
     pub(super) fn fill(&mut self, logits: impl Iterator<Item = f32>) {
         self.logits.clear();
-        // Adding zero turns −0 into 0, so that equal scores have equal bits.
+        // Adding zero turns −0 into 0, so that equal logits have equal bits.
         self.logits.extend(logits.map(|logit| logit + 0.0));
         self.block_max.clear();
         self.block_max
@@ -42,12 +43,12 @@ impl Row {
         largest(&self.block_max)
     }
 
-    /// The blocks that hold something possible, in order.
+    /// Iterates over the blocks with a possible logit, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[f32]> {
         self.numbered_blocks().map(|(_, block)| block)
     }
 
-    /// The same, each with its number among all blocks.
+    /// Iterates over the blocks with a possible logit, each with its number among all blocks.
     pub(super) fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let blocks = self.logits.chunks(BLOCK).enumerate().zip(&self.block_max);
         blocks
@@ -55,10 +56,10 @@ impl Row {
             .map(|(block, _)| block)
     }
 
-    /// Shows each logit that is not less than `bar`, with its place, in order.
+    /// Calls `show` with the index and value of each logit that is at least `bar`, in order.
     ///
-    /// A block is first gone through without a branch, because whether a logit passes a bar that lies
-    /// among many is nothing that a processor can guess.
+    /// Each block is first compacted without a branch, because the branch predictor cannot guess which
+    /// logits pass a threshold in the midst of many.
     pub(super) fn for_each_from(&self, bar: f32, mut show: impl FnMut(usize, f32)) {
         let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
         for (number, (block, _)) in blocks.enumerate().filter(|(_, (_, max))| **max >= bar) {
@@ -76,8 +77,8 @@ impl Row {
         }
     }
 
-    /// Changes every logit that is not −∞, and says so; where nothing possible would be left, nothing
-    /// changes.
+    /// Replaces every logit that is not −∞. Returns whether it did: if no possible logit would be left,
+    /// nothing changes.
     pub(super) fn map(&mut self, new_logit: impl Fn(f32) -> f32) -> bool {
         self.spare.clear();
         for (block, max) in self.logits.chunks(BLOCK).zip(&self.block_max) {
@@ -100,11 +101,11 @@ impl Row {
         possible
     }
 
-    /// Sets the logits at these places, and gives each change as what was and what is; where nothing
-    /// possible would be left, nothing changes.
-    pub(super) fn set(&mut self, places: &[(usize, f32)]) -> Vec<(f32, f32)> {
-        let mut replaced = Vec::with_capacity(places.len());
-        for (index, logit) in places {
+    /// Sets the logits at these indices. Returns the old and new value of each, or nothing if no possible
+    /// logit would be left; then nothing changes.
+    pub(super) fn set(&mut self, changes: &[(usize, f32)]) -> Vec<(f32, f32)> {
+        let mut replaced = Vec::with_capacity(changes.len());
+        for (index, logit) in changes {
             if let Some(slot) = self.logits.get_mut(*index) {
                 let new = as_logit(*logit);
                 replaced.push((std::mem::replace(slot, new), new));
@@ -114,7 +115,7 @@ impl Row {
         if self.max() > f32::NEG_INFINITY {
             return replaced;
         }
-        for ((index, _), (old, _)) in places.iter().zip(&replaced).rev() {
+        for ((index, _), (old, _)) in changes.iter().zip(&replaced).rev() {
             if let Some(slot) = self.logits.get_mut(*index) {
                 *slot = *old;
             }
@@ -132,13 +133,13 @@ impl Row {
     }
 }
 
-/// How many of these are NaN or +∞.
+/// Counts the logits that are NaN or +∞.
 pub(super) fn n_not_numbers(logits: &[f32]) -> usize {
     let bad = |logit: &f32| u32::from(logit.is_nan()) + u32::from(*logit == f32::INFINITY);
     logits.iter().map(bad).sum::<u32>() as usize
 }
 
-/// A number or −∞, and never −0.
+/// Turns NaN into −∞, +∞ into the largest number and −0 into 0.
 #[inline]
 fn as_logit(value: f32) -> f32 {
     let value = if value > f32::MAX { f32::MAX } else { value };
@@ -149,8 +150,7 @@ fn as_logit(value: f32) -> f32 {
     }
 }
 
-/// The largest of some logits. Eight maxima run side by side, so that the compiler can compare them
-/// together.
+/// Returns the largest logit. It keeps eight running maxima, so that the compiler can vectorize it.
 fn largest(logits: &[f32]) -> f32 {
     let larger = |a: f32, b: f32| if b > a { b } else { a };
     let (rows, rest) = logits.as_chunks::<8>();

@@ -1,94 +1,124 @@
-//! Epsilon and eta cut-off: drop what is less likely than a bar, fixed or following the entropy.
+//! Epsilon and eta cutoff: drop tokens below a probability that is fixed or follows the entropy.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Drops every candidate less likely than `epsilon`; the most likely one, and its equals, stay.
-/// 0 does nothing.
+/// Drops every candidate less likely than `epsilon`, except the most likely one and its equals. 0 has
+/// no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EpsilonCutoff {
-    /// The least probability, usually 0.0003 to 0.001.
+    /// The lowest probability that stays.
     pub epsilon: f32,
 }
 
-/// Drops every candidate less likely than `min(epsilon, √epsilon · e^(-H))`, where H is the entropy;
-/// the most likely one, and its equals, stay. 0 does nothing.
+/// Drops every candidate less likely than `min(epsilon, √epsilon · e^(-H))`, where H is the entropy,
+/// except the most likely one and its equals. 0 has no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EtaCutoff {
-    /// The value from which the bar follows, usually 0.0003 to 0.004.
+    /// The value from which the threshold is derived.
     pub epsilon: f32,
 }
 
-impl Rule for EpsilonCutoff {
-    fn name(&self) -> &'static str {
-        "Epsilon cut-off"
-    }
+const SOURCE: &str =
+    "Hewitt, Manning, Liang 2022, \"Truncation Sampling as Language Model Desmoothing\"";
 
+/// The base of the parameters of both: a small probability on a logarithmic slider.
+const fn threshold_param(field: crate::decoding::Field<Filter>) -> ParamSpec<Filter> {
+    ParamSpec {
+        range: 0.0001..=0.1,
+        limits: Limits::Below(0.0, 1.0),
+        neutral: Some(0.0),
+        decimals: 4,
+        scale: Scale::Logarithmic,
+        ..ParamSpec::new(field)
+    }
+}
+
+impl EpsilonCutoff {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::EpsilonCutoff,
+        keys: &["epsilon", "epsilon-cutoff"],
+        chip: "epsilon",
+        name: "Epsilon cutoff",
+        summary: "Drops below this probability",
+        help: "Drops every token less likely than this.",
+        source: SOURCE,
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            usual: 0.0003..=0.001,
+            ..threshold_param(field!(Real, Filter::EpsilonCutoff.epsilon))
+        }],
+        usual: || Filter::EpsilonCutoff(Self { epsilon: 0.001 }),
+        tool_keys: &[(Dialect::Transformers, &["epsilon_cutoff"])],
+        llama_samplers: &[],
+    };
+}
+
+impl EtaCutoff {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::EtaCutoff,
+        keys: &["eta", "eta-cutoff"],
+        chip: "eta",
+        name: "Eta cutoff",
+        summary: "Drops less when unsure",
+        help: "Drops the tokens below a threshold that starts here and falls as the entropy rises.",
+        source: SOURCE,
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            usual: 0.0003..=0.004,
+            ..threshold_param(field!(Real, Filter::EtaCutoff.epsilon))
+        }],
+        usual: || Filter::EtaCutoff(Self { epsilon: 0.001 }),
+        tool_keys: &[(Dialect::Transformers, &["eta_cutoff"])],
+        llama_samplers: &[],
+    };
+}
+
+impl FilterRule for EpsilonCutoff {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        cut_below(f64::from(self.epsilon), context, candidates);
+        drop_below(f64::from(self.epsilon), context, candidates);
     }
 
     fn is_neutral(&self) -> bool {
         self.epsilon <= 0.0
     }
-
-    fn complaint(&self) -> Option<String> {
-        let possible = (0.0..1.0).contains(&self.epsilon);
-        (!possible).then(|| "Epsilon lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
 }
 
-impl Rule for EtaCutoff {
-    fn name(&self) -> &'static str {
-        "Eta cut-off"
-    }
-
+impl FilterRule for EtaCutoff {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let epsilon = f64::from(self.epsilon);
         let by_entropy = epsilon.sqrt() * (-candidates.softmax().entropy_nats).exp();
-        cut_below(epsilon.min(by_entropy), context, candidates);
+        drop_below(epsilon.min(by_entropy), context, candidates);
     }
 
     fn is_neutral(&self) -> bool {
         self.epsilon <= 0.0
     }
-
-    fn complaint(&self) -> Option<String> {
-        let possible = (0.0..1.0).contains(&self.epsilon);
-        (!possible).then(|| "Eta lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
 }
 
-fn cut_below(prob: f64, context: StageContext<'_>, candidates: &mut Candidates) {
-    let n_safe = context.rules.min_keep.max(1) as usize;
-    let safe = candidates.head(n_safe).last().map(|last| last.logit);
-    let bar = (prob.ln() + candidates.softmax().log_sum_exp) as f32;
-    candidates.keep_from(safe.map_or(bar, |safe| safe.min(bar)));
-}
-
-impl std::fmt::Display for EpsilonCutoff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "epsilon {}", self.epsilon)
-    }
-}
-
-impl std::fmt::Display for EtaCutoff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "eta {}", self.epsilon)
-    }
+fn drop_below(prob: f64, context: StageContext<'_>, candidates: &mut Candidates) {
+    let guaranteed = candidates.nth_best(context.rules.min_keep).logit;
+    let threshold = (prob.ln() + candidates.softmax().log_sum_exp) as f32;
+    candidates.keep_from(guaranteed.min(threshold));
 }
 
 #[cfg(test)]
@@ -100,7 +130,7 @@ mod tests {
     const P: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
     #[test]
-    fn what_is_less_likely_than_epsilon_goes() {
+    fn tokens_less_likely_than_epsilon_are_dropped() {
         for (epsilon, probs, expected) in [
             (0.0, P, P),
             (0.05, P, P),
@@ -117,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_of_eta_falls_with_the_entropy() {
+    fn the_threshold_of_eta_falls_as_the_entropy_rises() {
         // Entropy 1.2799: √0.5 · e^-1.2799 = 0.1966 and √0.9 · e^-1.2799 = 0.2638.
         for (epsilon, expected) in [
             (0.0, P),

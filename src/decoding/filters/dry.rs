@@ -5,32 +5,36 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Window;
-use crate::decoding::{Candidates, Rule, StageContext, TokenId};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// Takes `multiplier · base^(length - allowed_length)` from the logit of each token that would
-/// lengthen a repetition of at least `allowed_length` tokens: one that followed, earlier in the
-/// window, the very tokens that stand at its end now. A `multiplier` of 0 does nothing.
+/// Subtracts `multiplier · base^(length - allowed_length)` from the logit of each token that would
+/// extend a repetition of at least `allowed_length` tokens: one that, earlier in the window, followed
+/// the same tokens that now end it. A `multiplier` of 0 has no effect.
 ///
-/// A breaker ends what counts as one repetition; a breaker of one token is never penalised itself.
+/// No repetition reaches across a breaker, and a breaker of one token is never penalized itself.
 ///
 /// p-e-w 2024, "DRY: A modern repetition penalty that reliably prevents looping".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dry {
-    /// How strong it is; 0.8 is usual.
+    /// The penalty of the shortest repetition that is penalized.
     pub multiplier: f32,
-    /// How fast it grows with the length; 1.75 is usual.
+    /// The factor by which the penalty grows with each further token; 1 or more.
     pub base: f32,
-    /// How long a repetition may be without penalty; 2 is usual.
+    /// The length from which a repetition is penalized, in tokens.
     pub allowed_length: u32,
-    /// Where it looks.
+    /// The part of the text in which repetitions count.
     #[serde(flatten)]
     pub window: Window,
-    /// The runs of tokens over which no repetition reaches.
+    /// Token sequences that end a repetition.
     pub breakers: Vec<Vec<TokenId>>,
 }
 
 impl Default for Dry {
-    /// The usual values, with the multiplier that its author recommends.
+    /// The values that its author recommends, over the last 64 tokens.
     fn default() -> Self {
         Self {
             multiplier: 0.8,
@@ -42,11 +46,66 @@ impl Default for Dry {
     }
 }
 
-impl Rule for Dry {
-    fn name(&self) -> &'static str {
-        "DRY"
-    }
+impl Dry {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::Dry,
+        keys: &["dry"],
+        chip: "dry",
+        name: "DRY",
+        summary: "Penalizes long repetitions",
+        help: "Penalizes tokens that would extend a repetition, more strongly the longer it is.",
+        source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents looping\"",
+        usage: Usage::Rare,
+        phase: Phase::Adjust,
+        ranking: Ranking::Changes,
+        looks_back: true,
+        random: false,
+        generalizes: None,
+        params: &[
+            ParamSpec {
+                range: 0.0..=2.0,
+                limits: Limits::Finite,
+                neutral: Some(0.0),
+                usual: 0.8..=0.8,
+                ..ParamSpec::new(field!(Real, Filter::Dry.multiplier))
+            },
+            ParamSpec {
+                key: "base",
+                label: "Base",
+                help: "The factor by which the penalty grows with each further token of a repetition, \
+                       so that at 1 it stays constant.",
+                range: 1.0..=4.0,
+                limits: Limits::AtLeast(1.0),
+                usual: 1.75..=1.75,
+                ..ParamSpec::new(field!(Real, Filter::Dry.base))
+            },
+            ParamSpec {
+                key: "allowed",
+                label: "Allowed length",
+                unit: "tokens",
+                help: "Repetitions shorter than this are not penalized.",
+                range: 1.0..=10.0,
+                limits: Limits::AtLeast(0.0),
+                usual: 2.0..=2.0,
+                decimals: 0,
+                ..ParamSpec::new(field!(Count, Filter::Dry.allowed_length))
+            },
+        ],
+        usual: || {
+            Filter::Dry(Self {
+                window: Window::ALL,
+                ..Self::default()
+            })
+        },
+        tool_keys: &[(
+            Dialect::LlamaCpp,
+            &["dry_multiplier", "dry_base", "dry_allowed_length"],
+        )],
+        llama_samplers: &["dry", "d"],
+    };
+}
 
+impl FilterRule for Dry {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let newest_first: Vec<TokenId> = self
             .window
@@ -73,7 +132,7 @@ impl Rule for Dry {
                 *longest = length.max(*longest);
             }
         }
-        let penalised: Vec<_> = lengths
+        let penalized: Vec<_> = lengths
             .into_iter()
             .filter(|(token, _)| !self.breakers.iter().any(|breaker| breaker == &[*token]))
             .filter_map(|(token, length)| {
@@ -81,37 +140,23 @@ impl Rule for Dry {
                 Some((token, logit - self.penalty(length)))
             })
             .collect();
-        candidates.set_logits(&penalised);
+        candidates.set_logits(&penalized);
     }
 
     fn is_neutral(&self) -> bool {
-        self.multiplier == 0.0 || self.base < 1.0 || self.window.last_n == Some(0)
+        self.multiplier == 0.0 || self.base < 1.0 || self.window.is_empty()
     }
 
-    fn complaint(&self) -> Option<String> {
-        if !self.multiplier.is_finite() {
-            return Some("The strength of DRY is a number".to_owned());
-        }
-        let possible = self.base.is_finite() && self.base >= 1.0;
-        (!possible).then(|| "The base of DRY is 1 or more".to_owned())
+    fn only_lowers(&self) -> bool {
+        self.multiplier >= 0.0
     }
 
-    fn words(&self) -> String {
-        let Self {
-            base,
-            allowed_length,
-            ..
-        } = self;
-        let window = self.window.words();
-        let mut words = format!("{self} base {base} allowed {allowed_length}{window}");
-        if !self.breakers.is_empty() {
-            words += " breakers";
-        }
-        for breaker in &self.breakers {
-            let ids: Vec<String> = breaker.iter().map(ToString::to_string).collect();
-            words = words + " " + &ids.join("+");
-        }
-        words
+    fn window(&self) -> Option<Window> {
+        Some(self.window)
+    }
+
+    fn window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }
 
@@ -119,20 +164,20 @@ impl Dry {
     fn penalty(&self, length: u32) -> f32 {
         let mut exponent = (length - self.allowed_length) as f32;
         if self.base > 1.000_001 {
-            // The power must not pass the largest 32-bit number.
+            // Keep the power below the largest f32.
             exponent = exponent.min((f32::MAX.ln() / self.base.ln()).floor());
         }
         self.multiplier * self.base.powf(exponent)
     }
 
-    /// How many tokens stand after the end of the last breaker.
+    /// Returns how many tokens follow the last breaker.
     fn n_since_breaker(&self, newest_first: &[TokenId]) -> usize {
         for end in 0..newest_first.len() {
             let since = newest_first.get(..=end).unwrap_or_default();
             let ends_here = |breaker: &&Vec<TokenId>| {
                 !breaker.is_empty() && breaker.len() <= since.len() && {
-                    let written = since.iter().rev().take(breaker.len());
-                    written.eq(breaker.iter())
+                    let newest = since.iter().rev().take(breaker.len());
+                    newest.eq(breaker.iter())
                 }
             };
             let longest = self.breakers.iter().filter(ends_here).map(Vec::len).max();
@@ -144,22 +189,17 @@ impl Dry {
     }
 }
 
-impl std::fmt::Display for Dry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "dry {}", self.multiplier)
-    }
-}
-
-/// For each place but the first, how many tokens from there on are the same as from the start on.
+/// Returns, for each position but the first, the length of the longest common prefix of the tokens from
+/// there and of all tokens.
 ///
-/// Gusfield 1997, "Algorithms on Strings, Trees, and Sequences", the Z algorithm: the part that is
-/// known to match is not compared again.
+/// Gusfield 1997, "Algorithms on Strings, Trees, and Sequences", the Z algorithm: tokens that are known
+/// to match are not compared again.
 fn matches_with_start(tokens: &[TokenId]) -> Vec<usize> {
     let mut lengths: Vec<usize> = Vec::with_capacity(tokens.len());
     let (mut start, mut end) = (0, 0);
     for at in 1..tokens.len() {
         let known = if at < end {
-            // `lengths` begins with the place 1.
+            // `lengths` begins with position 1.
             lengths
                 .get((at - start).wrapping_sub(1))
                 .copied()
@@ -200,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lengthens_a_repetition_is_less_likely() {
+    fn a_token_that_extends_a_repetition_is_penalized() {
         let (four, five) = ([0.25; 4], [0.2; 5]);
         for (filter, history, probs, expected) in [
             (dry(1.0, 2, &[]), &[0, 1][..], &four[..], &four[..]),
@@ -224,17 +264,17 @@ mod tests {
     }
 
     #[test]
-    fn a_breaker_limits_a_repetition_and_is_not_penalised_itself() {
+    fn a_breaker_limits_a_repetition_and_is_not_penalized_itself() {
         let five = [0.2; 5];
         let history = [0, 1, 2, 0, 1];
-        // The tokens after the breaker still count: one, and one is allowed.
-        let penalised = [0.241_818, 0.241_818, 0.032_727, 0.241_818, 0.241_818];
+        // One token follows the breaker, and repetitions of one are penalized here.
+        let penalized = [0.241_818, 0.241_818, 0.032_727, 0.241_818, 0.241_818];
         for (filter, expected) in [
-            (dry(2.0, 1, &[&[0]]), penalised),
+            (dry(2.0, 1, &[&[0]]), penalized),
             (dry(2.0, 2, &[&[0]]), five),
             (dry(2.0, 2, &[&[2]]), five),
             (dry(2.0, 2, &[&[2, 0]]), five),
-            (dry(2.0, 2, &[&[2, 4]]), penalised),
+            (dry(2.0, 2, &[&[2, 4]]), penalized),
         ] {
             check_filter_after(&filter, &history, &five, &expected);
         }
@@ -247,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_are_those_of_the_definition() {
+    fn match_lengths_follow_their_definition() {
         let tokens: Vec<_> = (0..200_u32).map(|i| (i * i / 3 + i / 7) % 3).collect();
         let tokens = token_ids(&tokens);
         let by_definition: Vec<usize> = (1..tokens.len())

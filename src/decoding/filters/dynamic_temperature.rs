@@ -1,86 +1,132 @@
-//! Dynamic temperature: hotter where the model is undecided.
+//! Dynamic temperature: hotter when the model is undecided.
 
 use serde::{Deserialize, Serialize};
 
 use super::Temperature;
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::rules::Rules;
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
 /// A temperature between `temperature - range` (not below 0) and `temperature + range` that rises
 /// with the entropy H of the n candidates: `low + (high - low) · (H / ln n)^exponent`.
-/// A range of 0 is plain temperature.
+/// With a range of 0 it is a plain temperature.
 ///
 /// kalomaze 2023, "Dynamic Temperature Sampling".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DynamicTemperature {
-    /// The middle, 0 or more.
+    /// The middle of the range, 0 or more.
     pub temperature: f32,
-    /// How far it may go to either side, 0 or more.
+    /// How far it may move to either side, 0 or more.
     pub range: f32,
-    /// How it follows the entropy: 1 in proportion, above 1 later.
+    /// How it follows the entropy: in proportion at 1, later above 1.
     pub exponent: f32,
 }
 
-impl Rule for DynamicTemperature {
-    fn name(&self) -> &'static str {
-        "Dynamic temperature"
+impl DynamicTemperature {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::DynamicTemperature,
+        keys: &["dyn-temp", "dynamic-temperature"],
+        chip: "dyn-temp",
+        name: "Dynamic temperature",
+        summary: "Hotter when unsure",
+        help: "The middle of a temperature that rises when the model is unsure and falls when it is \
+               sure; with a range of 0 it stays constant.",
+        source: "kalomaze 2023, \"Dynamic Temperature Sampling\"",
+        usage: Usage::Rare,
+        phase: Phase::Reshape,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: Some(FilterKind::Temperature),
+        params: &[
+            ParamSpec {
+                range: 0.0..=2.0,
+                limits: Limits::AtLeast(0.0),
+                neutral: Some(1.0),
+                usual: 0.7..=1.2,
+                ..ParamSpec::new(field!(Real, Filter::DynamicTemperature.temperature))
+            },
+            ParamSpec {
+                key: "range",
+                label: "Range",
+                help: "How far the temperature may move to either side of its middle.",
+                range: 0.0..=2.0,
+                limits: Limits::AtLeast(0.0),
+                neutral: Some(0.0),
+                usual: 0.5..=0.5,
+                ..ParamSpec::new(field!(Real, Filter::DynamicTemperature.range))
+            },
+            ParamSpec {
+                key: "exponent",
+                label: "Exponent",
+                help: "How the temperature follows the entropy: above 1 it rises later, below 1 sooner.",
+                range: 0.0..=4.0,
+                limits: Limits::Above(0.0),
+                usual: 1.0..=1.0,
+                ..ParamSpec::new(field!(Real, Filter::DynamicTemperature.exponent))
+            },
+        ],
+        usual: || {
+            Filter::DynamicTemperature(Self {
+                temperature: 1.0,
+                range: 0.5,
+                exponent: 1.0,
+            })
+        },
+        tool_keys: &[(
+            Dialect::LlamaCpp,
+            &["temperature", "dynatemp_range", "dynatemp_exponent"],
+        )],
+        llama_samplers: &["temperature"],
+    };
+
+    /// Whether it is a plain temperature: it has no range to move in.
+    pub fn is_plain(self) -> bool {
+        self.range <= 0.0
     }
 
-    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
-        let mut temperature = self.temperature;
-        if self.range > 0.0 {
-            let n_kept = candidates.n_kept();
-            if n_kept == 1 {
-                return;
-            }
-            let low = (self.temperature - self.range).max(0.0);
-            let high = self.temperature + self.range;
-            let undecided = candidates.softmax().entropy_nats / (n_kept as f64).ln();
-            temperature = low + (high - low) * (undecided as f32).powf(self.exponent);
+    /// The plain temperature in the middle of its range.
+    pub const fn middle(self) -> Temperature {
+        Temperature {
+            temperature: self.temperature,
         }
+    }
+}
+
+impl FilterRule for DynamicTemperature {
+    fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
+        if self.is_plain() {
+            self.middle().apply(context, candidates);
+            return;
+        }
+        let n_kept = candidates.n_kept();
+        if n_kept == 1 {
+            return;
+        }
+        let low = (self.temperature - self.range).max(0.0);
+        let high = self.temperature + self.range;
+        let relative_entropy = candidates.softmax().entropy_nats / (n_kept as f64).ln();
+        let temperature = low + (high - low) * (relative_entropy as f32).powf(self.exponent);
         Temperature { temperature }.apply(context, candidates);
     }
 
     fn is_neutral(&self) -> bool {
-        self.range <= 0.0
-            && Temperature {
-                temperature: self.temperature,
-            }
-            .is_neutral()
+        self.is_plain() && self.middle().is_neutral()
     }
 
-    fn complaint(&self) -> Option<String> {
-        let Self {
-            range, exponent, ..
-        } = *self;
-        if !(range.is_finite() && range >= 0.0) {
-            return Some("The range of the temperature is 0 or more".to_owned());
-        }
-        if !(exponent.is_finite() && exponent > 0.0) {
-            return Some("The exponent of the temperature is above 0".to_owned());
-        }
-        Temperature {
-            temperature: self.temperature,
-        }
-        .complaint()
+    fn leaves_one(&self, rules: Rules) -> bool {
+        self.is_plain() && self.middle().leaves_one(rules)
     }
 
-    fn words(&self) -> String {
-        let Self {
-            temperature,
-            range,
-            exponent,
-        } = self;
-        format!("dyn-temp {temperature} range {range} exponent {exponent}")
-    }
-}
-
-impl std::fmt::Display for DynamicTemperature {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.range > 0.0 {
-            write!(f, "dyn-temp {} range {}", self.temperature, self.range)
+    fn chip_words(&self) -> Option<String> {
+        Some(if self.is_plain() {
+            format!("{} {}", Temperature::SPEC.chip, self.temperature)
         } else {
-            write!(f, "T {}", self.temperature)
-        }
+            format!("dyn-temp {} range {}", self.temperature, self.range)
+        })
     }
 }
 

@@ -4,36 +4,65 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext, TokenId};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::SettingError;
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// Adds a number to the logits of some tokens and rules out others.
+/// Adds a bias to the logits of some tokens and bans others.
 ///
-/// Adding 1 makes a token about 2.7 times as likely beside the others. Where every token would be
-/// ruled out, none is.
+/// A bias of 1 makes a token e (about 2.7) times as likely relative to the others. If every token
+/// would be banned, none is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogitBias {
-    /// What is added; a token that is listed twice gets both.
+    /// The biases; those of a token that is listed twice add up.
     pub biases: Vec<TokenBias>,
-    /// The tokens that must not be drawn.
+    /// The tokens that must not be sampled.
     pub banned: Vec<TokenId>,
 }
 
-/// What is added to a token's logit.
+/// The bias of one token.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TokenBias {
-    /// The token.
     pub token: TokenId,
-    /// What is added.
+    /// The number added to the token's logit.
     pub bias: f32,
 }
 
-impl Rule for LogitBias {
-    fn name(&self) -> &'static str {
-        "Logit bias"
-    }
+impl LogitBias {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::LogitBias,
+        keys: &["bias", "logit-bias"],
+        chip: "bias",
+        name: "Logit bias",
+        summary: "Favors or bans chosen tokens",
+        help: "Adds a bias to the logits of chosen tokens, or bans them: a bias of 1 makes a token 2.7 \
+               times as likely relative to the others. 0 has no effect; -5 to 5 is usual.",
+        source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted",
+        usage: Usage::Rare,
+        phase: Phase::Adjust,
+        ranking: Ranking::Changes,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[],
+        usual: || Filter::LogitBias(Self::default()),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["logit_bias"]),
+            (
+                Dialect::Transformers,
+                &["sequence_bias", "bad_words_ids", "suppress_tokens"],
+            ),
+            (Dialect::OpenAi, &["logit_bias"]),
+        ],
+        llama_samplers: &[],
+    };
+}
 
+impl FilterRule for LogitBias {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
-        // First, so that the mass of what is banned is that before the biases.
+        // Ban first, so that the mass removed is the probability before the biases.
         candidates.rule_out(&self.banned);
         let mut changed: BTreeMap<TokenId, f32> = BTreeMap::new();
         for TokenBias { token, bias } in &self.biases {
@@ -49,34 +78,20 @@ impl Rule for LogitBias {
         self.banned.is_empty() && self.biases.iter().all(|entry| entry.bias == 0.0)
     }
 
-    fn complaint(&self) -> Option<String> {
-        let impossible = self.biases.iter().any(|entry| !entry.bias.is_finite());
-        impossible.then(|| "A bias is a number; to forbid a token, ban it".to_owned())
+    fn validate(&self) -> Result<(), SettingError> {
+        if self.biases.iter().all(|entry| entry.bias.is_finite()) {
+            Ok(())
+        } else {
+            Err(SettingError::BiasNotFinite)
+        }
     }
 
-    fn words(&self) -> String {
-        let mut words = Vec::new();
-        if !self.biases.is_empty() || self.banned.is_empty() {
-            words.push("bias".to_owned());
-        }
-        for TokenBias { token, bias } in &self.biases {
-            words.push(format!("{token} {bias}"));
-        }
-        if !self.banned.is_empty() {
-            words.push("ban".to_owned());
-        }
-        words.extend(self.banned.iter().map(ToString::to_string));
-        words.join(" ")
-    }
-}
-
-impl std::fmt::Display for LogitBias {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.biases.len(), self.banned.len()) {
-            (0, n) => write!(f, "{n} banned"),
-            (n, 0) => write!(f, "{n} biased"),
-            (n_biased, n_banned) => write!(f, "{n_biased} biased, {n_banned} banned"),
-        }
+    fn chip_words(&self) -> Option<String> {
+        Some(match (self.biases.len(), self.banned.len()) {
+            (0, n) => format!("{n} banned"),
+            (n, 0) => format!("{n} biased"),
+            (n_biased, n_banned) => format!("{n_biased} biased, {n_banned} banned"),
+        })
     }
 }
 
@@ -98,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bias_multiplies_the_odds_and_a_ban_ends_them() {
+    fn a_bias_multiplies_the_odds_and_a_ban_makes_them_zero() {
         let p = [0.25; 4];
         let ln3 = 3_f32.ln();
         for (filter, expected) in [
@@ -117,9 +132,9 @@ mod tests {
         }
     }
 
-    /// Each takes a little of the sum, and all together nearly everything.
+    /// Each removes a little of the probability, and all together remove nearly everything.
     #[test]
-    fn many_biases_that_leave_next_to_nothing_are_as_exact_as_bans() {
+    fn many_biases_that_leave_almost_nothing_are_as_exact_as_bans() {
         let logits: Vec<f32> = (0..2048_u16)
             .map(|id| -0.5 * f32::from(id.abs_diff(1500)))
             .collect();
@@ -135,14 +150,14 @@ mod tests {
         };
         let (banned, mass_removed) = after(&bias(&[], &likely));
         let (biased, _) = after(&bias(&biases, &[]));
-        assert!((biased - banned).abs() < 1e-5, "{biased} and not {banned}");
-        // The mass of a ban is that before the biases beside it.
+        assert!((biased - banned).abs() < 1e-5, "{biased}, not {banned}");
+        // The mass removed by a ban is the probability before the biases.
         let (_, beside_biases) = after(&bias(&biases, &likely));
         assert!((beside_biases - mass_removed).abs() < 1e-9);
     }
 
     #[test]
-    fn an_infinite_bias_is_named() {
-        assert!(bias(&[(0, f32::NEG_INFINITY)], &[]).complaint().is_some());
+    fn an_infinite_bias_is_invalid() {
+        assert!(bias(&[(0, f32::NEG_INFINITY)], &[]).validate().is_err());
     }
 }

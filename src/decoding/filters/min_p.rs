@@ -2,59 +2,79 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::rules::Equal;
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::setting::{ParamSpec, Scale, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Drops every candidate less likely than `p` times the best; one exactly there stays.
+/// Drops every candidate less likely than `p` times the best one.
 ///
-/// The bar follows the model's confidence: high when one token dominates, low when many are
+/// The threshold follows the model's confidence: high when one token dominates, low when many are
 /// plausible. 0 keeps everything; above 1 only the most likely token stays.
 ///
 /// Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MinP {
-    /// The share of the best candidate's probability, 0 to 1.
+    /// The fraction of the best candidate's probability, 0 to 1.
     pub p: f32,
 }
 
-impl Rule for MinP {
-    fn name(&self) -> &'static str {
-        "Min-p"
-    }
+impl MinP {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::MinP,
+        keys: &["min-p"],
+        chip: "min-p",
+        name: "Min-p",
+        summary: "Keeps tokens near the best",
+        help: "Keeps the tokens whose probability is at least this fraction of the highest one.",
+        source: "Nguyen et al. 2024, \"Turning Up the Heat: Min-p Sampling for Creative and Coherent \
+                 LLM Outputs\"",
+        usage: Usage::Common,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            range: 0.001..=1.0,
+            neutral: Some(0.0),
+            usual: 0.02..=0.2,
+            decimals: 3,
+            scale: Scale::Logarithmic,
+            ..ParamSpec::new(field!(Real, Filter::MinP.p))
+        }],
+        usual: || Filter::MinP(Self { p: 0.05 }),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["min_p"]),
+            (Dialect::Ollama, &["min_p"]),
+            (Dialect::Transformers, &["min_p"]),
+        ],
+        llama_samplers: &["min_p", "m"],
+    };
+}
 
+impl FilterRule for MinP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         if self.p >= 1.0 && context.rules.min_p_equal == Equal::Cut {
             return;
         }
         let best = candidates.best().logit;
-        let bar = match context.rules.min_p_equal {
-            Equal::Kept => best + self.p.ln(),
-            Equal::Cut => (best + self.p.ln()).next_up().min(best),
+        let threshold = if self.p > 1.0 {
+            // Not even the best is that likely, however far `best + ln p` is rounded.
+            f32::INFINITY
+        } else {
+            match context.rules.min_p_equal {
+                Equal::Kept => best + self.p.ln(),
+                Equal::Cut => (best + self.p.ln()).next_up().min(best),
+            }
         };
-        let n_least = context.rules.min_keep.max(1) as usize;
-        let safe = candidates.head(n_least).last().copied();
-        match safe.filter(|safe| safe.logit < bar || self.p > 1.0) {
-            Some(safe) => candidates.keep_through(safe),
-            None => candidates.keep_from(bar),
-        }
+        candidates.keep_at_least(context.rules.min_keep, threshold);
     }
 
     fn is_neutral(&self) -> bool {
         self.p <= 0.0
-    }
-
-    fn complaint(&self) -> Option<String> {
-        (!(0.0..=1.0).contains(&self.p)).then(|| "Min-p lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for MinP {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "min-p {}", self.p)
     }
 }
 
@@ -70,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn those_far_below_the_best_are_cut() {
+    fn tokens_far_below_the_best_are_dropped() {
         let p = [0.1, 0.2, 0.3, 0.4];
         let three = [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0];
         let two = [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0];
@@ -91,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn ties_with_the_best_stay_unless_the_bar_is_above_it() {
+    fn ties_with_the_best_stay_unless_p_is_above_1() {
         check_filter(&min_p(1.0), &[0.4, 0.2, 0.4], &[0.5, 0.0, 0.5]);
         check_filter(&min_p(1.05), &[0.4, 0.2, 0.4], &[1.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn the_least_number_stays_also_where_one_of_them_is_exactly_at_the_bar() {
-        // Half of a half is a quarter to the last bit.
+    fn min_keep_tokens_stay_even_at_the_threshold() {
+        // Half of a half is exactly a quarter.
         let p = [0.5, 0.25, 0.25];
         let two = [2.0 / 3.0, 1.0 / 3.0, 0.0];
         for (min_keep, equal, expected) in [
@@ -117,9 +137,9 @@ mod tests {
     }
 
     #[test]
-    fn impossible_shares_are_named() {
+    fn impossible_values_are_invalid() {
         for p in [-0.1, 1.1, f32::NAN] {
-            assert!(min_p(p).complaint().is_some(), "{p}");
+            assert!(min_p(p).validate().is_err(), "{p}");
         }
     }
 }

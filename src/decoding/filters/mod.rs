@@ -1,4 +1,4 @@
-//! One rule a file: what it does, its paper, its edges, a table of tests.
+//! The filters, one per file: its spec, its paper, its arithmetic and a table of tests.
 
 mod cutoffs;
 mod dry;
@@ -15,6 +15,7 @@ mod top_k;
 mod top_n_sigma;
 mod top_p;
 mod typical_p;
+mod window;
 mod xtc;
 
 pub use cutoffs::{EpsilonCutoff, EtaCutoff};
@@ -23,7 +24,7 @@ pub use dynamic_temperature::DynamicTemperature;
 pub use logit_bias::{LogitBias, TokenBias};
 pub use min_p::MinP;
 pub use no_repeat_ngram::NoRepeatNgram;
-pub use penalties::{FrequencyPenalty, PresencePenalty, RepetitionPenalty, Window};
+pub use penalties::{FrequencyPenalty, PresencePenalty, RepetitionPenalty};
 pub use quadratic::QuadraticSmoothing;
 pub use tail_free::TailFree;
 pub use temperature::Temperature;
@@ -32,4 +33,5 @@ pub use top_k::TopK;
 pub use top_n_sigma::TopNSigma;
 pub use top_p::TopP;
 pub use typical_p::TypicalP;
+pub use window::Window;
 pub use xtc::Xtc;

@@ -1,65 +1,97 @@
-//! No-repeat n-gram: never write the same run of tokens twice.
+//! No-repeat n-gram: never generate the same n tokens in a row twice.
 
 use serde::{Deserialize, Serialize};
 
 use super::Window;
-use crate::decoding::{Candidates, History, Rule, StageContext, TokenId};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, History, StageContext, TokenId};
 
-/// Rules out each token that would end a run of `n` tokens which occurs in the window already.
-/// 0 does nothing, 1 forbids every token that occurred.
+/// Bans each token that would complete an n-gram that the window already contains. 0 has no effect,
+/// and 1 bans every token that has appeared.
 ///
 /// Paulus, Xiong, Socher 2017, "A Deep Reinforced Model for Abstractive Summarization".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoRepeatNgram {
-    /// The length of a run.
+    /// The length of an n-gram, in tokens.
     pub n: u32,
-    /// Where it looks.
+    /// The part of the text in which n-grams count.
     #[serde(flatten)]
     pub window: Window,
 }
 
 impl NoRepeatNgram {
-    /// The tokens that would repeat a run.
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::NoRepeatNgram,
+        keys: &["no-repeat", "no-repeat-ngram"],
+        chip: "no-repeat",
+        name: "No-repeat n-gram",
+        summary: "Bans repeated n-grams",
+        help: "Bans every token that would complete a sequence of this many tokens that has already \
+               appeared.",
+        source: "Paulus, Xiong, Socher 2017, \"A Deep Reinforced Model for Abstractive Summarization\"",
+        usage: Usage::Rare,
+        phase: Phase::Adjust,
+        ranking: Ranking::Changes,
+        looks_back: true,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            unit: "tokens",
+            range: 0.0..=10.0,
+            limits: Limits::AtLeast(0.0),
+            neutral: Some(0.0),
+            usual: 3.0..=5.0,
+            decimals: 0,
+            ..ParamSpec::new(field!(Count, Filter::NoRepeatNgram.n))
+        }],
+        usual: || {
+            Filter::NoRepeatNgram(Self {
+                n: 3,
+                window: Window::ALL,
+            })
+        },
+        tool_keys: &[(Dialect::Transformers, &["no_repeat_ngram_size"])],
+        llama_samplers: &[],
+    };
+
+    /// Returns the tokens that would repeat an n-gram.
     pub fn banned(&self, history: History<'_>) -> Vec<TokenId> {
         let tokens = self.window.of(history);
         let n = self.n as usize;
-        let beginning = n.checked_sub(1).and_then(|n| tokens.len().checked_sub(n));
-        let Some(beginning) = beginning.and_then(|at| tokens.get(at..)) else {
+        let prefix = n.checked_sub(1).and_then(|n| tokens.len().checked_sub(n));
+        let Some(prefix) = prefix.and_then(|start| tokens.get(start..)) else {
             return Vec::new();
         };
         tokens
             .windows(n)
-            .filter(|run| run.starts_with(beginning))
-            .filter_map(|run| run.last().copied())
+            .filter(|ngram| ngram.starts_with(prefix))
+            .filter_map(|ngram| ngram.last().copied())
             .collect()
     }
 }
 
-impl Rule for NoRepeatNgram {
-    fn name(&self) -> &'static str {
-        "No-repeat n-gram"
-    }
-
+impl FilterRule for NoRepeatNgram {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         candidates.rule_out(&self.banned(context.history));
     }
 
     fn is_neutral(&self) -> bool {
-        self.n == 0 || self.window.last_n == Some(0)
+        self.n == 0 || self.window.is_empty()
     }
 
-    fn complaint(&self) -> Option<String> {
-        None
+    fn only_lowers(&self) -> bool {
+        true
     }
 
-    fn words(&self) -> String {
-        format!("{self}{}", self.window.words())
+    fn window(&self) -> Option<Window> {
+        Some(self.window)
     }
-}
 
-impl std::fmt::Display for NoRepeatNgram {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no-repeat {}", self.n)
+    fn window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }
 
@@ -71,7 +103,7 @@ mod tests {
     use crate::decoding::testing::check_filter_after;
 
     #[test]
-    fn what_would_repeat_a_run_is_ruled_out() {
+    fn a_token_that_would_repeat_an_ngram_is_banned() {
         let third = 1.0 / 3.0;
         for (n, history, expected) in [
             (0, &[1, 1][..], [0.25; 4]),

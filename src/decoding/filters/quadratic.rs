@@ -1,27 +1,74 @@
-//! Quadratic smoothing: bend the scores, so that the best stay close and the rest falls away.
+//! Quadratic smoothing: bend the logits, so that the best stay close together and the rest fall away.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Moves each logit, which lies d below the best (d ≤ 0), to
+/// Moves each logit, at distance d from the best (d ≤ 0), to
 /// `best - factor · d² · (3 - curve) / 2 + factor · d³ · (curve - 1) / 2`.
-/// A factor of 0 does nothing; a curve of 1 is the plain square, above 1 the tail falls faster.
+/// A factor of 0 has no effect. A curve of 1 is purely quadratic; above 1 the tail falls faster.
 ///
 /// kalomaze 2024, "Smooth Sampling / Quadratic Sampling", with the curve of text-generation-webui.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QuadraticSmoothing {
-    /// How strongly the scores fall, 0 or more.
+    /// How steeply the logits fall, 0 or more.
     pub factor: f32,
-    /// How much of the fall is cubic, 1 or more.
+    /// How much of the fall is cubic, 1 to 3.
     pub curve: f32,
 }
 
-impl Rule for QuadraticSmoothing {
-    fn name(&self) -> &'static str {
-        "Quadratic smoothing"
-    }
+impl QuadraticSmoothing {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::QuadraticSmoothing,
+        keys: &["smooth", "smoothing", "quadratic"],
+        chip: "smooth",
+        name: "Quadratic smoothing",
+        summary: "Lowers distant logits",
+        help: "Lowers every logit to this factor times the square of its distance below the best: close \
+               contenders gain, distant ones lose.",
+        source: "kalomaze 2024, \"Smooth Sampling / Quadratic Sampling\", with the curve of \
+                 text-generation-webui",
+        usage: Usage::Rare,
+        phase: Phase::Reshape,
+        // It can round two close logits to the same value, and then the lower id comes first.
+        ranking: Ranking::KeepsOrder,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[
+            ParamSpec {
+                range: 0.0..=2.0,
+                limits: Limits::AtLeast(0.0),
+                neutral: Some(0.0),
+                usual: 0.2..=0.5,
+                ..ParamSpec::new(field!(Real, Filter::QuadraticSmoothing.factor))
+            },
+            ParamSpec {
+                key: "curve",
+                label: "Curve",
+                help: "How much faster the logits far below the best fall, from purely quadratic at 1 to \
+                       purely cubic at 3.",
+                range: 1.0..=3.0,
+                limits: Limits::Between(1.0, 3.0),
+                usual: 1.0..=1.0,
+                ..ParamSpec::new(field!(Real, Filter::QuadraticSmoothing.curve))
+            },
+        ],
+        usual: || {
+            Filter::QuadraticSmoothing(Self {
+                factor: 0.3,
+                curve: 1.0,
+            })
+        },
+        tool_keys: &[],
+        llama_samplers: &[],
+    };
+}
 
+impl FilterRule for QuadraticSmoothing {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         let best = candidates.best().logit;
         let square = self.factor * (3.0 - self.curve) / 2.0;
@@ -39,24 +86,6 @@ impl Rule for QuadraticSmoothing {
     fn is_neutral(&self) -> bool {
         self.factor == 0.0
     }
-
-    fn complaint(&self) -> Option<String> {
-        if !(self.factor.is_finite() && self.factor >= 0.0) {
-            return Some("The smoothing factor is 0 or more".to_owned());
-        }
-        let possible = (1.0..=3.0).contains(&self.curve);
-        (!possible).then(|| "The smoothing curve lies between 1 and 3".to_owned())
-    }
-
-    fn words(&self) -> String {
-        format!("{self} curve {}", self.curve)
-    }
-}
-
-impl std::fmt::Display for QuadraticSmoothing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "smooth {}", self.factor)
-    }
 }
 
 #[cfg(test)]
@@ -70,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_fall_with_the_square_of_their_distance() {
+    fn logits_fall_with_the_square_of_their_distance() {
         let low = f32::NEG_INFINITY;
         for (filter, expected) in [
             (quadratic(0.5, 1.0), [5.0, 4.5, 3.0, low]),
@@ -85,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_of_zero_changes_nothing() {
+    fn a_factor_of_zero_has_no_effect() {
         check_filter(&quadratic(0.0, 1.0), &[0.3, 0.7], &[0.3, 0.7]);
-        assert!(quadratic(-1.0, 1.0).complaint().is_some());
-        assert!(quadratic(1.0, 9.0).complaint().is_some());
+        assert!(quadratic(-1.0, 1.0).validate().is_err());
+        assert!(quadratic(1.0, 9.0).validate().is_err());
     }
 }

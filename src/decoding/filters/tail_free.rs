@@ -1,25 +1,51 @@
-//! Tail-free: cut where the sorted probabilities flatten out.
+//! Tail-free sampling: cut where the sorted probabilities flatten out.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Sorts the candidates, takes how much the slope changes from one to the next, and keeps from the
-/// most likely on until these changes sum to more than `z` of their total. 1 keeps everything. With
-/// two candidates or fewer there is no change of slope, and nothing is cut.
+/// Takes the curvature of the sorted probabilities (the absolute second differences), and keeps the
+/// most likely candidates until they hold more than `z` of its total. 1 keeps everything. With two
+/// candidates or fewer there is no curvature, and nothing is cut.
 ///
 /// Phénix, Egan 2020, "A New Way of Sampling Text: Tail Free Sampling".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TailFree {
-    /// The share of the changes, 0 to 1.
+    /// The share of the curvature to keep, 0 to 1.
     pub z: f32,
 }
 
-impl Rule for TailFree {
-    fn name(&self) -> &'static str {
-        "Tail-free"
-    }
+impl TailFree {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TailFree,
+        keys: &["tail-free", "tfs"],
+        chip: "tail-free",
+        name: "Tail-free",
+        summary: "Drops the flat tail",
+        help: "Drops the tail where the sorted probabilities flatten out, keeping this share of their \
+               curvature.",
+        source: "Phénix, Egan 2020, \"A New Way of Sampling Text: Tail Free Sampling\"",
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            neutral: Some(1.0),
+            usual: 0.95..=0.95,
+            ..ParamSpec::new(field!(Real, Filter::TailFree.z))
+        }],
+        usual: || Filter::TailFree(Self { z: 0.95 }),
+        tool_keys: &[],
+        llama_samplers: &[],
+    };
+}
 
+impl FilterRule for TailFree {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let softmax = candidates.softmax();
         let sorted = candidates.head(candidates.n_kept());
@@ -27,22 +53,22 @@ impl Rule for TailFree {
             .iter()
             .map(|candidate| softmax.prob(candidate.logit))
             .collect();
-        let bends: Vec<f64> = probs
+        let curvature: Vec<f64> = probs
             .windows(3)
             .map(|probs| match probs {
                 [a, b, c] => ((a - b) - (b - c)).abs(),
                 _ => 0.0,
             })
             .collect();
-        let total: f64 = bends.iter().sum();
+        let total: f64 = curvature.iter().sum();
         if total <= 0.0 {
             return;
         }
-        let n_least = context.rules.min_keep.max(1) as usize;
-        let mut held = 0.0;
-        for (rank, bend) in bends.iter().enumerate() {
-            held += bend / total;
-            if held > f64::from(self.z) && rank >= n_least {
+        let min_keep = context.rules.min_keep.max(1) as usize;
+        let mut sum = 0.0;
+        for (rank, bend) in curvature.iter().enumerate() {
+            sum += bend / total;
+            if sum > f64::from(self.z) && rank >= min_keep {
                 candidates.keep_head(rank);
                 return;
             }
@@ -51,20 +77,6 @@ impl Rule for TailFree {
 
     fn is_neutral(&self) -> bool {
         self.z >= 1.0
-    }
-
-    fn complaint(&self) -> Option<String> {
-        (!(0.0..=1.0).contains(&self.z)).then(|| "Tail-free lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for TailFree {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "tail-free {}", self.z)
     }
 }
 
@@ -75,7 +87,7 @@ mod tests {
     use crate::decoding::testing::check_filter;
 
     #[test]
-    fn the_flat_tail_goes() {
+    fn the_flat_tail_is_dropped() {
         // Slopes 0.15, 0.10, 0.05; they change by 0.05 and 0.05: half of the total each.
         let p = [0.1, 0.15, 0.25, 0.4];
         let p = p.map(|p: f32| p / 0.9);

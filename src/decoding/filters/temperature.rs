@@ -2,10 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::rules::Rules;
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Divides every logit by the temperature. Below 1 the likely get likelier, above 1 the unlikely
-/// do; 1 changes nothing, and 0 leaves the most likely candidate alone.
+/// Divides every logit by the temperature. Below 1 likely tokens become likelier, above 1 unlikely
+/// ones do. 1 has no effect, and 0 keeps only the most likely candidate.
 ///
 /// Ackley, Hinton, Sejnowski 1985, "A Learning Algorithm for Boltzmann Machines".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -14,16 +19,46 @@ pub struct Temperature {
     pub temperature: f32,
 }
 
-impl Rule for Temperature {
-    fn name(&self) -> &'static str {
-        "Temperature"
-    }
+impl Temperature {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::Temperature,
+        keys: &["temp", "temperature", "T"],
+        chip: "T",
+        name: "Temperature",
+        summary: "< 1 sharpens, > 1 flattens",
+        help: "Divides every logit by this number: below 1 favors likely tokens, above 1 evens out the \
+               odds, and 0 always takes the most likely token.",
+        source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann Machines\"",
+        usage: Usage::Common,
+        phase: Phase::Reshape,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            range: 0.0..=2.0,
+            limits: Limits::AtLeast(0.0),
+            neutral: Some(1.0),
+            usual: 0.5..=1.2,
+            ..ParamSpec::new(field!(Real, Filter::Temperature.temperature))
+        }],
+        usual: || Filter::Temperature(Self { temperature: 0.8 }),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["temperature"]),
+            (Dialect::Ollama, &["temperature"]),
+            (Dialect::Transformers, &["temperature"]),
+            (Dialect::OpenAi, &["temperature"]),
+        ],
+        llama_samplers: &["temperature", "temp", "t"],
+    };
+}
 
+impl FilterRule for Temperature {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         if self.temperature <= 0.0 {
             candidates.keep_head(1);
         } else {
-            // Where the division overflows, scores count from the best: towards −∞, never to +∞.
+            // If the division overflows, measure from the best: logits go to −∞, never to +∞.
             let best = candidates.best().logit;
             let overflows = (best / self.temperature).is_infinite();
             let origin = if overflows { best } else { 0.0 };
@@ -33,21 +68,14 @@ impl Rule for Temperature {
 
     #[expect(
         clippy::float_cmp,
-        reason = "exactly 1 is the one value that does nothing"
+        reason = "exactly 1 is the only value that has no effect"
     )]
     fn is_neutral(&self) -> bool {
         self.temperature == 1.0
     }
 
-    fn complaint(&self) -> Option<String> {
-        let possible = self.temperature.is_finite() && self.temperature >= 0.0;
-        (!possible).then(|| "Temperature is 0 or more".to_owned())
-    }
-}
-
-impl std::fmt::Display for Temperature {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "T {}", self.temperature)
+    fn leaves_one(&self, _rules: Rules) -> bool {
+        self.temperature <= 0.0
     }
 }
 
@@ -84,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn logits_are_divided_and_impossible_tokens_stay_so() {
+    fn logits_are_divided_and_impossible_tokens_stay_impossible() {
         let mut candidates = Candidates::from_logits(&[3.0, f32::NEG_INFINITY, -1.0]).unwrap();
         testing::apply(&temperature(0.5), &[], &mut candidates);
         let logits: Vec<f32> = candidates.iter().map(|candidate| candidate.logit).collect();
@@ -92,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn impossible_temperatures_are_named() {
+    fn impossible_temperatures_are_invalid() {
         for t in [-0.1, f32::NAN, f32::INFINITY] {
-            assert!(temperature(t).complaint().is_some(), "{t}");
+            assert!(temperature(t).validate().is_err(), "{t}");
         }
     }
 }

@@ -1,11 +1,14 @@
-//! Top-a: a bar that rises with the square of the best token's probability.
+//! Top-a: a threshold that rises with the square of the highest probability.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Drops every candidate less likely than `a` times the square of the best one's probability; one
-/// exactly there stays. 0 does nothing.
+/// Drops every candidate less likely than `a` times the square of the highest probability. 0 has no
+/// effect.
 ///
 /// Bo Peng 2021, "RWKV-LM", the top-a sampling method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -14,34 +17,43 @@ pub struct TopA {
     pub a: f32,
 }
 
-impl Rule for TopA {
-    fn name(&self) -> &'static str {
-        "Top-a"
-    }
+impl TopA {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TopA,
+        keys: &["top-a"],
+        chip: "top-a",
+        name: "Top-a",
+        summary: "Drops tokens far below best",
+        help: "Drops the tokens less likely than this factor times the square of the highest \
+               probability.",
+        source: "Bo Peng 2021, \"RWKV-LM\", the top-a sampling method",
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            neutral: Some(0.0),
+            usual: 0.2..=0.2,
+            ..ParamSpec::new(field!(Real, Filter::TopA.a))
+        }],
+        usual: || Filter::TopA(Self { a: 0.2 }),
+        tool_keys: &[],
+        llama_samplers: &[],
+    };
+}
 
+impl FilterRule for TopA {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         let best = candidates.best().logit;
         let log_best_prob = f64::from(best) - candidates.softmax().log_sum_exp;
-        let bar = f64::from(best) + f64::from(self.a).ln() + log_best_prob;
-        candidates.keep_from(best.min(bar as f32));
+        let threshold = f64::from(best) + f64::from(self.a).ln() + log_best_prob;
+        candidates.keep_from(best.min(threshold as f32));
     }
 
     fn is_neutral(&self) -> bool {
         self.a <= 0.0
-    }
-
-    fn complaint(&self) -> Option<String> {
-        (!(0.0..=1.0).contains(&self.a)).then(|| "Top-a lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for TopA {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "top-a {}", self.a)
     }
 }
 
@@ -52,7 +64,7 @@ mod tests {
     use crate::decoding::testing::check_filter;
 
     #[test]
-    fn the_bar_is_a_times_the_square_of_the_best() {
+    fn the_threshold_is_a_times_the_square_of_the_best() {
         let p = [0.1, 0.2, 0.3, 0.4];
         for (a, probs, expected) in [
             (0.0, p, p),

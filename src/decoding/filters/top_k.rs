@@ -2,29 +2,65 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::rules::Ties;
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::rules::{Rules, Ties};
+use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Keeps the `k` most likely candidates, of equals the ones with the lowest ids; 0 keeps all.
+/// Keeps the `k` most likely candidates. Among equally likely ones, those with the lowest ids stay,
+/// unless [`Ties`] says otherwise. 0 keeps all.
 ///
 /// Fan, Lewis, Dauphin 2018, "Hierarchical Neural Story Generation".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopK {
-    /// How many stay.
+    /// How many candidates stay.
     pub k: u32,
 }
 
-impl Rule for TopK {
-    fn name(&self) -> &'static str {
-        "Top-k"
-    }
+impl TopK {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TopK,
+        keys: &["top-k"],
+        chip: "top-k",
+        name: "Top-k",
+        summary: "Keeps the k most likely",
+        help: "Keeps this many of the most likely tokens and drops the rest.",
+        source: "Fan, Lewis, Dauphin 2018, \"Hierarchical Neural Story Generation\"",
+        usage: Usage::Common,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            unit: "tokens",
+            range: 1.0..=1000.0,
+            limits: Limits::AtLeast(0.0),
+            neutral: Some(0.0),
+            usual: 20.0..=100.0,
+            decimals: 0,
+            scale: Scale::Logarithmic,
+            ..ParamSpec::new(field!(Count, Filter::TopK.k))
+        }],
+        usual: || Filter::TopK(Self { k: 40 }),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["top_k"]),
+            (Dialect::Ollama, &["top_k"]),
+            (Dialect::Transformers, &["top_k"]),
+        ],
+        llama_samplers: &["top_k", "k"],
+    };
+}
 
+impl FilterRule for TopK {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let k = self.k as usize;
         match (context.rules.top_k_ties, candidates.head(k).last()) {
             (Ties::All, Some(last)) => {
-                let bar = last.logit;
-                candidates.keep_from(bar);
+                let threshold = last.logit;
+                candidates.keep_from(threshold);
             }
             _ => candidates.keep_head(k),
         }
@@ -34,18 +70,8 @@ impl Rule for TopK {
         self.k == 0
     }
 
-    fn complaint(&self) -> Option<String> {
-        None
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for TopK {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "top-k {}", self.k)
+    fn leaves_one(&self, rules: Rules) -> bool {
+        self.k == 1 && rules.top_k_ties == Ties::LowestIds
     }
 }
 
@@ -56,7 +82,7 @@ mod tests {
     use crate::decoding::testing::check_filter;
 
     #[test]
-    fn the_k_most_likely_stay() {
+    fn the_k_most_likely_tokens_stay() {
         let p = [0.1, 0.2, 0.3, 0.4];
         for (k, probs, expected) in [
             (1, p, [0.0, 0.0, 0.0, 1.0]),
@@ -64,7 +90,7 @@ mod tests {
             (4, p, p),
             (99, p, p),
             (0, p, p),
-            // Of equals the lowest ids stay.
+            // Among equals the lowest ids stay.
             (2, [0.25; 4], [0.5, 0.5, 0.0, 0.0]),
             // A token of probability zero is a candidate like any other.
             (2, [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]),
@@ -74,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_candidate_stays() {
+    fn a_single_candidate_stays() {
         check_filter(&Filter::TopK(TopK { k: 3 }), &[1.0], &[1.0]);
     }
 }

@@ -1,27 +1,57 @@
-//! Top-nσ: keep the tokens whose score is not many standard deviations below the best.
+//! Top-nσ: keep the tokens whose logit is within n standard deviations of the best.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{Limits, ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Rules out every candidate whose logit is more than `n` standard deviations of all possible
-/// logits below the best. A temperature before it changes nothing in who stays. 0 does nothing.
+/// Rules out every candidate whose logit is more than `n` standard deviations below the best. An
+/// earlier temperature scales logits and deviation alike, so it does not change which ones stay. 0 has
+/// no effect.
 ///
 /// Tang, Liu, Yang, Zhang, Wang 2024, "Top-nσ: Not All Logits Are You Need".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TopNSigma {
-    /// How many standard deviations; 1 is usual, 0 or less is off.
+    /// How many standard deviations; 0 or less is off.
     pub n: f32,
 }
 
-impl Rule for TopNSigma {
-    fn name(&self) -> &'static str {
-        "Top-nσ"
-    }
+impl TopNSigma {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TopNSigma,
+        keys: &["top-nσ", "top-n-sigma", "n-sigma"],
+        chip: "top-nσ",
+        name: "Top-nσ",
+        summary: "Keeps logits near the best",
+        help: "Keeps the tokens whose logit is at most this many standard deviations below the best.",
+        source: "Tang, Liu, Yang, Zhang, Wang 2024, \"Top-nσ: Not All Logits Are You Need\"",
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            unit: "σ",
+            range: 0.0..=5.0,
+            limits: Limits::Finite,
+            neutral: Some(0.0),
+            usual: 1.0..=1.0,
+            ..ParamSpec::new(field!(Real, Filter::TopNSigma.n))
+        }],
+        usual: || Filter::TopNSigma(Self { n: 1.0 }),
+        tool_keys: &[(Dialect::LlamaCpp, &["top_n_sigma"])],
+        llama_samplers: &["top_n_sigma", "s"],
+    };
+}
 
+impl FilterRule for TopNSigma {
     fn apply(&self, _context: StageContext<'_>, candidates: &mut Candidates) {
         let best = candidates.best().logit;
-        // Counted from the best, so that the squares lose no digits to a common offset.
+        // Measured from the best, so that the squares lose no digits to a common offset.
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for candidate in candidates.iter() {
             if candidate.logit > f32::NEG_INFINITY {
@@ -33,26 +63,12 @@ impl Rule for TopNSigma {
         }
         let mean: f64 = sum / count;
         let deviation = (squares / count - mean * mean).max(0.0).sqrt();
-        let bar = (f64::from(best) - f64::from(self.n) * deviation) as f32;
-        candidates.rule_out_below(bar);
+        let threshold = (f64::from(best) - f64::from(self.n) * deviation) as f32;
+        candidates.rule_out_below(threshold);
     }
 
     fn is_neutral(&self) -> bool {
         self.n <= 0.0
-    }
-
-    fn complaint(&self) -> Option<String> {
-        (!self.n.is_finite()).then(|| "Top-nσ is a number, 0 for off".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for TopNSigma {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "top-nσ {}", self.n)
     }
 }
 
@@ -63,7 +79,7 @@ mod tests {
     use crate::decoding::testing::check_filter;
 
     #[test]
-    fn those_many_deviations_below_the_best_are_ruled_out() {
+    fn logits_more_than_n_deviations_below_the_best_are_ruled_out() {
         let p = [0.1, 0.2, 0.3, 0.4];
         for (n, probs, expected) in [
             (1.0, p, [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]),
@@ -72,7 +88,7 @@ mod tests {
             (3.0, p, p),
             (1.0, [0.25; 4], [0.25; 4]),
             (1e-6, p, [0.0, 0.0, 0.0, 1.0]),
-            // What is impossible does not count: two equal ones have no deviation.
+            // Impossible tokens do not count: two equal logits have no deviation.
             (0.5, [0.5, 0.5, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]),
         ] {
             check_filter(&Filter::TopNSigma(TopNSigma { n }), &probs, &expected);

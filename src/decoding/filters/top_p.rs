@@ -1,25 +1,58 @@
-//! Top-p, or nucleus: keep the fewest most likely tokens that hold a share of the probability.
+//! Top-p, or nucleus sampling: keep the fewest most likely tokens that hold a share of the probability.
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::rules::{Mass, TopPZero};
-use crate::decoding::{Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::rules::{Mass, Rules, TopPZero};
+use crate::decoding::setting::{ParamSpec, field};
+use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Keeps candidates from the most likely on until their probabilities sum to at least `p`; the one
-/// that reaches it stays. 1 keeps everything, 0 keeps the most likely one.
+/// Keeps the most likely candidates until their probabilities sum to at least `p`, including the one
+/// that reaches it. 1 keeps everything, 0 keeps only the most likely one.
 ///
 /// Holtzman, Buys, Du, Forbes, Choi 2019, "The Curious Case of Neural Text Degeneration".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TopP {
-    /// The share of the probability that must be held, 0 to 1.
+    /// The probability that the candidates kept must hold, 0 to 1.
     pub p: f32,
 }
 
-impl Rule for TopP {
-    fn name(&self) -> &'static str {
-        "Top-p"
-    }
+impl TopP {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TopP,
+        keys: &["top-p", "nucleus"],
+        chip: "top-p",
+        name: "Top-p",
+        summary: "Keeps this much probability",
+        help: "Keeps the fewest most likely tokens whose probabilities add up to at least this value: \
+               the nucleus.",
+        source: "Holtzman, Buys, Du, Forbes, Choi 2019, \"The Curious Case of Neural Text \
+                 Degeneration\"",
+        usage: Usage::Common,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsTop,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            neutral: Some(1.0),
+            usual: 0.8..=0.95,
+            ..ParamSpec::new(field!(Real, Filter::TopP.p))
+        }],
+        usual: || Filter::TopP(Self { p: 0.9 }),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["top_p"]),
+            (Dialect::Ollama, &["top_p"]),
+            (Dialect::Transformers, &["top_p"]),
+            (Dialect::OpenAi, &["top_p"]),
+        ],
+        llama_samplers: &["top_p", "nucleus", "p"],
+    };
+}
 
+impl FilterRule for TopP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let rules = context.rules;
         if self.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
@@ -29,14 +62,15 @@ impl Rule for TopP {
             Mass::Kept => 1.0,
             Mass::BeforeCuts => candidates.share_left(),
         };
-        // In 32 bits, as the engines compare them, so that a sum exactly at the bar reaches it.
-        let crossing = candidates.crossing(|held| (share * held) as f32 >= self.p);
+        // Engines compare in 32 bits, where a sum that equals `p` exactly reaches it.
+        let crossing = candidates.crossing(|sum| (share * sum) as f32 >= self.p);
         if let Some(crossing) = crossing {
-            let n_least = rules.min_keep.max(1) as usize;
-            let safe = candidates.head(n_least).last().copied();
-            let last = safe
-                .filter(|safe| safe.comes_after(crossing.candidate))
-                .unwrap_or(crossing.candidate);
+            let guaranteed = candidates.nth_best(rules.min_keep);
+            let last = if guaranteed.comes_after(crossing.candidate) {
+                guaranteed
+            } else {
+                crossing.candidate
+            };
             candidates.keep_through(last);
         }
     }
@@ -45,18 +79,8 @@ impl Rule for TopP {
         self.p >= 1.0
     }
 
-    fn complaint(&self) -> Option<String> {
-        (!(0.0..=1.0).contains(&self.p)).then(|| "Top-p lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-}
-
-impl std::fmt::Display for TopP {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "top-p {}", self.p)
+    fn leaves_one(&self, rules: Rules) -> bool {
+        self.p <= 0.0 && rules.top_p_zero == TopPZero::KeepsBest && rules.min_keep <= 1
     }
 }
 
@@ -71,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_that_hold_p_stay() {
+    fn the_fewest_tokens_that_hold_p_stay() {
         let p = [0.1, 0.2, 0.3, 0.4];
         for (top, probs, expected) in [
             (0.0, p, [0.0, 0.0, 0.0, 1.0]),
@@ -80,7 +104,7 @@ mod tests {
             (0.75, p, [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]),
             (0.95, p, p),
             (1.0, p, p),
-            // The token that reaches p exactly is the last; of equals the lowest ids stay.
+            // The token that reaches p exactly is the last; among equals the lowest ids stay.
             (0.5, [0.25; 4], [0.5, 0.5, 0.0, 0.0]),
             (0.999, [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]),
         ] {
@@ -88,9 +112,9 @@ mod tests {
         }
     }
 
-    /// The sum of equal shares is not exact, and neither is the bar.
+    /// The sum of equal probabilities is not exact, and neither is `p`.
     #[test]
-    fn a_sum_that_is_the_bar_reaches_it() {
+    fn a_sum_that_equals_p_reaches_it() {
         for (top, n, n_kept) in [(0.8, 5, 4), (0.5, 10, 5), (0.2, 10, 2), (0.9, 30, 27)] {
             let mut expected = vec![0.0; n];
             expected[..n_kept].fill(1.0 / n_kept as f32);
@@ -99,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_needs_many_tokens_is_found() {
+    fn a_nucleus_of_many_tokens_is_found() {
         let probs = vec![1e-3; 1000];
         let mut expected = vec![0.0; 1000];
         expected[..900].fill(1.0 / 900.0);
@@ -107,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_number_stays_also_among_equals() {
+    fn min_keep_tokens_stay_even_among_equals() {
         let third = 1.0 / 3.0;
         for (min_keep, expected) in [
             (0, [1.0, 0.0, 0.0, 0.0]),
@@ -124,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn impossible_shares_are_named() {
+    fn impossible_values_are_invalid() {
         for p in [-0.1, 1.1, f32::NAN] {
-            assert!(top_p(p).complaint().is_some(), "{p}");
+            assert!(top_p(p).validate().is_err(), "{p}");
         }
     }
 }

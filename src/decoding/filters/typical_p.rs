@@ -1,55 +1,86 @@
-//! Typical-p: keep the tokens that are about as surprising as one would expect.
+//! Typical-p: keep the tokens that are about as surprising as expected.
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::rules::TypicalRule;
-use crate::decoding::{Candidate, Candidates, Rule, StageContext, TokenId};
+use crate::decoding::setting::{ParamSpec, field};
+use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext, TokenId};
 
-/// Keeps candidates from the most typical on until their probabilities sum to `p`. How typical one
-/// is, is how near its surprise −ln p comes to the entropy of all; so the most likely one may go.
-/// 1 keeps everything, 0 keeps the most typical one.
+/// Keeps the most typical candidates until their probabilities sum to `p`. A candidate is the more
+/// typical the closer its surprise −ln p is to the entropy, so the most likely one can go.
+/// 1 keeps everything, 0 keeps only the most typical one.
 ///
 /// Meister, Pimentel, Wiher, Cotterell 2022, "Locally Typical Sampling".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TypicalP {
-    /// The share of the probability that must be held, 0 to 1.
+    /// The probability that the candidates kept must hold, 0 to 1.
     pub p: f32,
 }
 
-impl Rule for TypicalP {
-    fn name(&self) -> &'static str {
-        "Typical-p"
-    }
+impl TypicalP {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::TypicalP,
+        keys: &["typical-p", "typical", "typ-p"],
+        chip: "typical-p",
+        name: "Typical-p",
+        summary: "Keeps typical tokens",
+        help: "Keeps the tokens whose surprise is closest to the entropy, the surprise to be expected, \
+               until their probabilities add up to this value.",
+        source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\"",
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsOrder,
+        looks_back: false,
+        random: false,
+        generalizes: None,
+        params: &[ParamSpec {
+            neutral: Some(1.0),
+            usual: 0.9..=0.9,
+            ..ParamSpec::new(field!(Real, Filter::TypicalP.p))
+        }],
+        usual: || Filter::TypicalP(Self { p: 0.9 }),
+        tool_keys: &[
+            (Dialect::LlamaCpp, &["typical_p"]),
+            (Dialect::Ollama, &["typical_p"]),
+            (Dialect::Transformers, &["typical_p"]),
+        ],
+        llama_samplers: &["typ_p", "typical_p", "typical", "typ", "y"],
+    };
+}
 
+impl FilterRule for TypicalP {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let rule = context.rules.typical;
         let softmax = candidates.softmax();
-        let by_likelihood = rule == TypicalRule::Passed && some_at_zero(candidates);
+        let by_likelihood = rule == TypicalRule::Passed && any_prob_is_zero(candidates);
         let center = if by_likelihood {
             softmax.max_logit
         } else {
             (softmax.log_sum_exp - softmax.entropy_nats) as f32
         };
-        let place = |logit: f32| (center - logit).abs();
-        // In 32 bits, as the engines compare them, so that a sum exactly at the bar reaches it.
-        let enough = |held: f64| match rule {
-            TypicalRule::Passed => held as f32 > self.p,
-            _ => held as f32 >= self.p,
+        let distance = |logit: f32| (center - logit).abs();
+        // Engines compare in 32 bits, where a sum that equals `p` exactly reaches it.
+        let enough = |sum: f64| match rule {
+            TypicalRule::Passed => sum as f32 > self.p,
+            _ => sum as f32 >= self.p,
         };
-        let Some(last) = last_kept(candidates, place, enough) else {
+        let Some(last) = last_kept(candidates, distance, enough) else {
             return;
         };
         let with_ties = rule == TypicalRule::ReachedWithTies;
         let stays = |candidate: Candidate| {
-            let place = place(candidate.logit);
-            place < last.0 || (place <= last.0 && (with_ties || candidate.token <= last.1))
+            let distance = distance(candidate.logit);
+            distance < last.0 || (distance <= last.0 && (with_ties || candidate.token <= last.1))
         };
-        // A little lower than the lowest that stays, so that rounding loses none.
-        let bar = (center - last.0 * 1.001 - 0.001).max(f32::MIN);
-        let kept = candidates.gather(bar, stays);
-        let n_least = context.rules.min_keep as usize;
-        if kept.len() < n_least {
-            candidates.keep_these(&nearest(candidates, place, n_least));
+        // Slightly below the lowest logit that stays, so that rounding loses none.
+        let threshold = (center - last.0 * 1.001 - 0.001).max(f32::MIN);
+        let kept = candidates.gather(threshold, stays);
+        let min_keep = context.rules.min_keep as usize;
+        if kept.len() < min_keep {
+            candidates.keep_these(&nearest(candidates, distance, min_keep));
         } else {
             candidates.keep_these(&kept);
         }
@@ -58,65 +89,51 @@ impl Rule for TypicalP {
     fn is_neutral(&self) -> bool {
         self.p >= 1.0
     }
-
-    fn complaint(&self) -> Option<String> {
-        (!(0.0..=1.0).contains(&self.p)).then(|| "Typical-p lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
 }
 
-/// Whether the probability of any candidate is 0 in the 32 bits in which llama.cpp has it: one that
-/// is ruled out, or so far below the others that its share rounds to 0.
-fn some_at_zero(candidates: &mut Candidates) -> bool {
-    /// 2^-150 is half of the smallest share in 32 bits, and a half rounds to the even 0.
+/// Whether the probability of any candidate is 0 in llama.cpp's 32 bits: it is ruled out, or so far
+/// below the others that its probability rounds to 0.
+fn any_prob_is_zero(candidates: &mut Candidates) -> bool {
+    /// 2^-150 is half of the smallest positive f32, and such a half rounds to the even 0.
     const LN_ZERO: f64 = -150.0 * std::f64::consts::LN_2;
-    let bar = candidates.softmax().log_sum_exp + LN_ZERO;
+    let threshold = candidates.softmax().log_sum_exp + LN_ZERO;
     candidates
         .iter()
-        .any(|candidate| f64::from(candidate.logit) <= bar)
+        .any(|candidate| f64::from(candidate.logit) <= threshold)
 }
 
-/// The place and the token with which the sum of probabilities, from the smallest place on and of
-/// equals from the lowest id on, is enough; nothing where all of them are not.
+/// Returns the distance and the token at which the sum of probabilities is enough, or `None` if it
+/// never is. The sum runs from the smallest distance, and among equals from the lowest id.
 fn last_kept(
     candidates: &mut Candidates,
-    place: impl Fn(f32) -> f32 + Copy,
+    distance: impl Fn(f32) -> f32 + Copy,
     enough: impl Fn(f64) -> bool,
 ) -> Option<(f32, TokenId)> {
     let softmax = candidates.softmax();
-    let shelf = candidates.shelf(place, &enough)?;
-    let mut members: Vec<_> = shelf
+    let bucket = candidates.bucket(distance, &enough)?;
+    let mut members: Vec<_> = bucket
         .members
         .iter()
-        .map(|member| (place(member.logit), member.token, member.logit))
+        .map(|member| (distance(member.logit), member.token, member.logit))
         .collect();
     members.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut held = shelf.below;
+    let mut sum = bucket.below;
     let crossing = members.iter().find(|(_, _, logit)| {
-        held += softmax.prob(*logit);
-        enough(held)
+        sum += softmax.prob(*logit);
+        enough(sum)
     });
-    // Where rounding kept the sum of a shelf a hair above that of its parts, the last of it.
-    let (place, token, _) = crossing.or(members.last())?;
-    Some((*place, *token))
+    // Rounding can leave the sum of a bucket slightly above the sum of its members.
+    let (distance, token, _) = crossing.or(members.last())?;
+    Some((*distance, *token))
 }
 
-/// The `n` with the smallest places, in the order of their ids.
-fn nearest(candidates: &Candidates, place: impl Fn(f32) -> f32, n: usize) -> Vec<Candidate> {
+/// Returns the `n` candidates with the smallest distances, ordered by id.
+fn nearest(candidates: &Candidates, distance: impl Fn(f32) -> f32, n: usize) -> Vec<Candidate> {
     let mut all: Vec<_> = candidates.iter().collect();
-    all.sort_by(|a, b| place(a.logit).total_cmp(&place(b.logit)));
+    all.sort_by(|a, b| distance(a.logit).total_cmp(&distance(b.logit)));
     all.truncate(n);
     all.sort_unstable_by_key(|candidate| candidate.token);
     all
-}
-
-impl std::fmt::Display for TypicalP {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "typical-p {}", self.p)
-    }
 }
 
 #[cfg(test)]
@@ -131,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn the_most_typical_stay_even_where_the_best_goes() {
+    fn the_most_typical_stay_even_if_the_most_likely_goes() {
         let third = 1.0 / 3.0;
         for (p, probs, expected) in [
             (0.5, [0.97, 0.01, 0.01, 0.01], [1.0, 0.0, 0.0, 0.0]),
             (0.5, [0.4, 0.2, 0.2, 0.2], [0.0, third, third, third]),
             (0.0, [0.4, 0.2, 0.2, 0.2], [0.0, 1.0, 0.0, 0.0]),
             (1.0, [0.4, 0.2, 0.2, 0.2], [0.4, 0.2, 0.2, 0.2]),
-            // Of equals the lowest ids stay, and a sum that is met is enough.
+            // Among equals the lowest ids stay, and a sum of exactly p is enough.
             (0.5, [0.25; 4], [0.5, 0.5, 0.0, 0.0]),
             (0.5, [0.0, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]),
         ] {
@@ -147,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_is_the_bar_reaches_it() {
+    fn a_sum_that_equals_p_reaches_it() {
         let mut expected = [0.0; 10];
         expected[..5].fill(0.2);
         check_filter(&typical(0.5), &[0.1; 10], &expected);
     }
 
     #[test]
-    fn engines_stop_at_different_places() {
+    fn engines_stop_at_different_candidates() {
         let third = 1.0 / 3.0;
         for (rule, expected) in [
             (TypicalRule::Reached, [0.5, 0.5, 0.0, 0.0]),
@@ -170,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn in_llama_cpp_an_impossible_candidate_turns_it_into_a_top_p() {
+    fn in_llama_cpp_a_banned_token_turns_it_into_top_p() {
         let rules = Rules {
             typical: TypicalRule::Passed,
             ..Rules::default()
@@ -181,12 +198,12 @@ mod tests {
     }
 
     #[test]
-    fn in_llama_cpp_so_does_one_whose_probability_rounds_to_zero() {
+    fn in_llama_cpp_a_probability_that_rounds_to_zero_turns_it_into_top_p() {
         let rules = Rules {
             typical: TypicalRule::Passed,
             ..Rules::default()
         };
-        // The best has 0.4: one that lies 102 nats below it still has a share in 32 bits.
+        // The best has 0.4; 102 nats below it, a probability is still positive in 32 bits.
         for (nats_below, expected) in [(102.0, &[1, 2, 3][..]), (110.0, &[0, 1])] {
             let mut logits = logits_of(&[0.4, 0.2, 0.2, 0.2]);
             logits.push(logits[0] - nats_below);

@@ -2,34 +2,77 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{Candidate, Candidates, Rule, StageContext};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filter::FilterRule;
+use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
+use crate::decoding::setting::{ParamSpec, field};
+use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext};
 
-/// With the given probability, drops all candidates that are at least as likely as `threshold`,
-/// save the least likely of them. A probability of 0, or a threshold above one half, does nothing.
+/// With the given probability, drops every candidate that is at least as likely as `threshold`,
+/// except the least likely of them. A probability of 0, or a threshold above 0.5, has no effect.
 ///
 /// p-e-w 2024, "Exclude Top Choices (XTC): A sampler that boosts creativity".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Xtc {
     /// How often it acts, 0 to 1.
     pub probability: f32,
-    /// From which probability on a candidate is a top choice, 0 to 0.5.
+    /// The probability from which a candidate is a top choice, 0 to 0.5.
     pub threshold: f32,
 }
 
-impl Rule for Xtc {
-    fn name(&self) -> &'static str {
-        "XTC"
-    }
+impl Xtc {
+    pub(in crate::decoding) const SPEC: FilterSpec = FilterSpec {
+        kind: FilterKind::Xtc,
+        keys: &["xtc"],
+        chip: "xtc",
+        name: "XTC",
+        summary: "Sometimes drops top choices",
+        help: "With this probability, drops every token above the threshold except the least likely of \
+               them.",
+        source: "p-e-w 2024, \"Exclude Top Choices (XTC): A sampler that boosts creativity\"",
+        usage: Usage::Rare,
+        phase: Phase::Truncate,
+        ranking: Ranking::KeepsOrder,
+        looks_back: false,
+        random: true,
+        generalizes: None,
+        params: &[
+            ParamSpec {
+                neutral: Some(0.0),
+                usual: 0.5..=0.5,
+                ..ParamSpec::new(field!(Real, Filter::Xtc.probability))
+            },
+            ParamSpec {
+                key: "threshold",
+                label: "Threshold",
+                help: "Only tokens at least this likely can be dropped, and only if there are two or \
+                       more, so above 0.5 nothing is ever dropped.",
+                range: 0.0..=0.5,
+                usual: 0.1..=0.1,
+                ..ParamSpec::new(field!(Real, Filter::Xtc.threshold))
+            },
+        ],
+        usual: || {
+            Filter::Xtc(Self {
+                probability: 0.5,
+                threshold: 0.1,
+            })
+        },
+        tool_keys: &[(Dialect::LlamaCpp, &["xtc_probability", "xtc_threshold"])],
+        llama_samplers: &["xtc", "x"],
+    };
+}
 
+impl FilterRule for Xtc {
     fn apply(&self, context: StageContext<'_>, candidates: &mut Candidates) {
         let coin = context.coins.stage(context.n_chance_before);
         if coin >= f64::from(self.probability) || candidates.n_kept() < 2 {
             return;
         }
         let softmax = candidates.softmax();
-        // In 32 bits, as the engines compare them, so that a share exactly at the bar is found.
+        // Engines compare in 32 bits, where a probability that equals the threshold reaches it.
         let is_below = |prob: f64| (prob as f32) < self.threshold;
-        // What is impossible is no top choice, not even at a threshold of 0.
+        // An impossible token is no top choice, not even at a threshold of 0.
         let n_top = candidates
             .find_in_order(|Candidate { logit, .. }| {
                 logit == f32::NEG_INFINITY || is_below(softmax.prob(logit))
@@ -43,32 +86,6 @@ impl Rule for Xtc {
 
     fn is_neutral(&self) -> bool {
         self.probability <= 0.0 || self.threshold > 0.5
-    }
-
-    fn complaint(&self) -> Option<String> {
-        if !(0.0..=1.0).contains(&self.probability) {
-            return Some("The probability of XTC lies between 0 and 1".to_owned());
-        }
-        let possible = (0.0..=1.0).contains(&self.threshold);
-        (!possible).then(|| "The threshold of XTC lies between 0 and 1".to_owned())
-    }
-
-    fn cuts(&self) -> bool {
-        true
-    }
-
-    fn acts_by_chance(&self) -> bool {
-        true
-    }
-
-    fn words(&self) -> String {
-        format!("xtc {} threshold {}", self.probability, self.threshold)
-    }
-}
-
-impl std::fmt::Display for Xtc {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "xtc {}", self.probability)
     }
 }
 
@@ -86,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn all_top_choices_but_the_last_go() {
+    fn all_top_choices_but_the_last_are_dropped() {
         let p = [0.4, 0.3, 0.2, 0.1];
         for (threshold, expected) in [
             (0.09, [0.0, 0.0, 0.0, 1.0]),
@@ -102,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_of_0_leaves_the_least_likely_that_is_possible() {
+    fn a_threshold_of_0_leaves_the_least_likely_possible_token() {
         let p = [0.5, 0.3, 0.2, 0.0];
         check_filter(&xtc(1.0, 0.0), &p, &[0.0, 0.0, 1.0, 0.0]);
         check_filter(&xtc(1.0, 0.0), &[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0]);
     }
 
     #[test]
-    fn it_acts_as_often_as_its_probability_says() {
+    fn it_acts_with_its_probability() {
         let logits = [0.4_f32, 0.3, 0.3].map(f32::ln);
         let n = 10_000;
         let acted = |position: &u64| {

@@ -1,33 +1,67 @@
-//! Adaptive-p: prefer tokens whose probability lies near a target.
+//! Adaptive-p: prefer tokens whose probability is close to a target.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Coins, Draw, SelectorState, draw_by_coin};
+use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, draw_by_coin};
+use crate::decoding::setting::{Limits, ParamSpec, field};
 
-/// Within this distance of the target a candidate counts as near.
+/// The distance from the target within which a probability counts as close.
 const WIDTH: f64 = 0.3;
 
-/// The score of a candidate exactly at the target, and how fast it falls beside it.
+/// The logit of a candidate exactly at the target, and how fast it falls on either side.
 const PEAK: f64 = 5.0;
 const SHARPNESS: f64 = 10.0;
 
-/// Scores each candidate by how near its probability p lies to a target t, and draws by that score:
+/// Replaces each logit by how close its probability p is to a target t, and draws from the result:
 /// `5 - 10 · d² / (1 + d)` with `d = |p - t| / 0.3`.
 ///
-/// Where the tokens written so far were likelier on average than wished, t moves down as much, and
-/// up in the other case; older ones count less by the factor `decay` each. Cut before it: otherwise
-/// the many candidates with next to no probability share most of the draw.
+/// If the tokens drawn so far were likelier on average than the target, t moves down by the difference,
+/// and otherwise up. Each older draw counts less by the factor `decay`. It needs a cut before it:
+/// otherwise the many candidates with almost no probability get most of the draws.
 ///
 /// llama.cpp 2025, pull request 17927, "sampling: implement adaptive-p".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveP {
-    /// The wished probability, 0 to 1; below 0 it is a plain draw.
+    /// The target probability, 0 to 1; below 0 it is a plain draw.
     pub target: f32,
-    /// How slowly the average forgets, 0 to 0.99.
+    /// How slowly the average forgets older draws, 0 to 0.99.
     pub decay: f32,
 }
 
 impl AdaptiveP {
+    pub(super) const SPEC: SelectorSpec = SelectorSpec {
+        keys: &["adaptive-p", "adaptive"],
+        name: "Adaptive-p",
+        label: "Adaptive-p",
+        help: "Draws tokens whose probability is close to a target that adapts to what was drawn. Put a \
+               mild cut before it, such as min-p 0.05.",
+        source: "No paper: llama.cpp 2025, pull request 17927, \"sampling: implement adaptive-p\"",
+        params: &[
+            ParamSpec {
+                label: "Target",
+                help: "The probability of the tokens to prefer: less is livelier, more is safer, and below \
+                       0 it is a plain draw.",
+                limits: Limits::AtMost(1.0),
+                neutral: Some(-1.0),
+                usual: 0.5..=0.5,
+                ..ParamSpec::new(field!(Real, Selector::AdaptiveP.target))
+            },
+            ParamSpec {
+                key: "decay",
+                label: "Decay",
+                help: "How much earlier draws still count; at 0 only the last one does.",
+                range: 0.0..=0.99,
+                limits: Limits::Between(0.0, 0.99),
+                usual: 0.9..=0.9,
+                ..ParamSpec::new(field!(Real, Selector::AdaptiveP.decay))
+            },
+        ],
+        usual: Selector::AdaptiveP(Self {
+            target: 0.5,
+            decay: 0.9,
+        }),
+    };
+
     pub(super) fn pick(
         self,
         coins: Coins,
@@ -38,15 +72,15 @@ impl AdaptiveP {
             return draw_by_coin(coins.draw(), candidates);
         }
         let decay = f64::from(self.decay.clamp(0.0, 0.99));
-        let wished = f64::from(self.target);
+        let base_target = f64::from(self.target);
         let [sum, weight] = state
             .memory
-            .unwrap_or([wished / (1.0 - decay), 1.0 / (1.0 - decay)]);
-        let target = (2.0 * wished - sum / weight).clamp(0.0, 1.0);
+            .unwrap_or([base_target / (1.0 - decay), 1.0 / (1.0 - decay)]);
+        let target = (2.0 * base_target - sum / weight).clamp(0.0, 1.0);
 
         let mut before = candidates.clone();
         let softmax = candidates.softmax();
-        candidates.map_logits(|logit| score(logit, softmax.prob(logit), target));
+        candidates.map_logits(|logit| closeness(logit, softmax.prob(logit), target));
         let draw = draw_by_coin(coins.draw(), candidates);
 
         let prob = before
@@ -55,28 +89,15 @@ impl AdaptiveP {
         state.memory = Some([prob + decay * sum, 1.0 + decay * weight]);
         draw
     }
-
-    pub(super) fn complaint(self) -> Option<String> {
-        if self.target.is_nan() || self.target > 1.0 {
-            return Some("The target of adaptive-p lies between 0 and 1".to_owned());
-        }
-        let possible = (0.0..=0.99).contains(&self.decay);
-        (!possible).then(|| "The decay of adaptive-p lies between 0 and 0.99".to_owned())
-    }
 }
 
-fn score(logit: f32, prob: f64, target: f64) -> f32 {
+/// The logit by which a candidate is drawn; an impossible one stays impossible.
+fn closeness(logit: f32, prob: f64, target: f64) -> f32 {
     if logit > f32::NEG_INFINITY {
         let distance = (prob - target).abs() / WIDTH;
         (PEAK - SHARPNESS * distance * distance / (1.0 + distance)) as f32
     } else {
         logit
-    }
-}
-
-impl std::fmt::Display for AdaptiveP {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "adaptive-p {} decay {}", self.target, self.decay)
     }
 }
 

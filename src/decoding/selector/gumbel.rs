@@ -1,29 +1,40 @@
-//! Gumbel-max: a draw with a coin for each token, the same distribution as with one coin for all.
+//! Gumbel-max: a draw with one coin per token, from the same distribution as with one coin for all.
 
 use pulp::{Simd, WithSimd};
 
-use super::{Candidates, Coins, Draw, greedy};
+use super::{Candidates, Coins, Draw, Selector, SelectorSpec, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
 use crate::kernels::arch;
 
-/// So many of the most likely are compared first: what comes after them seldom wins, and what can't
-/// win needs no logarithm.
-const N_FAVOURITES: usize = 64;
+/// How many of the most likely candidates are compared first. Those after them seldom win, and those
+/// that cannot win need no logarithm.
+const N_FAVORITES: usize = 64;
 
-/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin; of
+pub(super) const SPEC: SelectorSpec = SelectorSpec {
+    keys: &["gumbel", "gumbel-max"],
+    name: "Gumbel-max",
+    label: "Gumbel-max",
+    help: "Tosses one coin per token and takes the best sum of logit and noise. The probabilities are \
+           those of one coin, but panes that share a seed differ less.",
+    source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"",
+    params: &[],
+    usual: Selector::GumbelMax,
+};
+
+/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin, and among
 /// equals the most likely.
 ///
-/// The noise of a token depends on the seed, the position and the token alone, so two settings that
-/// leave the same favourite take the same token. No single coin decides, so none is recorded.
+/// A token's noise depends only on the seed, the position and the token, so two settings that leave the
+/// same winner in play take the same token. No single coin decides, so none is recorded.
 ///
 /// Gumbel 1954, "Statistical Theory of Extreme Values"; Ravfogel, Svete, Snæbjarnarson, Cotterell
 /// 2024, "Gumbel Counterfactual Generation From Language Models".
 pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     let softmax = candidates.softmax();
-    let favourites = candidates.head(N_FAVOURITES).to_vec();
-    let Some(bar) = best_of(coins, &favourites).map(|(noisy, _)| noisy) else {
+    let favorites = candidates.head(N_FAVORITES).to_vec();
+    let Some(bar) = best_of(coins, &favorites).map(|(noisy, _)| noisy) else {
         return greedy(candidates);
     };
     let challengers = arch::widest().dispatch(Challenge {
@@ -31,7 +42,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
         coins,
         bar: bar as f32,
     });
-    let all: Vec<_> = favourites.into_iter().chain(challengers).collect();
+    let all: Vec<_> = favorites.into_iter().chain(challengers).collect();
     let Some((_, best)) = best_of(coins, &all) else {
         return greedy(candidates);
     };
@@ -44,7 +55,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
     }
 }
 
-/// The one with the largest noisy logit, and that; the first of equals.
+/// Returns the largest noisy logit and its candidate, the first among equals.
 fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
     let possible = candidates
         .iter()
@@ -56,10 +67,10 @@ fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
     noisy.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// Those that may reach a noisy logit of `bar`, and some that do not. A type and not a closure,
-/// because only what is inlined here is compiled for the processor that is there.
+/// Finds all candidates whose noisy logit may reach `bar`, and some that do not. It is a type and not a
+/// closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
 ///
-/// `logit - ln(-ln u)` reaches it only where `1 - u` is at most `exp(logit - bar)`, because `-ln u`
+/// `logit - ln(-ln u)` reaches the bar only if `1 - u` is at most `exp(logit - bar)`, because `-ln u`
 /// is never less than `1 - u`.
 struct Challenge<'a> {
     candidates: &'a Candidates,
@@ -77,11 +88,11 @@ impl WithSimd for Challenge<'_> {
             coins,
             bar,
         } = self;
-        // What rounding can do to the bar and to the exponential is less than this.
+        // More than rounding can change the bar and the exponential.
         let margin = 1e-3 + bar.abs() * 1e-6;
         let mut found = Vec::new();
         for (first, logits) in candidates.blocks() {
-            // Plain loops, because a closure for an array may not be inlined.
+            // Plain loops, because closures over arrays may not be inlined.
             let (mut tokens, mut reaches) = ([TokenId(0); BLOCK], [false; BLOCK]);
             for (offset, token) in tokens.iter_mut().enumerate() {
                 *token = candidates.token_at(first + offset);

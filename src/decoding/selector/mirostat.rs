@@ -1,40 +1,81 @@
-//! Mirostat: hold the surprise of what is written near a target, by cutting more or less.
+//! Mirostat: keep the surprise of the text near a target, by cutting more or less.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Coins, Draw, SelectorState, bits, draw_by_coin};
+use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, bits, draw_by_coin};
+use crate::decoding::setting::{Field, Limits, ParamSpec, Scale, field};
 
 /// How many of the most likely candidates the estimate of version 1 looks at.
 const N_ESTIMATED: usize = 100;
 
 /// Estimates from the 100 most likely candidates how fast the probabilities fall (Zipf's exponent
-/// s), keeps the k most likely that should give the wished surprise, and draws among them.
+/// s), keeps the k most likely that should yield the target surprise, and draws from them.
 ///
-/// `k = ((s - 1) · 2^μ / (1 - n^(1 - s)))^(1 / s)`. μ begins at 2 τ, and after each draw
+/// `k = ((s - 1) · 2^μ / (1 - n^(1 - s)))^(1 / s)`. μ starts at 2 τ, and after each draw
 /// `μ ← μ - η · (surprise - τ)`, in bits.
 ///
 /// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MirostatV1 {
-    /// The wished surprise τ, in bits; 5 is usual.
+    /// The target surprise τ, in bits.
     pub tau: f32,
-    /// How fast it learns, η; 0.1 is usual.
+    /// The learning rate η.
     pub eta: f32,
 }
 
-/// Drops every candidate more surprising than μ, and draws among the rest; the most likely one
-/// stays. μ is learnt as in version 1.
+/// Drops every candidate more surprising than μ except the most likely one, and draws from the rest. μ
+/// is learned as in version 1.
 ///
 /// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat"; version 2 as in its authors' code.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MirostatV2 {
-    /// The wished surprise τ, in bits; 5 is usual.
+    /// The target surprise τ, in bits.
     pub tau: f32,
-    /// How fast it learns, η; 0.1 is usual.
+    /// The learning rate η.
     pub eta: f32,
 }
 
+const fn target(field: Field<Selector>) -> ParamSpec<Selector> {
+    ParamSpec {
+        label: "Target surprise",
+        unit: "bits",
+        help: "How surprising each token should be on average: less is safer, more is livelier.",
+        range: 0.0..=10.0,
+        limits: Limits::AtLeast(0.0),
+        usual: 5.0..=5.0,
+        ..ParamSpec::new(field)
+    }
+}
+
+const fn learning_rate(field: Field<Selector>) -> ParamSpec<Selector> {
+    ParamSpec {
+        key: "eta",
+        label: "Learning rate",
+        help: "How much each miss corrects the next token; at 0 it never learns.",
+        range: 0.001..=1.0,
+        limits: Limits::AtLeast(0.0),
+        usual: 0.1..=0.1,
+        decimals: 3,
+        scale: Scale::Logarithmic,
+        ..ParamSpec::new(field)
+    }
+}
+
 impl MirostatV1 {
+    pub(super) const SPEC: SelectorSpec = SelectorSpec {
+        keys: &["mirostat-1", "mirostat-v1"],
+        name: "Mirostat v1",
+        label: "Mirostat v1",
+        help: "Keeps as many of the most likely tokens as hold the surprise near a target, estimating how \
+               fast the probabilities fall. It is usually used without other cuts.",
+        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"",
+        params: &[
+            target(field!(Real, Selector::MirostatV1.tau)),
+            learning_rate(field!(Real, Selector::MirostatV1.eta)),
+        ],
+        usual: Selector::MirostatV1(Self { tau: 5.0, eta: 0.1 }),
+    };
+
     pub(super) fn pick(
         self,
         coins: Coins,
@@ -45,16 +86,26 @@ impl MirostatV1 {
         let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
         candidates.keep_head(n_kept);
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(state, mu, bits(draw.prob), (self.tau, self.eta));
+        learn(state, mu, self.eta, bits(draw.prob) - f64::from(self.tau));
         draw
-    }
-
-    pub(super) fn complaint(self) -> Option<String> {
-        complaint(self.tau, self.eta)
     }
 }
 
 impl MirostatV2 {
+    pub(super) const SPEC: SelectorSpec = SelectorSpec {
+        keys: &["mirostat", "mirostat-2", "mirostat-v2"],
+        name: "Mirostat v2",
+        label: "Mirostat v2",
+        help: "Drops tokens that are too surprising, and moves the threshold after each draw to keep the \
+               surprise near a target. It is usually used without other cuts.",
+        source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat\"; version 2 from its authors' code",
+        params: &[
+            target(field!(Real, Selector::MirostatV2.tau)),
+            learning_rate(field!(Real, Selector::MirostatV2.eta)),
+        ],
+        usual: Selector::MirostatV2(Self { tau: 5.0, eta: 0.1 }),
+    };
+
     pub(super) fn pick(
         self,
         coins: Coins,
@@ -65,18 +116,14 @@ impl MirostatV2 {
         let softmax = candidates.softmax();
         let bar = (softmax.log_sum_exp - mu * std::f64::consts::LN_2) as f32;
         if softmax.max_logit < bar {
-            // Also of equals one alone is left.
+            // Equals of the most likely token are dropped too.
             candidates.keep_head(1);
         } else {
             candidates.keep_from(bar);
         }
         let draw = draw_by_coin(coins.draw(), candidates);
-        learn(state, mu, bits(draw.prob), (self.tau, self.eta));
+        learn(state, mu, self.eta, bits(draw.prob) - f64::from(self.tau));
         draw
-    }
-
-    pub(super) fn complaint(self) -> Option<String> {
-        complaint(self.tau, self.eta)
     }
 }
 
@@ -84,21 +131,13 @@ fn mu(state: &SelectorState, tau: f32) -> f64 {
     state.memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
 }
 
-fn learn(state: &mut SelectorState, mu: f64, surprise_bits: f64, (tau, eta): (f32, f32)) {
-    let step = f64::from(eta) * (surprise_bits - f64::from(tau));
-    state.memory = Some([mu - step, 0.0]);
+/// Moves μ against the excess, by which the surprise exceeded its target.
+fn learn(state: &mut SelectorState, mu: f64, eta: f32, excess_bits: f64) {
+    state.memory = Some([mu - f64::from(eta) * excess_bits, 0.0]);
 }
 
-fn complaint(tau: f32, eta: f32) -> Option<String> {
-    let possible = |value: f32| value.is_finite() && value >= 0.0;
-    if !possible(tau) {
-        return Some("The target of mirostat is 0 or more".to_owned());
-    }
-    (!possible(eta)).then(|| "The learning rate of mirostat is 0 or more".to_owned())
-}
-
-/// The slope of ln p against ln rank, by least squares over the steps from each of the most likely
-/// candidates to the next. Nothing where there are no two possible ones.
+/// Returns the slope of ln p against ln rank, by least squares over the differences between successive
+/// candidates, or `None` if fewer than two are possible.
 fn zipf_exponent(candidates: &mut Candidates) -> Option<f64> {
     let head = candidates.head(N_ESTIMATED);
     let (mut products, mut squares) = (0.0, 0.0);
@@ -114,12 +153,12 @@ fn zipf_exponent(candidates: &mut Candidates) -> Option<f64> {
     (squares > 0.0).then(|| products / squares)
 }
 
-#[expect(clippy::cast_sign_loss, reason = "k is held at 1 or more")]
+#[expect(clippy::cast_sign_loss, reason = "k is clamped to 1 or more")]
 fn k_for(exponent: Option<f64>, mu: f64, n_kept: usize) -> usize {
     let Some(s) = exponent else { return 1 };
     let excess = s - 1.0;
     let n = n_kept as f64;
-    // As the excess goes to zero, (1 - n^-excess) / excess goes to ln n.
+    // As the excess approaches zero, (1 - n^-excess) / excess approaches ln n.
     let shrink = if excess.abs() < 1e-9 {
         n.ln()
     } else {
@@ -130,18 +169,6 @@ fn k_for(exponent: Option<f64>, mu: f64, n_kept: usize) -> usize {
         n_kept
     } else {
         k.clamp(1.0, n) as usize
-    }
-}
-
-impl std::fmt::Display for MirostatV1 {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "mirostat-1 {} eta {}", self.tau, self.eta)
-    }
-}
-
-impl std::fmt::Display for MirostatV2 {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "mirostat {} eta {}", self.tau, self.eta)
     }
 }
 

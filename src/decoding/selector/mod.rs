@@ -10,6 +10,7 @@ pub use mirostat::{MirostatV1, MirostatV2};
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Crossing;
+use super::setting::{ParamSpec, SettingError};
 use super::trace::Draw;
 use super::{Candidates, Coins};
 
@@ -17,48 +18,104 @@ use super::{Candidates, Coins};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "selector", rename_all = "kebab-case")]
 pub enum Selector {
-    /// The most likely one; of equals the one with the lowest id. No coin.
+    /// Takes the most likely candidate, and among equals the one with the lowest id. Tosses no coin.
     Greedy,
-    /// By chance, each as often as its probability says.
+    /// Draws each candidate with its probability, by one coin.
     Multinomial,
-    /// By chance, each as often as its probability says, with a coin for each token instead of one
-    /// for all: a change of settings mostly changes the outcome less often.
+    /// Draws each candidate with its probability, by one coin per token, so that a change of settings
+    /// changes the outcome less often.
     GumbelMax,
-    /// By chance among as many as keep the surprise near a target, by an estimate of how fast the
+    /// Draws from as many candidates as keep the surprise near a target, by an estimate of how fast the
     /// probabilities fall.
     MirostatV1(MirostatV1),
-    /// By chance among those that are not too surprising for a target.
+    /// Draws from the candidates that are not too surprising for a target.
     MirostatV2(MirostatV2),
-    /// By chance among those whose probability lies near a target.
+    /// Draws candidates whose probability is close to a target.
     AdaptiveP(AdaptiveP),
 }
+
+/// All there is to know about a selector besides its arithmetic.
+#[derive(Debug)]
+pub struct SelectorSpec {
+    /// The spellings that select it in a `--pane` description. Help and errors name the first.
+    pub keys: &'static [&'static str],
+    /// The name, as people say it.
+    pub name: &'static str,
+    /// What a menu of draws calls it.
+    pub label: &'static str,
+    /// What it does, in two sentences.
+    pub help: &'static str,
+    /// Author, year and title of its paper, or why there is none.
+    pub source: &'static str,
+    /// Its numbers.
+    pub params: &'static [ParamSpec<Selector>],
+    /// The selector as it is chosen from a menu, at usual values.
+    pub usual: Selector,
+}
+
+const GREEDY: SelectorSpec = SelectorSpec {
+    keys: &["greedy"],
+    name: "Greedy",
+    label: "Top token",
+    help: "Takes the most likely token that is left, as temperature 0 does. It tosses no coin, so only \
+           XTC can make the text depend on the seed.",
+    source: "No paper: the simplest way to decode",
+    params: &[],
+    usual: Selector::Greedy,
+};
+
+const MULTINOMIAL: SelectorSpec = SelectorSpec {
+    keys: &["sample", "multinomial"],
+    name: "Multinomial",
+    label: "By coin",
+    help: "Tosses one coin from the seed and takes each token that is left with its probability. This \
+           is the usual way.",
+    source: "No paper: sampling from a distribution",
+    params: &[],
+    usual: Selector::Multinomial,
+};
 
 /// What a selector remembers from one step to the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelectorState {
-    /// What it has learnt; nothing before its first step.
+    /// The selector's own two numbers, or `None` before its first step.
     memory: Option<[f64; 2]>,
 }
 
 impl SelectorState {
-    /// Nothing was learnt yet.
+    /// The state before the first step.
     pub const NEW: Self = Self { memory: None };
 }
 
 impl Selector {
-    /// The name, as people say it.
-    pub const fn name(&self) -> &'static str {
+    /// The descriptions of all selectors, in menu order.
+    pub const SPECS: [&'static SelectorSpec; 6] = [
+        &MULTINOMIAL,
+        &GREEDY,
+        &gumbel::SPEC,
+        &MirostatV1::SPEC,
+        &MirostatV2::SPEC,
+        &AdaptiveP::SPEC,
+    ];
+
+    /// The description of this selector.
+    pub const fn spec(&self) -> &'static SelectorSpec {
         match self {
-            Self::Greedy => "Greedy",
-            Self::Multinomial => "Multinomial",
-            Self::GumbelMax => "Gumbel-max",
-            Self::MirostatV1(_) => "Mirostat v1",
-            Self::MirostatV2(_) => "Mirostat v2",
-            Self::AdaptiveP(_) => "Adaptive-p",
+            Self::Greedy => &GREEDY,
+            Self::Multinomial => &MULTINOMIAL,
+            Self::GumbelMax => &gumbel::SPEC,
+            Self::MirostatV1(_) => &MirostatV1::SPEC,
+            Self::MirostatV2(_) => &MirostatV2::SPEC,
+            Self::AdaptiveP(_) => &AdaptiveP::SPEC,
         }
     }
 
-    /// Whether it learns from what it picks, so that a step depends on those before it.
+    /// The name, as people say it.
+    pub const fn name(&self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Whether it learns from what it picks, so that each step depends on the ones before.
     pub const fn is_adaptive(&self) -> bool {
         matches!(
             self,
@@ -66,20 +123,17 @@ impl Selector {
         )
     }
 
-    /// The sentence to show when a value is out of range, or nothing.
-    pub fn complaint(&self) -> Option<String> {
-        match self {
-            Self::Greedy | Self::Multinomial | Self::GumbelMax => None,
-            Self::MirostatV1(selector) => selector.complaint(),
-            Self::MirostatV2(selector) => selector.complaint(),
-            Self::AdaptiveP(selector) => selector.complaint(),
-        }
+    /// Checks every value against its limits.
+    pub fn validate(&self) -> Result<(), SettingError> {
+        let spec = self.spec();
+        let mut params = spec.params.iter();
+        params.try_for_each(|param| param.validate(spec.name, self))
     }
 
-    /// Picks one, and learns from it.
+    /// Picks a candidate, and learns from the pick.
     ///
-    /// Where one coin decides, the candidates lie end to end from 0 to 1, the most likely first, and
-    /// the coin takes the one on which it falls: the first whose end lies above the coin.
+    /// If one coin decides, the candidates lie end to end from 0 to 1, the most likely first, and the
+    /// coin takes the one on which it falls: the first whose end is above the coin.
     pub fn pick(
         &self,
         coins: Coins,
@@ -100,18 +154,18 @@ impl Selector {
 impl std::fmt::Display for Selector {
     /// The words of `--pane` and of a chip: "greedy", "mirostat 5 eta 0.1".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Greedy => f.write_str("greedy"),
-            Self::Multinomial => f.write_str("sample"),
-            Self::GumbelMax => f.write_str("gumbel"),
-            Self::MirostatV1(selector) => selector.fmt(f),
-            Self::MirostatV2(selector) => selector.fmt(f),
-            Self::AdaptiveP(selector) => selector.fmt(f),
+        let spec = self.spec();
+        f.write_str(spec.keys.first().copied().unwrap_or_default())?;
+        for param in spec.params {
+            let key = if param.key.is_empty() { "" } else { " " };
+            let value = param.text(self).unwrap_or_default();
+            write!(f, "{key}{} {value}", param.key)?;
         }
+        Ok(())
     }
 }
 
-/// How far below 1 the sum of all probabilities may stay.
+/// How far rounding may leave the sum of all probabilities below 1.
 const ROUNDING: f64 = 1e-6;
 
 fn greedy(candidates: &mut Candidates) -> Draw {
@@ -127,7 +181,7 @@ fn greedy(candidates: &mut Candidates) -> Draw {
 }
 
 fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
-    // Where rounding leaves the sum a hair under a coin that is nearly 1, the last one is taken.
+    // Rounding can leave the sum slightly below a coin of nearly 1; then the last candidate is taken.
     let crossing = candidates
         .crossing(|end| coin < end)
         .or_else(|| candidates.crossing(|end| end >= 1.0 - ROUNDING));
@@ -147,7 +201,7 @@ fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
     }
 }
 
-/// Surprise in bits.
+/// The surprise of a probability, in bits.
 fn bits(prob: f64) -> f64 {
     -prob.log2()
 }
@@ -159,7 +213,7 @@ mod tests {
     use crate::decoding::{Candidates, Coins};
 
     #[test]
-    fn the_coin_falls_on_a_bar_with_the_most_likely_first() {
+    fn the_coin_falls_on_a_bar_that_begins_with_the_most_likely_token() {
         // In order: token 3 from 0, token 2 from 0.4, token 1 from 0.7, token 0 from 0.9.
         for (coin, token, below) in [
             (0.0, 3, 0.0),
@@ -180,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_takes_the_best_and_of_equals_the_lowest_id() {
+    fn greedy_takes_the_best_and_among_equals_the_lowest_id() {
         let coins = Coins {
             seed: 1,
             position: 1,
@@ -199,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_come_as_often_as_their_probability_says() {
+    fn tokens_are_drawn_as_often_as_their_probability_says() {
         let probs = [0.1, 0.05, 0.4, 0.0, 0.25, 0.2];
         for selector in [Selector::Multinomial, Selector::GumbelMax] {
             check_draws(selector, &probs, &probs);
@@ -207,7 +261,31 @@ mod tests {
     }
 
     #[test]
-    fn every_selector_has_only_values_that_can_work() {
+    fn every_spec_is_complete() {
+        let mut keys = std::collections::BTreeSet::new();
+        for spec in Selector::SPECS {
+            let usual = spec.usual;
+            assert_eq!(usual.name(), spec.name);
+            assert_eq!(usual.validate(), Ok(()), "{usual}");
+            assert!(!spec.label.is_empty() && !spec.source.is_empty(), "{usual}");
+            assert_eq!(spec.help.matches(". ").count(), 1, "{}", spec.help);
+            assert!(spec.keys.iter().all(|key| keys.insert(*key)), "{usual}");
+            for (index, param) in spec.params.iter().enumerate() {
+                assert_eq!(param.key.is_empty(), index == 0, "{usual}");
+                assert!(!param.label.is_empty(), "{usual}");
+                assert!(param.help.ends_with('.'), "{usual}");
+                let value = param.get(&usual).unwrap();
+                assert!(param.usual.contains(&(value as f32)), "{usual}");
+                assert!(param.range.contains(&(value as f32)), "{usual}");
+                let mut changed = usual;
+                param.set(&mut changed, 0.25);
+                assert_eq!(param.get(&changed), Some(0.25));
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_values_are_invalid() {
         let (tau, eta) = (5.0, 0.1);
         for (selector, works) in [
             (Selector::Greedy, true),
@@ -232,7 +310,7 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(selector.complaint().is_none(), works, "{selector}");
+            assert_eq!(selector.validate().is_ok(), works, "{selector}");
         }
     }
 }

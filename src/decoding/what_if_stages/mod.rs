@@ -87,7 +87,7 @@ pub fn what_if_stages(
         if index >= n_in_base && !filter.is_neutral() {
             step.apply(filter, context);
         }
-        context.n_chance_before += u32::from(filter.rule().acts_by_chance());
+        context.n_chance_before += u32::from(filter.is_random());
         let stage = match reports.get(index) {
             Some(report) => KnownStage::recorded(report),
             None => KnownStage::of(&mut step, &evidence.head, (filter, evidence, stages.last())),

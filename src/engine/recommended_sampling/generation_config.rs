@@ -218,11 +218,11 @@ mod tests {
             ),
             (
                 r#"{"top_p": 9}"#,
-                "top_p was left out. Top-p lies between 0 and 1",
+                "top_p was left out. Top-p must be between 0 and 1",
             ),
             (
                 r#"{"temperature": 1e300}"#,
-                "temperature was left out. Temperature is 0 or more",
+                "temperature was left out. Temperature must be 0 or more",
             ),
             (
                 r#"{"top_k": 1.5}"#,

@@ -164,8 +164,8 @@ fn read_mirostat(find: &Find<'_>, builder: &mut Builder) -> bool {
             return false;
         }
     };
-    if let Some(complaint) = selector.complaint() {
-        builder.refuse("general.sampling.mirostat", &complaint);
+    if let Err(error) = selector.validate() {
+        builder.refuse("general.sampling.mirostat", &error.to_string());
         return false;
     }
     builder.has_settings = true;
@@ -298,7 +298,7 @@ mod tests {
             (
                 "top_p",
                 Value::F32(1.7),
-                "general.sampling.top_p was left out. Top-p lies between 0 and 1",
+                "general.sampling.top_p was left out. Top-p must be between 0 and 1",
             ),
             (
                 "temp",
@@ -318,7 +318,7 @@ mod tests {
             (
                 "penalty_repeat",
                 Value::F32(0.0),
-                "general.sampling.penalty_repeat was left out. Repetition penalty is above 0",
+                "general.sampling.penalty_repeat was left out. Repetition penalty must be greater than 0",
             ),
             (
                 "sequence",

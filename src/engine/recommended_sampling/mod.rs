@@ -34,8 +34,8 @@ impl Builder {
 
     /// Replaces the stage of the same kind, or appends one. An invalid setting becomes a remark.
     fn set(&mut self, key: &str, filter: Filter) {
-        if let Some(complaint) = filter.complaint() {
-            self.refuse(key, &complaint);
+        if let Err(error) = filter.validate() {
+            self.refuse(key, &error.to_string());
             return;
         }
         self.has_settings = true;

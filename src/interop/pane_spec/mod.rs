@@ -1,90 +1,47 @@
 //! A pane's settings, and the words in which people write them: "top-p 0.9, temp 0.7, seed 7".
 
+mod print;
 mod stages;
 mod words;
 
 use std::str::FromStr;
 
+pub use self::print::{GRAMMAR, filter_words};
 pub use self::words::PaneSpecError;
 
 use self::stages::Head;
 use self::words::Words;
-
 use crate::decoding::{ChainConfig, Filter, Selector, Stage};
 use crate::generation::{PaneSettings, default_name};
-
-/// How a pane is described on the command line.
-pub const GRAMMAR: &str = "\
-A pane is described by settings with commas between them. The stages of the chain are applied in the
-order in which they are written.
-
-  temp 0.7             divide the scores by 0.7; 0 always takes the most likely token
-  dyn-temp 1 range 0.5 exponent 1
-                       a temperature between 0.5 and 1.5 that rises with the entropy
-  smooth 0.3 curve 1   let the scores fall with the square of their distance from the best
-  top-k 40             keep the 40 most likely tokens
-  top-p 0.9            keep the fewest tokens that hold 90 % of the probability
-  min-p 0.05           keep tokens at least 0.05 times as likely as the best
-  typical-p 0.9        keep the most typical tokens that hold 90 % of the probability
-  top-nσ 1             keep tokens at most 1 standard deviation of the scores below the best
-  epsilon 0.0003       cut tokens less likely than 0.0003
-  eta 0.0003           the same with a bar that falls as the entropy rises
-  xtc 0.5 threshold 0.1
-                       half of the time, cut all tokens from 0.1 on but the least likely of them
-  top-a 0.2            cut tokens less likely than 0.2 times the square of the best
-  tail-free 0.95       cut the flat tail of the sorted probabilities
-  repeat 1.1           divide the scores above 0 of tokens that occurred by 1.1, and
-                       multiply their other scores by it
-  frequency 0.5        subtract 0.5 for each time that a token occurred
-  presence 0.5         subtract 0.5 if a token occurred
-  no-repeat 3          write no three tokens again that it looks back on
-  dry 0.8 base 1.75 allowed 2 breakers 13 5+6
-                       subtract 0.8 · 1.75^(n - 2) from what would lengthen a repetition of n
-                       tokens; none reaches over token 13, or 5 followed by 6
-    … last 64          these look at the last 64 tokens (this is the default),
-    … last all         or at all of them,
-    … generated only   and not at the prompt
-  bias 13 -2.5 14 1    add -2.5 to the score of token 13, and 1 to that of token 14
-  ban 13 14            never take these tokens
-  … off                the stage stays in its place and does nothing
-  greedy               take the most likely token
-  sample               draw by chance (this is the default)
-  gumbel               draw by chance, with a coin for each token
-  mirostat 5 eta 0.1   draw so that the surprise stays near 5 bits; mirostat-1 for version 1
-  adaptive-p 0.5 decay 0.9
-                       draw tokens whose probability lies near 0.5
-  dialect llama.cpp    treat ties and edges as this engine does; also transformers, vllm,
-                       mistral.rs, candle, ollama, openai
-  min-keep 2           top-p, min-p, typical-p, xtc, tail-free, epsilon and eta leave at
-                       least two tokens
-  seed 7               what the draws depend on; without it, that of the run
-  name \"My pane\"       how the pane is called
-
-Example: \"temp 0.7, top-p 0.9, seed 7\"";
 
 impl FromStr for PaneSettings {
     type Err = PaneSpecError;
 
-    /// Reads what [`GRAMMAR`] describes.
+    /// Reads the grammar that [`GRAMMAR`] describes.
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
         let (mut name, mut min_keep) = (None, None);
         for mut words in words::split(description)? {
-            match stages::head(&mut words)? {
-                Head::Filter(parse) => settings.chain.stages.push(stage(parse, &mut words)?),
-                Head::Selector(parse) => settings.chain.selector = selector(parse, &mut words)?,
+            let words = &mut words;
+            match stages::head(words)? {
+                Head::Filter(spec) => {
+                    let filter = |words: &mut Words| stages::filter(spec, words);
+                    settings.chain.stages.push(stage(filter, words)?);
+                }
+                Head::Ban => settings.chain.stages.push(stage(stages::ban, words)?),
+                Head::Selector(spec) => settings.chain.selector = stages::selector(spec, words)?,
                 Head::Dialect => {
-                    let dialect = stages::dialect(&mut words)?;
+                    let dialect = stages::dialect(words)?;
                     settings.chain.rules = dialect.rules();
                     settings.chain.dialect = Some(dialect);
                 }
-                Head::MinKeep => min_keep = Some(stages::min_keep(&mut words)?),
-                Head::Seed => settings.seed = Some(seed(&mut words)?),
-                Head::Name => name = Some(pane_name(&mut words)?),
+                Head::MinKeep => min_keep = Some(stages::min_keep(words)?),
+                Head::Seed => settings.seed = Some(seed(words)?),
+                Head::Name => name = Some(pane_name(words)?),
             }
             words.end()?;
         }
-        // A dialect may stand behind it, and sets all rules.
+        // Set last, because a dialect that follows sets all rules.
         if let Some(min_keep) = min_keep {
             settings.chain.rules.min_keep = min_keep;
         }
@@ -94,13 +51,13 @@ impl FromStr for PaneSettings {
 }
 
 impl std::fmt::Display for PaneSettings {
-    /// The words that read back as these settings.
+    /// Prints a description that reads back as these settings.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut parts: Vec<String> = self.chain.stages.iter().map(stage_words).collect();
         if parts.is_empty() || self.chain.selector != Selector::Multinomial {
             parts.push(self.chain.selector.to_string());
         }
-        parts.extend(stages::rules_words(&self.chain));
+        parts.extend(print::rules_words(&self.chain));
         parts.extend(self.seed.map(|seed| format!("seed {seed}")));
         if self.name != default_name(&self.chain) {
             let escaped = self.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -110,34 +67,19 @@ impl std::fmt::Display for PaneSettings {
     }
 }
 
+/// Reads a filter, and "off" if it follows.
 fn stage(
-    parse: fn(&mut Words) -> Result<Filter, PaneSpecError>,
+    filter: impl Fn(&mut Words) -> Result<Filter, PaneSpecError>,
     words: &mut Words,
 ) -> Result<Stage, PaneSpecError> {
-    let value = words.peek().cloned();
-    let filter = parse(words)?;
-    if let Some(complaint) = filter.complaint() {
-        return Err(value.as_ref().unwrap_or(&words.last).wrong(complaint));
-    }
+    let filter = filter(words)?;
     let enabled = !words.take("off");
     Ok(Stage { filter, enabled })
 }
 
-fn selector(
-    parse: fn(&mut Words) -> Result<Selector, PaneSpecError>,
-    words: &mut Words,
-) -> Result<Selector, PaneSpecError> {
-    let value = words.peek().cloned();
-    let selector = parse(words)?;
-    match selector.complaint() {
-        Some(complaint) => Err(value.as_ref().unwrap_or(&words.last).wrong(complaint)),
-        None => Ok(selector),
-    }
-}
-
 fn stage_words(stage: &Stage) -> String {
     let off = if stage.enabled { "" } else { " off" };
-    stage.filter.rule().words() + off
+    filter_words(&stage.filter) + off
 }
 
 fn seed(words: &mut Words) -> Result<u64, PaneSpecError> {
@@ -155,9 +97,9 @@ fn pane_name(words: &mut Words) -> Result<String, PaneSpecError> {
 
 #[cfg(test)]
 mod tests {
-    use super::GRAMMAR;
+    use super::{GRAMMAR, filter_words};
     use crate::decoding::filters::{RepetitionPenalty, Window};
-    use crate::decoding::{Filter, Selector};
+    use crate::decoding::{Filter, FilterKind, Selector};
     use crate::generation::PaneSettings;
 
     fn parsed(description: &str) -> PaneSettings {
@@ -167,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_pane_are_understood() {
+    fn a_description_is_read_in_every_spelling() {
         for (description, chain, name, seed) in [
             ("greedy", "top token", "Greedy", None),
             ("temp 0", "T 0", "Greedy", None),
@@ -226,7 +168,28 @@ mod tests {
     }
 
     #[test]
-    fn a_penalty_says_where_it_looks() {
+    fn every_filter_and_selector_reads_back_at_its_usual_and_neutral_values() {
+        for kind in FilterKind::ALL {
+            let spec = kind.spec();
+            for filter in [(spec.usual)(), spec.neutral()] {
+                let pane = parsed(&filter_words(&filter));
+                assert_eq!(pane.chain.stages, [filter.into()], "{}", spec.name);
+            }
+            let values = filter_words(&(spec.usual)());
+            let values = values.strip_prefix(spec.chip).unwrap();
+            for key in spec.keys {
+                let pane = parsed(&format!("{key}{values}"));
+                assert_eq!(pane.chain.stages, [(spec.usual)().into()], "{key}");
+            }
+        }
+        for spec in Selector::SPECS {
+            let pane = parsed(&spec.usual.to_string());
+            assert_eq!(pane.chain.selector, spec.usual);
+        }
+    }
+
+    #[test]
+    fn a_penalty_has_a_window() {
         let window = |last_n, prompt_counted| Window {
             last_n,
             prompt_counted,
@@ -252,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn options_may_stand_before_a_list_of_breakers_and_behind_it() {
+    fn options_may_come_before_and_after_a_list_of_breakers() {
         let expected = parsed("dry 0.8 base 2 last 100 generated only breakers 13 5+6 off");
         for description in [
             "dry 0.8 breakers 13 5+6 last 100 generated only base 2 off",
@@ -263,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn what_is_printed_reads_back_the_same() {
         for description in [
             "greedy",
             "sample",
@@ -302,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_points_at_its_word() {
+    fn an_error_points_at_the_word_that_caused_it() {
         for (description, word, message) in [
             (
                 "top-pp 0.9",
@@ -312,7 +275,7 @@ mod tests {
             (
                 "temp 0.7, banana",
                 "banana",
-                "\"banana\" is not a setting; there are temp, dyn-temp, smooth, top-k, top-p, min-p, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, repeat, frequency, presence, no-repeat, dry, bias, ban, greedy, sample, gumbel, mirostat, mirostat-1, adaptive-p, dialect, min-keep, seed, name",
+                "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-nσ, epsilon, eta, xtc, top-a, tail-free, ban, sample, greedy, gumbel, mirostat-1, mirostat, adaptive-p, dialect, min-keep, seed, name",
             ),
             (
                 "top-p",
@@ -327,12 +290,16 @@ mod tests {
             (
                 "top-p 0,9",
                 "9",
-                "\"9\" has no setting before it; decimals are written with a point",
+                "\"9\" needs a setting before it; write decimals with a point",
             ),
-            ("temp 1, top-p 1.5", "1.5", "Top-p lies between 0 and 1"),
-            ("temp -1", "-1", "Temperature is 0 or more"),
-            ("repeat 0 last 5", "0", "Repetition penalty is above 0"),
-            ("temp nan", "nan", "Temperature is 0 or more"),
+            ("temp 1, top-p 1.5", "1.5", "Top-p must be between 0 and 1"),
+            ("temp -1", "-1", "Temperature must be 0 or more"),
+            (
+                "repeat 0 last 5",
+                "0",
+                "Repetition penalty must be greater than 0",
+            ),
+            ("temp nan", "nan", "Temperature must be 0 or more"),
             (
                 "top-k 1.5",
                 "1.5",
@@ -353,8 +320,8 @@ mod tests {
                 "last",
                 "\"last\" needs a whole number of 0 or more, or \"all\", as in \"last 64\"",
             ),
-            ("top-p 0.9 0.8", "0.8", "\"0.8\" is not understood here"),
-            ("greedy 3", "3", "\"3\" is not understood here"),
+            ("top-p 0.9 0.8", "0.8", "\"0.8\" was not expected here"),
+            ("greedy 3", "3", "\"3\" was not expected here"),
             ("temp 1, , top-p 1", " ", "a setting is missing here"),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),
@@ -371,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_marked_under_its_word() {
+    fn an_error_is_underlined() {
         let description = "näme x, top-q 1";
         let error = "temp 1, top-q 1".parse::<PaneSettings>().unwrap_err();
         let lines = error.pointing_into("temp 1, top-q 1");
@@ -384,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_holds_only_what_is_understood() {
+    fn the_help_contains_only_what_can_be_read() {
         let examples = GRAMMAR
             .lines()
             .filter(|line| {
@@ -396,7 +363,7 @@ mod tests {
             parsed(example);
             n_examples += 1;
         }
-        assert!(n_examples > 25);
+        assert!(n_examples > 25, "{}", *GRAMMAR);
         assert_eq!(parsed("greedy").chain.selector, Selector::Greedy);
     }
 }

@@ -1,20 +1,20 @@
-//! A pane's description as words with their places, and the errors that point at them.
+//! A pane's description as words with their positions, and the errors that point at them.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-/// A word of a pane's description that is not understood, and where it stands.
+/// What is wrong with a pane's description, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PaneSpecError {
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what to write instead.
     pub message: String,
-    /// The bytes of the description that it is about.
+    /// The range of bytes in the description that is wrong.
     pub span: Range<usize>,
 }
 
 impl PaneSpecError {
-    /// The description with a mark under the word, and the message below: three lines for a terminal.
+    /// Returns three lines for a terminal: the description, a mark under the wrong word, and the message.
     pub fn pointing_into(&self, description: &str) -> String {
         let n_chars = |range: Range<usize>| description.get(range).unwrap_or("").chars().count();
         let before = " ".repeat(n_chars(0..self.span.start));
@@ -23,7 +23,7 @@ impl PaneSpecError {
     }
 }
 
-/// A word and where it stands.
+/// A word and its range of bytes in the description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
@@ -39,42 +39,42 @@ impl Word {
     }
 }
 
-/// The words of one part, between two commas, read from the left.
+/// The words of one part, the text between two commas, taken from the left.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
     words: std::collections::VecDeque<Word>,
-    /// The word that was read last: what a missing one is missing after.
+    /// The word that was taken last; if a word is missing, the error points here.
     pub(super) last: Word,
 }
 
 impl Words {
-    /// Takes the next word.
+    /// Takes the next word, if there is one.
     pub(super) fn next(&mut self) -> Option<Word> {
         let word = self.words.pop_front()?;
         self.last = word.clone();
         Some(word)
     }
 
-    /// The next word, left where it is.
+    /// Returns the next word without taking it.
     pub(super) fn peek(&self) -> Option<&Word> {
         self.words.front()
     }
 
-    /// Whether a list goes on: there is a word, and it is not the "off" of the stage.
+    /// Whether a list continues: there is a word, and it is not the "off" of the stage.
     pub(super) fn list_goes_on(&self) -> bool {
         self.peek().is_some_and(|word| plain(&word.text) != "off")
     }
 
-    /// The next words as one keyword of this many words, in lower case and without hyphens. A number
-    /// behind a word is its value: "mirostat 2" is not "mirostat-2".
+    /// Returns the next `n_words` words as one keyword, in lower case and without hyphens, or `None` if
+    /// there are too few. A number after a word is its value: "mirostat 2" is not "mirostat-2".
     pub(super) fn keyword(&self, n_words: usize) -> Option<String> {
         let words = || self.words.iter().take(n_words);
         let is_value = |word: &Word| word.text.parse::<f32>().is_ok();
-        let whole = self.words.len() >= n_words && !words().skip(1).any(is_value);
-        whole.then(|| words().map(|word| plain(&word.text)).collect())
+        let is_keyword = self.words.len() >= n_words && !words().skip(1).any(is_value);
+        is_keyword.then(|| words().map(|word| plain(&word.text)).collect())
     }
 
-    /// Takes the next word if it is this one.
+    /// Takes the next word if it is this one, and returns whether it was.
     pub(super) fn take(&mut self, keyword: &str) -> bool {
         let there = self.keyword(1).is_some_and(|next| next == keyword);
         if there {
@@ -83,7 +83,7 @@ impl Words {
         there
     }
 
-    /// Takes a number; `example` shows what would be right.
+    /// Takes a value. An error says that it needs `kind`, as in `example`.
     pub(super) fn number<T: FromStr>(
         &mut self,
         kind: &str,
@@ -99,7 +99,7 @@ impl Words {
         })
     }
 
-    /// Takes all that is left, as one text.
+    /// Takes all remaining words, joined by spaces.
     pub(super) fn rest(&mut self) -> String {
         let mut texts = Vec::new();
         while let Some(word) = self.next() {
@@ -108,19 +108,19 @@ impl Words {
         texts.join(" ")
     }
 
-    /// Complains if a word is left.
+    /// Returns an error if a word is left.
     pub(super) fn end(&mut self) -> Result<(), PaneSpecError> {
         match self.next() {
             None => Ok(()),
             Some(word) => {
-                let message = format!("{:?} is not understood here", word.text);
+                let message = format!("{:?} was not expected here", word.text);
                 Err(word.wrong(message))
             }
         }
     }
 }
 
-/// A keyword as it is compared: "Top-P", "TOP P" and "topp" are one.
+/// Returns a keyword in the form in which it is compared: "Top-P" and "TOP_P" become "topp".
 pub(super) fn plain(word: &str) -> String {
     word.chars()
         .filter(|c| !matches!(c, '-' | '_'))
@@ -128,8 +128,8 @@ pub(super) fn plain(word: &str) -> String {
         .collect()
 }
 
-/// Splits a description at its commas, and each part at spaces and equals signs. Quotes hold
-/// together; inside them a backslash makes the next character plain.
+/// Splits a description at commas, and each part at spaces and equals signs. Text in quotes is one
+/// word, in which a backslash escapes the next character.
 pub(super) fn split(description: &str) -> Result<Vec<Words>, PaneSpecError> {
     let mut parts = Vec::new();
     let mut words = Vec::new();
@@ -198,7 +198,7 @@ fn quoted(description: &str, chars: &mut Chars<'_>) -> Result<Word, PaneSpecErro
     })
 }
 
-/// The known word that is nearest to this one, if one is near enough to be meant.
+/// Returns the known word closest to this one, or `None` if none is close enough to be meant.
 pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = plain(word);
     known
@@ -208,7 +208,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// How many characters must be put in, left out or replaced to make one word the other.
+/// Returns the number of insertions, deletions and substitutions that turn one word into the other.
 ///
 /// Levenshtein 1966, "Binary codes capable of correcting deletions, insertions, and reversals".
 fn edits(from: &str, to: &str) -> usize {
@@ -235,7 +235,7 @@ mod tests {
     use crate::generation::PaneSettings;
 
     #[test]
-    fn words_know_where_they_stand() {
+    fn words_know_their_positions() {
         let mut parts = split("top-p=0.9, name \"a, \\\"b\\\"\"").unwrap();
         let words: Vec<_> = parts
             .iter_mut()

@@ -132,7 +132,7 @@ mod tests {
         let mut names = Vec::new();
         for preset in built_in().into_iter().flat_map(|group| group.presets) {
             assert!(preset.purpose.ends_with('.'), "{}", preset.name);
-            assert_eq!(preset.chain.complaint(), None, "{}", preset.name);
+            assert_eq!(preset.chain.validate(), Ok(()), "{}", preset.name);
             assert_eq!(departure(&preset.chain), None, "{}", preset.name);
             names.push(preset.name);
         }

@@ -69,7 +69,8 @@ fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
     let chain = &preset.chain;
     let too_large =
         || (!survives_json(chain)).then(|| "One of its numbers is too large".to_owned());
-    match chain.complaint().or_else(too_large) {
+    let invalid = chain.validate().err().map(|error| error.to_string());
+    match invalid.or_else(too_large) {
         Some(complaint) => Err(format!("the preset ‘{name}’ can't be used: {complaint}")),
         None => Ok(OwnPreset {
             name: name.to_owned(),
@@ -132,7 +133,7 @@ mod tests {
             ),
             (
                 one("\"p\": 0.95", "\"p\": 95"),
-                "the preset ‘My llama.cpp’ can't be used: Top-p lies between 0 and 1",
+                "the preset ‘My llama.cpp’ can't be used: Top-p must be between 0 and 1",
             ),
             (
                 r#"{"format_version": 1, "presets": [{"name": "Hot", "chain": {

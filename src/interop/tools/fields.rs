@@ -131,13 +131,13 @@ impl Fields {
         stages: &mut Vec<Stage>,
     ) -> Result<(), String> {
         let named = names.iter().find(|name| self.names(name));
-        if let Some(complaint) = filter.complaint() {
+        if let Err(error) = filter.validate() {
             let written: Vec<String> = names
                 .iter()
                 .filter(|name| self.names(name))
                 .map(|name| self.as_written(name))
                 .collect();
-            return Err(format!("{} is invalid: {complaint}", written.join(", ")));
+            return Err(format!("{} is invalid: {error}", written.join(", ")));
         }
         if named.is_some() || !filter.is_neutral() {
             stages.push(filter.into());

@@ -8,11 +8,11 @@ use std::ops::RangeInclusive;
 
 use super::biases;
 use super::fields::Fields;
-use super::plan::{Manner, Plan, Slot};
+use super::plan::{Manner, Plan};
 use super::value::{Said, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
 use crate::generation::GenerationConfig;
 
 /// The fields that are imported.
@@ -47,14 +47,6 @@ pub(super) const UNRELATED: [&str; 15] = [
     "user",
 ];
 
-const STAGES: [Slot; 5] = [
-    Slot::Bias,
-    Slot::Frequency,
-    Slot::Presence,
-    Slot::Temperature,
-    Slot::TopP,
-];
-
 /// The bias that acts as a ban.
 const BAN: f32 = -100.0;
 
@@ -66,18 +58,12 @@ const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
 
 /// Returns the fields, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
-    let mut plan = Plan::new(
-        Manner {
-            name: "OpenAI",
-            stages: &STAGES,
-            movable: &[],
-            rules: Dialect::OpenAi.rules(),
-            has_min_keep: false,
-        },
-        config,
-    );
+    let mut plan = Plan::new(&Manner::of("OpenAI", Dialect::OpenAi), config);
     plan.without_other_selectors();
-    plan.expect_window(&[Slot::Frequency, Slot::Presence], Window::GENERATED);
+    plan.expect_window(
+        &[FilterKind::FrequencyPenalty, FilterKind::PresencePenalty],
+        Window::GENERATED,
+    );
     let mut said = stages(&mut plan);
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
     said.extend(seed.map(|seed| ("seed", Value::from(seed))));
@@ -128,7 +114,7 @@ fn stages(plan: &mut Plan) -> Said {
     let mut said = vec![("temperature", Value::from(t)), ("top_p", Value::from(p))];
     said.extend(penalties);
     let mut biases = Vec::new();
-    for (token, bias) in biases::by_token(plan.find(Slot::Bias)) {
+    for (token, bias) in biases::by_token(plan.find(FilterKind::LogitBias)) {
         let bias = bias.map_or(BAN, |bias| within("logit_bias", bias, BAN..=-BAN, plan));
         biases.push((Value::text(token.to_string()), Value::from(bias)));
     }

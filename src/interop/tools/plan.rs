@@ -1,102 +1,73 @@
-//! What of a chain another tool can say: the stages that it has, once each, in an order that it
-//! takes, with its own rules for ties and windows. The rest is told in sentences.
+//! What another tool can be told about a chain: the stages that it has, once each, in an order that it
+//! supports, with its own windows and rules. What it cannot be told is noted in sentences.
 
-use crate::decoding::filters::{Temperature, Window};
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::Window;
 use crate::decoding::rules::{Equal, Mass, Ties, TopPZero, TypicalRule};
-use crate::decoding::{ChainConfig, Filter, Rules, Selector};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
 use crate::generation::{EndOfText, GenerationConfig, in_sentence, listed};
 
-/// A kind of stage; plain and dynamic temperature share their place in every tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
-    Bias,
-    Repetition,
-    Frequency,
-    Presence,
-    NoRepeatNgram,
-    Dry,
-    Temperature,
-    DynamicTemperature,
-    Quadratic,
-    TopK,
-    TopP,
-    MinP,
-    TypicalP,
-    TopNSigma,
-    Epsilon,
-    Eta,
-    Xtc,
-    TopA,
-    TailFree,
-}
-
-impl Slot {
-    /// The kind of this stage.
-    pub const fn of(filter: &Filter) -> Self {
-        match filter {
-            Filter::LogitBias(_) => Self::Bias,
-            Filter::RepetitionPenalty(_) => Self::Repetition,
-            Filter::FrequencyPenalty(_) => Self::Frequency,
-            Filter::PresencePenalty(_) => Self::Presence,
-            Filter::NoRepeatNgram(_) => Self::NoRepeatNgram,
-            Filter::Dry(_) => Self::Dry,
-            Filter::Temperature(_) => Self::Temperature,
-            Filter::DynamicTemperature(_) => Self::DynamicTemperature,
-            Filter::QuadraticSmoothing(_) => Self::Quadratic,
-            Filter::TopK(_) => Self::TopK,
-            Filter::TopP(_) => Self::TopP,
-            Filter::MinP(_) => Self::MinP,
-            Filter::TypicalP(_) => Self::TypicalP,
-            Filter::TopNSigma(_) => Self::TopNSigma,
-            Filter::EpsilonCutoff(_) => Self::Epsilon,
-            Filter::EtaCutoff(_) => Self::Eta,
-            Filter::Xtc(_) => Self::Xtc,
-            Filter::TopA(_) => Self::TopA,
-            Filter::TailFree(_) => Self::TailFree,
-        }
-    }
-
-    fn place(self) -> Self {
-        match self {
-            Self::DynamicTemperature => Self::Temperature,
-            slot => slot,
-        }
-    }
-}
-
-/// How a tool applies the stages that it has.
-#[derive(Debug, Clone, Copy)]
+/// What a tool can do, from the dialect that it speaks and the specs of the filters.
+#[derive(Debug, Clone)]
 pub(super) struct Manner {
-    /// What it is called in a sentence.
+    /// What sentences call the tool.
     pub name: &'static str,
-    /// The stages that it has, in its order.
-    pub stages: &'static [Slot],
-    /// What can be put in another order, by name: the stages of one name stay together.
-    pub movable: &'static [(&'static str, &'static [Slot])],
-    /// How it treats ties and edges.
+    /// The filters that it can be told about, in its order.
+    pub stages: Vec<FilterKind>,
+    /// The groups of filters whose order can be chosen. The filters of one group stay together.
+    pub movable: Vec<Vec<FilterKind>>,
+    /// How it treats ties and edge cases.
     pub rules: Rules,
-    /// Whether it can be told how many candidates to leave at the least.
+    /// Whether it has a setting for `min_keep`.
     pub has_min_keep: bool,
 }
 
-/// A chain as one tool can say it.
+impl Manner {
+    /// A tool that applies the filters of a dialect in their fixed order.
+    pub fn of(name: &'static str, dialect: Dialect) -> Self {
+        Self {
+            name,
+            stages: spelled_stages(dialect),
+            movable: Vec::new(),
+            rules: dialect.rules(),
+            has_min_keep: false,
+        }
+    }
+}
+
+/// Returns the filters that a dialect's settings have names for, in the dialect's order. A filter that
+/// generalizes another one comes after it.
+pub(super) fn spelled_stages(dialect: Dialect) -> Vec<FilterKind> {
+    let variants = dialect.kinds().flat_map(|place| {
+        let place = place.place();
+        let same_place = FilterKind::ALL
+            .iter()
+            .filter(move |kind| kind.place() == place);
+        same_place.copied()
+    });
+    variants
+        .filter(|kind| kind.spec().keys_in(dialect).is_some())
+        .collect()
+}
+
+/// A chain as far as one tool can be told about it.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What the tool is called in a sentence.
+    /// What sentences call the tool.
     pub name: &'static str,
-    /// The stages that it has and that do something, in the order of the chain.
+    /// The stages that the tool has and that have an effect, in the order of the chain.
     pub filters: Vec<Filter>,
-    /// How a token is picked in the end.
+    /// How a token is picked.
     pub selector: Selector,
-    /// How many candidates the cuts leave at the least.
+    /// The least number of candidates that the cuts leave.
     pub min_keep: u32,
-    /// What is lost, each in a sentence.
+    /// What is lost, one sentence each.
     pub unsaid: Vec<String>,
 }
 
 impl Plan {
-    /// What of this configuration a tool of this manner can say.
-    pub fn new(manner: Manner, config: &GenerationConfig) -> Self {
+    /// Plans how to tell a tool about this configuration.
+    pub fn new(manner: &Manner, config: &GenerationConfig) -> Self {
         let (filters, selector) = essence(&config.chain);
         let mut plan = Self {
             name: manner.name,
@@ -113,19 +84,19 @@ impl Plan {
         plan
     }
 
-    /// The stage at this place of the chain, if there is one.
-    pub fn find(&self, slot: Slot) -> Option<&Filter> {
-        self.filters.iter().find(|filter| Slot::of(filter) == slot)
+    /// Returns the stage of this kind, if there is one.
+    pub fn find(&self, kind: FilterKind) -> Option<&Filter> {
+        self.filters.iter().find(|filter| filter.kind() == kind)
     }
 
-    /// Says that something is lost.
+    /// Notes that something is lost.
     pub fn tell(&mut self, sentence: String) {
         if !self.unsaid.contains(&sentence) {
             self.unsaid.push(sentence);
         }
     }
 
-    /// Leaves out the stages for which there is a reason.
+    /// Leaves out the stages for which `reason` returns a sentence, and notes it.
     pub fn leave_out(&mut self, reason: impl Fn(&Filter) -> Option<String>) {
         let filters = std::mem::take(&mut self.filters);
         for filter in filters {
@@ -136,13 +107,12 @@ impl Plan {
         }
     }
 
-    /// Whether chance decides anything, so that a seed matters.
+    /// Whether anything is random, so that the seed matters.
     pub fn draws(&self) -> bool {
-        let by_chance = |filter: &Filter| filter.rule().acts_by_chance();
-        self.selector != Selector::Greedy || self.filters.iter().any(by_chance)
+        self.selector != Selector::Greedy || self.filters.iter().any(Filter::is_random)
     }
 
-    /// The seed, if it matters and is not above `most`; that its draws are others is said.
+    /// Returns the seed if it matters and is at most `most`, and notes that its draws differ.
     pub fn seed(&mut self, seed: u64, most: u64) -> Option<u64> {
         if !self.draws() {
             return None;
@@ -158,41 +128,45 @@ impl Plan {
         Some(seed)
     }
 
-    /// Draws plainly where the tool knows no other way than that and the most likely token.
+    /// Replaces selectors other than greedy and a plain draw by a plain draw, for a tool that has only
+    /// these two.
     pub fn without_other_selectors(&mut self) {
         self.without_gumbel();
         if !matches!(self.selector, Selector::Greedy | Selector::Multinomial) {
             let selector = selector_name(self.selector);
-            self.tell(format!("{} has no {selector}; it draws plainly", self.name));
-            self.selector = Selector::Multinomial;
-        }
-    }
-
-    /// Draws with one coin.
-    pub fn without_gumbel(&mut self) {
-        if self.selector == Selector::GumbelMax {
-            let name = self.name;
             self.tell(format!(
-                "{name} draws with one coin for all tokens; here each token has its own, which gives \
-                 the same probabilities"
+                "{} has no {selector}; it samples plainly",
+                self.name
             ));
             self.selector = Selector::Multinomial;
         }
     }
 
-    /// Says so where a stage looks elsewhere than the tool does.
-    pub fn expect_window(&mut self, slots: &[Slot], theirs: Window) {
+    /// Replaces Gumbel-max by a plain draw with one coin.
+    pub fn without_gumbel(&mut self) {
+        if self.selector == Selector::GumbelMax {
+            let name = self.name;
+            self.tell(format!(
+                "{name} draws with one coin for all tokens; here each token has its own, with the \
+                 same probabilities"
+            ));
+            self.selector = Selector::Multinomial;
+        }
+    }
+
+    /// Notes which of these stages have a different window than the tool.
+    pub fn expect_window(&mut self, kinds: &[FilterKind], theirs: Window) {
         let differing: Vec<String> = self
             .filters
             .iter()
-            .filter(|filter| slots.contains(&Slot::of(filter)))
+            .filter(|filter| kinds.contains(&filter.kind()))
             .filter_map(|filter| {
                 Some((filter, filter.window().filter(|window| *window != theirs)?))
             })
             .map(|(filter, ours)| {
                 let (name, what) = (self.name, in_sentence(filter.name()));
                 let (theirs, ours) = (seen(theirs), seen(ours));
-                format!("In {name} the {what} looks at {theirs}; here at {ours}")
+                format!("In {name} the {what} looks at {theirs}, here at {ours}")
             })
             .collect();
         for sentence in differing {
@@ -200,19 +174,19 @@ impl Plan {
         }
     }
 
-    /// Says so where writing goes on after the end of the text.
+    /// Notes that generation continues after an end-of-text token.
     pub fn tell_end_of_text(&mut self, end_of_text: EndOfText) {
         if end_of_text == EndOfText::Ignored {
             let name = self.name;
             self.tell(format!(
-                "Here writing goes on after an end-of-text token; {name} has no such setting"
+                "Here generation continues after an end-of-text token; {name} has no such setting"
             ));
         }
     }
 
-    /// Adds a list of tokens to the one before it, where nothing between the two hears of it.
+    /// Adds a logit bias to an earlier one if no stage between them can tell. Returns whether it did.
     fn has_joined(&mut self, filter: &Filter) -> bool {
-        let (Filter::LogitBias(more), Some(at)) = (
+        let (Filter::LogitBias(more), Some(index)) = (
             filter,
             self.filters
                 .iter()
@@ -220,55 +194,52 @@ impl Plan {
         ) else {
             return false;
         };
-        let mut between = self.filters.iter().skip(at + 1);
+        let mut between = self.filters.iter().skip(index + 1);
         if !between.all(|between| commute(between, filter)) {
             return false;
         }
-        if let Some(Filter::LogitBias(all)) = self.filters.get_mut(at) {
+        if let Some(Filter::LogitBias(all)) = self.filters.get_mut(index) {
             all.biases.extend_from_slice(&more.biases);
             all.banned.extend_from_slice(&more.banned);
         }
         true
     }
 
-    fn place(&mut self, manner: Manner, filter: Filter) {
+    fn place(&mut self, manner: &Manner, filter: Filter) {
         if self.has_joined(&filter) {
             return;
         }
-        let (name, slot) = (manner.name, Slot::of(&filter));
-        let is_there = |other: &Filter| Slot::of(other).place() == slot.place();
-        if !manner.stages.contains(&slot) {
+        let (name, kind) = (manner.name, filter.kind());
+        let is_there = |other: &Filter| other.kind().place() == kind.place();
+        if !manner.stages.contains(&kind) {
             let what = in_sentence(filter.name());
             self.tell(format!("{name} has no {what}; {filter} is left out"));
         } else if self.filters.iter().any(is_there) {
             let what = in_sentence(filter.name());
             self.tell(format!(
-                "{name} applies {what} once; the second, {filter}, is left out"
+                "{name} applies {what} only once; the second, {filter}, is left out"
             ));
         } else {
             self.filters.push(filter);
         }
     }
 
-    /// The stages in the order in which the tool will apply them.
-    fn order_there(&self, manner: Manner) -> Vec<Slot> {
-        let group = |slot: &Slot| {
-            let mut groups = manner.movable.iter().map(|(_, slots)| *slots);
-            groups.find(|slots| slots.contains(slot))
-        };
-        let fixed = manner.stages.iter().filter(|slot| group(slot).is_none());
-        let mut order: Vec<Slot> = fixed.copied().collect();
-        for slot in self.filters.iter().map(Slot::of) {
-            if let Some(slots) = group(&slot).filter(|_| !order.contains(&slot)) {
-                order.extend(slots);
+    /// Returns the filters in the order in which the tool will apply them.
+    fn order_there(&self, manner: &Manner) -> Vec<FilterKind> {
+        let group = |kind: &FilterKind| manner.movable.iter().find(|group| group.contains(kind));
+        let fixed = manner.stages.iter().filter(|kind| group(kind).is_none());
+        let mut order: Vec<FilterKind> = fixed.copied().collect();
+        for kind in self.filters.iter().map(Filter::kind) {
+            if let Some(group) = group(&kind).filter(|_| !order.contains(&kind)) {
+                order.extend(group);
             }
         }
         order
     }
 
-    fn tell_order(&mut self, manner: Manner) {
+    fn tell_order(&mut self, manner: &Manner) {
         let order = self.order_there(manner);
-        let rank = |filter: &Filter| order.iter().position(|slot| *slot == Slot::of(filter));
+        let rank = |filter: &Filter| order.iter().position(|kind| *kind == filter.kind());
         let mut sentences = Vec::new();
         for (index, moved) in self.filters.iter().enumerate() {
             let before = self.filters.iter().take(index);
@@ -280,7 +251,7 @@ impl Plan {
                 let (name, what, passed) =
                     (manner.name, in_sentence(moved.name()), listed(&passed));
                 sentences.push(format!(
-                    "{name} applies {what} before {passed}; here it stands after"
+                    "{name} applies {what} before {passed}, here it comes after"
                 ));
             }
         }
@@ -289,7 +260,7 @@ impl Plan {
         }
     }
 
-    fn tell_rules(&mut self, manner: Manner, ours: Rules) {
+    fn tell_rules(&mut self, manner: &Manner, ours: Rules) {
         let (name, theirs) = (manner.name, manner.rules);
         let filters = std::mem::take(&mut self.filters);
         for filter in &filters {
@@ -297,24 +268,24 @@ impl Plan {
                 self.tell(sentence);
             }
         }
-        let can_be_few = |filter: &Filter| filter.cuts() && Slot::of(filter) != Slot::TopK;
+        let can_be_few = |filter: &Filter| filter.cuts() && filter.kind() != FilterKind::TopK;
         if ours.min_keep > 1 && !manner.has_min_keep && filters.iter().any(can_be_few) {
             let n = ours.min_keep;
             self.tell(format!(
-                "Here the cuts leave at least {n} tokens; {name} can't be told so"
+                "Here the cuts leave at least {n} tokens; {name} has no such setting"
             ));
         }
         self.filters = filters;
     }
 }
 
-/// That a seed gives other draws elsewhere.
+/// Returns the note that a seed leads to different draws in a tool.
 pub(super) fn other_draws(name: &str, seed: u64) -> String {
-    format!("{name} tosses other coins: seed {seed} gives other draws there")
+    format!("{name} has its own random numbers: seed {seed} gives different draws there")
 }
 
-/// The stages that do something, and how the token is picked: a temperature of 0 is greedy, behind
-/// which nothing matters, and before greedy no cut matters that keeps the best.
+/// Returns the stages that have an effect, and how the token is picked. A temperature of 0 is greedy,
+/// and makes all stages after it irrelevant; stages before greedy that keep the best are too.
 fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
     let mut filters = Vec::new();
     let mut selector = match chain.selector {
@@ -323,7 +294,7 @@ fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
     };
     for filter in chain.active() {
         match plain(filter) {
-            Filter::Temperature(Temperature { temperature }) if temperature <= 0.0 => {
+            Filter::Temperature(plain) if plain.temperature <= 0.0 => {
                 selector = Selector::Greedy;
                 break;
             }
@@ -338,59 +309,62 @@ fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
     (filters, selector)
 }
 
-/// A dynamic temperature without a range is a plain one.
+/// Turns a dynamic temperature without a range into a plain one.
 fn plain(filter: &Filter) -> Filter {
     match filter {
-        Filter::DynamicTemperature(dynamic) if dynamic.range <= 0.0 => {
-            let temperature = dynamic.temperature;
-            Filter::Temperature(Temperature { temperature })
+        Filter::DynamicTemperature(dynamic) if dynamic.is_plain() => {
+            Filter::Temperature(dynamic.middle())
         }
         filter => filter.clone(),
     }
 }
 
-/// Whether two stages do the same in either order, whatever stands between them.
+/// Whether two stages have the same effect in either order, whatever comes between them.
 fn commute(first: &Filter, second: &Filter) -> bool {
+    use FilterKind::{
+        Dry, FrequencyPenalty, LogitBias, MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty,
+        Temperature, TopK,
+    };
     let adds = |filter: &Filter| {
-        let slot = Slot::of(filter);
         matches!(
-            slot,
-            Slot::Bias | Slot::Frequency | Slot::Presence | Slot::Dry | Slot::NoRepeatNgram
+            filter.kind(),
+            LogitBias | FrequencyPenalty | PresencePenalty | Dry | NoRepeatNgram
         )
     };
     let only_bans = |filter: &Filter| match filter {
         Filter::LogitBias(bias) => bias.biases.is_empty(),
-        filter => Slot::of(filter) == Slot::NoRepeatNgram,
+        filter => filter.kind() == NoRepeatNgram,
     };
-    let by_rank = |filter: &Filter| Slot::of(filter) == Slot::TopK;
-    let by_best = |filter: &Filter| matches!(Slot::of(filter), Slot::MinP | Slot::Temperature);
-    let repeats = |filter: &Filter| Slot::of(filter) == Slot::Repetition;
+    let by_rank = |filter: &Filter| filter.kind() == TopK;
+    let by_best = |filter: &Filter| matches!(filter.kind(), MinP | Temperature);
+    let repeats = |filter: &Filter| filter.kind() == RepetitionPenalty;
     let either_way = |a: &Filter, b: &Filter| {
         (adds(a) && adds(b)) || (only_bans(a) && repeats(b)) || (by_rank(a) && by_best(b))
     };
     either_way(first, second) || either_way(second, first)
 }
 
+/// Returns how a tool treats a case of this filter differently, if it does.
 fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option<String> {
     match filter {
         Filter::TopK(_) if theirs.top_k_ties != ours.top_k_ties => Some(match theirs.top_k_ties {
             Ties::All => format!(
-                "{name} keeps every token as likely as the k-th; here of equals the lowest ids stay"
+                "{name} keeps every token as likely as the k-th; here only those with the lowest ids stay"
             ),
             Ties::LowestIds => {
                 format!(
-                    "{name} keeps exactly k tokens; here all that are as likely as the k-th stay"
+                    "{name} keeps exactly k tokens; here every token as likely as the k-th stays"
                 )
             }
         }),
         Filter::TopP(_) if theirs.top_p_mass != ours.top_p_mass => Some(match theirs.top_p_mass {
             Mass::Kept => format!(
-                "{name}'s top-p takes its share of the tokens still in play; here of those too that \
-                 were cut just before"
+                "{name}'s top-p is a share of the tokens still in play; here it is also of those \
+                 dropped just before"
             ),
             Mass::BeforeCuts => format!(
-                "{name}'s top-p counts tokens too that were cut just before; here only those still \
-                 in play"
+                "{name}'s top-p also counts tokens that were dropped just before; here only those \
+                 still in play"
             ),
         }),
         Filter::TopP(top_p) if top_p.p <= 0.0 && theirs.top_p_zero != ours.top_p_zero => {
@@ -405,38 +379,86 @@ fn other_rule(name: &str, filter: &Filter, theirs: Rules, ours: Rules) -> Option
         Filter::MinP(_) if theirs.min_p_equal != ours.min_p_equal => {
             Some(match theirs.min_p_equal {
                 Equal::Kept => {
-                    format!("{name}'s min-p keeps a token exactly at its bar; here it is cut")
+                    format!(
+                        "{name}'s min-p keeps a token exactly at its threshold; here it is dropped"
+                    )
                 }
                 Equal::Cut => {
-                    format!("{name}'s min-p cuts a token exactly at its bar; here it stays")
+                    format!("{name}'s min-p drops a token exactly at its threshold; here it stays")
                 }
             })
         }
         Filter::TypicalP(_) if theirs.typical != ours.typical => Some(match theirs.typical {
-            TypicalRule::Reached => format!("{name}'s typical-p stops where its share is reached"),
+            TypicalRule::Reached => format!("{name}'s typical-p stops when the sum reaches p"),
             TypicalRule::Passed => format!(
-                "{name}'s typical-p takes one token more where its share is met exactly, and acts as \
-                 a top-p where a token was ruled out before"
+                "{name}'s typical-p keeps one more token if the sum equals p exactly, and acts as \
+                 top-p if a token was banned before it"
             ),
             TypicalRule::ReachedWithTies => {
-                format!("{name}'s typical-p keeps every token as typical as the last")
+                format!("{name}'s typical-p keeps every token as typical as the last one")
             }
         }),
         _ => None,
     }
 }
 
-/// What a window shows, in words.
+/// Describes a window in a sentence.
 pub(super) fn seen(window: Window) -> String {
     match (window.last_n, window.prompt_counted) {
         (None, true) => "the whole text".to_owned(),
-        (None, false) => "all that was generated".to_owned(),
+        (None, false) => "everything generated".to_owned(),
         (Some(n), true) => format!("the last {n} tokens"),
         (Some(n), false) => format!("the last {n} generated tokens"),
     }
 }
 
-/// A selector's name inside a sentence.
+/// Returns a selector's name as it is written inside a sentence.
 pub(super) fn selector_name(selector: Selector) -> String {
     in_sentence(selector.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelled_stages;
+    use crate::decoding::FilterKind;
+    use crate::decoding::dialect::Dialect;
+    use crate::interop::tools::read_settings;
+
+    #[test]
+    fn a_request_without_settings_means_the_defaults_of_its_dialect() {
+        for (request, dialect) in [
+            ("--temp 0.8", Dialect::LlamaCpp),
+            (
+                "{\"n_predict\": 9, \"temperature\": 0.8}",
+                Dialect::LlamaCpp,
+            ),
+            ("PARAMETER temperature 0.8", Dialect::Ollama),
+            ("generate(do_sample=True)", Dialect::Transformers),
+        ] {
+            let chain = read_settings(request, None).unwrap().chain;
+            assert_eq!(chain.dialect, Some(dialect), "{request}");
+            assert_eq!(chain.to_string(), dialect.chain().to_string(), "{request}");
+        }
+    }
+
+    #[test]
+    fn the_stages_of_a_tool_are_those_of_its_dialect_that_it_has_names_for() {
+        for dialect in [Dialect::LlamaCpp, Dialect::Transformers, Dialect::OpenAi] {
+            let spelled = spelled_stages(dialect);
+            let mut places: Vec<FilterKind> = spelled.iter().map(|kind| kind.place()).collect();
+            places.dedup();
+            let of_dialect: Vec<FilterKind> = dialect.kinds().map(FilterKind::place).collect();
+            assert_eq!(places, of_dialect, "{dialect:?}");
+        }
+        let unspelled = [
+            FilterKind::LogitBias,
+            FilterKind::Dry,
+            FilterKind::TopNSigma,
+            FilterKind::Xtc,
+            FilterKind::DynamicTemperature,
+        ];
+        let ollama = spelled_stages(Dialect::Ollama);
+        assert!(unspelled.iter().all(|kind| !ollama.contains(kind)));
+        assert_eq!(ollama.len(), 8);
+    }
 }

@@ -7,14 +7,14 @@
 
 use super::biases;
 use super::fields::{Fields, token};
-use super::plan::{Manner, Plan, Slot};
+use super::plan::{Manner, Plan};
 use super::value::{Said, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
     TokenBias, TopK, TopP, TypicalP, Window,
 };
-use crate::decoding::{ChainConfig, Filter, Selector, TokenId};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
@@ -67,39 +67,22 @@ pub(super) const UNRELATED: [&str; 26] = [
     "use_cache",
 ];
 
-const STAGES: [Slot; 10] = [
-    Slot::Bias,
-    Slot::Repetition,
-    Slot::NoRepeatNgram,
-    Slot::Temperature,
-    Slot::TopK,
-    Slot::TopP,
-    Slot::MinP,
-    Slot::TypicalP,
-    Slot::Epsilon,
-    Slot::Eta,
-];
-
 /// The stages that are also applied in greedy decoding.
-const WITHOUT_SAMPLING: [Slot; 3] = [Slot::Bias, Slot::Repetition, Slot::NoRepeatNgram];
+const WITHOUT_SAMPLING: [FilterKind; 3] = [
+    FilterKind::LogitBias,
+    FilterKind::RepetitionPenalty,
+    FilterKind::NoRepeatNgram,
+];
 
 /// The largest seed that numpy accepts, which `set_seed` seeds too.
 const MAX_SEED: u64 = 0xFFFF_FFFF;
 
 /// Returns the Python code, and one sentence for each difference.
 pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
-    let mut plan = Plan::new(
-        Manner {
-            name: "transformers",
-            stages: &STAGES,
-            movable: &[],
-            rules: Dialect::Transformers.rules(),
-            has_min_keep: false,
-        },
-        config,
-    );
+    let manner = Manner::of("transformers", Dialect::Transformers);
+    let mut plan = Plan::new(&manner, config);
     plan.without_other_selectors();
-    plan.expect_window(&[Slot::Repetition, Slot::NoRepeatNgram], Window::ALL);
+    plan.expect_window(&WITHOUT_SAMPLING, Window::ALL);
     let greedy = plan.selector == Selector::Greedy;
     plan.leave_out(|filter| unsupported(filter, greedy));
     let mut said: Said = vec![("do_sample", Value::Truth(!greedy))];
@@ -127,7 +110,7 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
 /// Returns why a stage must be left out, if so: transformers would ignore or reject it.
 fn unsupported(filter: &Filter, greedy: bool) -> Option<String> {
     let what = in_sentence(filter.name());
-    if greedy && !WITHOUT_SAMPLING.contains(&Slot::of(filter)) {
+    if greedy && !WITHOUT_SAMPLING.contains(&filter.kind()) {
         return Some(format!(
             "transformers ignores {what} in greedy decoding; {filter} is left out"
         ));
@@ -183,7 +166,7 @@ fn adjustments(plan: &Plan) -> Said {
         }
     }
     let (mut sums, mut banned) = (Vec::new(), Vec::new());
-    for (TokenId(id), bias) in biases::by_token(plan.find(Slot::Bias)) {
+    for (TokenId(id), bias) in biases::by_token(plan.find(FilterKind::LogitBias)) {
         match bias {
             Some(bias) => sums.push(Value::List(vec![
                 Value::List(vec![Value::from(id)]),
@@ -256,7 +239,11 @@ fn warpers(fields: &mut Fields) -> Result<Vec<(Filter, &'static str)>, String> {
             "{written} is invalid: it must be above 0; use do_sample=False for greedy decoding"
         ));
     }
-    let k = count("top_k", 50, fields)?;
+    let default = Dialect::Transformers.default_of(FilterKind::TopK);
+    let k = match default {
+        Some(Filter::TopK(default)) => count("top_k", default.k, fields)?,
+        _ => count("top_k", 0, fields)?,
+    };
     let mut number = |name: &str, default: f32| -> Result<f32, String> {
         Ok(fields.number(name)?.unwrap_or(default))
     };

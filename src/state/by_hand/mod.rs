@@ -233,8 +233,8 @@ impl AppState {
     /// Returns the X-ray of that chain applied to the scores, or why it can't run.
     pub fn hand_table(&self) -> Result<XrayTable, String> {
         let HandInputs { row, chain, seed } = self.hand_inputs().ok_or("No pane is open")?;
-        if let Some(error) = chain.complaint() {
-            return Err(error);
+        if let Err(error) = chain.validate() {
+            return Err(error.to_string());
         }
         let coins = self.by_hand.coins(&row, seed);
         let sampled = row.sample(&chain, coins);

@@ -55,9 +55,9 @@ impl Lints {
             return;
         }
         // An invalid value is reported at its field instead.
-        self.list = match chain.complaint() {
-            Some(_) => Vec::new(),
-            None => lint_chain(chain, n_vocab, own.map(|_| &self.tally)),
+        self.list = match chain.validate() {
+            Err(_) => Vec::new(),
+            Ok(()) => lint_chain(chain, n_vocab, own.map(|_| &self.tally)),
         };
         self.inputs = Some(LintInputs {
             chain: chain.clone(),
@@ -93,7 +93,7 @@ mod tests {
         let words = "temp 0, top-p 0.9";
         assert_eq!(
             lints(&mut state, words),
-            ["T 0 leaves one token, so top-p 0.9 has nothing to do."]
+            ["T 0 leaves only one token, so top-p 0.9 has no effect."]
         );
         let remedy = state.panes[0].lints()[0].remedy.clone().unwrap();
         let pane = state.panes[0].id;
@@ -101,7 +101,7 @@ mod tests {
         state.review(|| true);
         assert_eq!(
             state.panes[0].lints()[0].message,
-            "T 0 leaves one token, so the draw has no choice."
+            "T 0 leaves only one token, so there is nothing to draw from."
         );
     }
 
@@ -120,7 +120,7 @@ mod tests {
             penalty.filter = chain(words).stages[0].filter.clone().into();
             stages.insert(0, penalty);
         }
-        let touched = "Repetition penalty touched 3 different tokens of the prompt.";
+        let touched = "Repetition penalty also penalized 3 different tokens of the prompt.";
         assert_eq!(lints(&mut state, words), [touched]);
         assert_eq!(lints(&mut state, "repeat 1.2, temp 0.7"), [] as [&str; 0]);
         assert_eq!(lints(&mut state, words), [touched]);

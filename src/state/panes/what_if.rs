@@ -110,7 +110,7 @@ impl WhatIfs {
     ) -> bool {
         let config = &generation.config;
         let same_picks = config.seed == seed && are_equivalent(&config.chain, chain);
-        if same_picks || chain.complaint().is_some() {
+        if same_picks || chain.validate().is_err() {
             self.clear();
             return true;
         }
@@ -233,7 +233,7 @@ fn fate_of(step: &Step, outcome: Option<WhatIf>) -> Fate {
 fn are_equivalent(a: &ChainConfig, b: &ChainConfig) -> bool {
     let has_effect = |stage: &&Stage| {
         let filter = &stage.filter;
-        stage.enabled && (!filter.is_neutral() || filter.rule().acts_by_chance())
+        stage.enabled && (!filter.is_neutral() || filter.is_random())
     };
     let [filters_a, filters_b] = [a, b].map(|chain| {
         let stages = chain.stages.iter().filter(has_effect);

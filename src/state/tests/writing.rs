@@ -76,7 +76,7 @@ fn generating_in_one_pane_stops_only_that_pane() {
 #[test]
 fn a_text_that_is_stopped_or_fails_is_kept() {
     let failed = FinishReason::Failed {
-        error: "the model gave 3 scores that are not numbers".to_owned(),
+        error: "the model returned 3 logits that are NaN or +∞".to_owned(),
     };
     for reason in [FinishReason::Cancelled, failed] {
         let mut state = ready();
@@ -147,7 +147,7 @@ fn a_blocked_generate_says_why() {
     let cases: [(&str, Block); 6] = [
         ("Type a prompt first", &|state| state.prompt.clear()),
         ("600 tokens, but the model reads at most 512", &too_long),
-        ("C: Top-p lies between 0 and 1", &out_of_range),
+        ("C: Top-p must be between 0 and 1", &out_of_range),
         ("The token limit must be at least 1", &|state| {
             state.limits.max_new_tokens = 0;
         }),

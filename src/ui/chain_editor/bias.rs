@@ -1,9 +1,8 @@
-//! The tokens of a logit bias: found by their text or id, made likelier or less likely, or banned.
+//! The tokens of a logit bias: found by text or id, then biased or banned.
 
 use egui::{Align, Id, Layout, TextEdit, Ui, vec2};
 
-use super::number_line::INDENT;
-use super::settings::kept;
+use super::number_line::{INDENT, finite_f32};
 use super::token_words::exact_word;
 use crate::decoding::TokenId;
 use crate::decoding::filters::{LogitBias, TokenBias};
@@ -15,23 +14,23 @@ use crate::ui::keys;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, Number, field_frame};
 
-/// As many tokens are offered while one types.
-const MOST_FOUND: usize = 6;
+/// The number of tokens offered while typing.
+const MAX_FOUND: usize = 6;
 
-const BIAS_TIP: &str = "Added to the token's score: 1 makes it 2.7 times as likely beside the \
-                        others, -1 as much less. 0 does nothing, -5 to 5 is usual.";
-const BAN_TIP: &str = "The token is never drawn, whatever its score. It is usual for a few tokens \
-                       that must not come.";
+const BIAS_TIP: &str = "Added to the token's logit: 1 makes it 2.7 times as likely relative to the \
+                        others, -1 as much less likely. 0 has no effect; -5 to 5 is usual.";
+const BAN_TIP: &str = "The token is never sampled, whatever its logit. Usual for a few tokens \
+                       that must not appear.";
 
-/// What is done with a token.
+/// What to do with a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     Bias,
     Ban,
-    Forget,
+    Remove,
 }
 
-/// Draws the list; says whether it was changed.
+/// Draws the list of tokens. Returns whether it was changed.
 pub(super) fn bias_ui(
     ui: &mut Ui,
     id: Id,
@@ -86,14 +85,14 @@ fn follow(filter: &mut LogitBias, token: TokenId, act: Act) {
                 filter.banned.push(token);
             }
         }
-        Act::Forget => {
+        Act::Remove => {
             filter.biases.retain(|entry| entry.token != token);
             filter.banned.retain(|other| *other != token);
         }
     }
 }
 
-/// A token by its piece and id, what is done with it, and the way out of the list.
+/// Draws a token of the list: its text and id, its controls, and a button that removes it.
 fn token_line_ui(
     ui: &mut Ui,
     token: TokenId,
@@ -101,10 +100,10 @@ fn token_line_ui(
     controls: impl FnOnce(&mut Ui) -> Option<Act>,
 ) -> Option<Act> {
     line_ui(ui, token, vocabulary, |ui| {
-        let remove = format!("Forget token {token}");
-        let forgotten = icon_button(ui, Icon::Close, &remove).clicked();
+        let remove = format!("Remove token {token}");
+        let removed = icon_button(ui, Icon::Close, &remove).clicked();
         let act = controls(ui);
-        if forgotten { Some(Act::Forget) } else { act }
+        if removed { Some(Act::Remove) } else { act }
     })
 }
 
@@ -145,21 +144,21 @@ fn biased_ui(ui: &mut Ui, token: TokenId, bias: &mut f32) -> bool {
     let mut value = f64::from(*bias);
     let number = Number::new(&name, -10.0..=10.0, 2);
     let response = number.field_ui(ui, &mut value).on_hover_text(BIAS_TIP);
-    let typed = kept(value).filter(|_| response.changed());
+    let typed = finite_f32(value).filter(|_| response.changed());
     if let Some(typed) = typed {
         *bias = typed;
     }
     typed.is_some()
 }
 
-/// What was typed, and what was found for it.
+/// The text of the search field, and the tokens found for it.
 #[derive(Debug, Clone, Default)]
 struct Search {
     typed: String,
     found: Vec<TokenId>,
 }
 
-/// The field in which one looks for a token, and what is found.
+/// Draws the search field and the tokens found.
 fn search_ui(ui: &mut Ui, id: Id, vocabulary: Option<&Vocabulary>) -> Option<(TokenId, Act)> {
     let mut search: Search = ui.data(|data| data.get_temp(id).unwrap_or_default());
     let mut entered = false;
@@ -179,7 +178,7 @@ fn search_ui(ui: &mut Ui, id: Id, vocabulary: Option<&Vocabulary>) -> Option<(To
         if response.changed()
             && let Some(vocabulary) = vocabulary
         {
-            search.found = vocabulary.find(&unescape(&search.typed), MOST_FOUND);
+            search.found = vocabulary.find(&unescape(&search.typed), MAX_FOUND);
         }
         response.accessible_name("Find a token");
     });
@@ -236,9 +235,9 @@ mod tests {
             (Act::Ban, 0, 1),
             (Act::Ban, 0, 1),
             (Act::Bias, 1, 0),
-            (Act::Forget, 0, 0),
+            (Act::Remove, 0, 0),
             (Act::Ban, 0, 1),
-            (Act::Forget, 0, 0),
+            (Act::Remove, 0, 0),
         ] {
             follow(&mut filter, token, act);
             assert_eq!(

@@ -1,8 +1,8 @@
-//! The texts over which no repetition reaches, for DRY.
+//! The sequence breakers of DRY, typed as text.
 
 use egui::{Id, TextEdit, Ui, vec2};
 
-use super::number_line::{INDENT, complaint_ui};
+use super::number_line::{INDENT, error_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
 use crate::generation::Vocabulary;
@@ -13,21 +13,21 @@ use crate::ui::keys;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, Chip, field_frame};
 
-/// As many are shown one by one. Settings of llama.cpp may mean thousands.
-const MOST_SHOWN: usize = 24;
+/// The number of breakers shown one by one. Settings from llama.cpp can mean thousands.
+const MAX_SHOWN: usize = 24;
 
-const TIP: &str = "No repetition reaches over one of these texts, and a text of one token is never \
-                   held back itself. No text does nothing; usual is each token with a line break, \
-                   colon, quote or star in it, as in llama.cpp.";
+const TIP: &str = "No repetition reaches across these texts, and a text of one token is never \
+                   penalized itself. An empty list has no effect; each token with a line break, \
+                   colon, quote or asterisk is usual, as in llama.cpp.";
 
-/// What was typed, and what is wrong with it.
+/// The text of the field, and what is wrong with it.
 #[derive(Debug, Clone, Default)]
 struct Typed {
     text: String,
-    complaint: Option<String>,
+    error: Option<String>,
 }
 
-/// Draws the list; says whether it was changed.
+/// Draws the list of breakers. Returns whether it was changed.
 pub(super) fn breakers_ui(
     ui: &mut Ui,
     id: Id,
@@ -44,9 +44,9 @@ pub(super) fn breakers_ui(
         let mut n_shown = 0;
         breakers.retain(|breaker| {
             n_shown += 1;
-            n_shown > MOST_SHOWN || !breaker_ui(ui, breaker, vocabulary)
+            n_shown > MAX_SHOWN || !breaker_ui(ui, breaker, vocabulary)
         });
-        let n_more = breakers.len().saturating_sub(MOST_SHOWN);
+        let n_more = breakers.len().saturating_sub(MAX_SHOWN);
         if n_more > 0 {
             let words = format!("and {n_more} more");
             ui.label(Face::Small.text(words).color(Theme::of(ui).text_3));
@@ -71,14 +71,14 @@ pub(super) fn breakers_ui(
     breakers.len() != n_before
 }
 
-/// Says whether it is to go.
+/// Draws one breaker. Returns whether it was removed.
 fn breaker_ui(ui: &mut Ui, breaker: &[TokenId], vocabulary: Option<&Vocabulary>) -> bool {
     let words = exact_words(breaker, vocabulary);
     let (value, name) = (format!("{words}  ×"), format!("Remove breaker {words}"));
     let tokens: Vec<String> = breaker.iter().map(ToString::to_string).collect();
     let tip = match tokens.as_slice() {
-        [only] => format!("Token {only}. Press it to remove it."),
-        several => format!("Tokens {}. Press it to remove it.", several.join(" ")),
+        [only] => format!("Token {only}. Click to remove it."),
+        several => format!("Tokens {}. Click to remove them.", several.join(" ")),
     };
     ui.add(Chip::new(&value).name(&name))
         .on_hover_text(tip)
@@ -102,20 +102,20 @@ fn field_ui(
             .desired_width(ui.available_width() - 90.0);
         let response = ui.add(edit);
         if response.changed() {
-            typed.complaint = None;
+            typed.error = None;
         }
         entered = keys::entered(ui, &response);
         response.accessible_name("Another breaker");
         let button = Button::new("Add").name("Add the breaker");
         entered |= ui.add_enabled(!typed.text.is_empty(), button).clicked();
     });
-    if let Some(complaint) = &typed.complaint {
-        complaint_ui(ui, complaint);
+    if let Some(error) = &typed.error {
+        error_ui(ui, error);
     }
     let mut added = None;
     if entered && !typed.text.is_empty() {
         added = vocabulary.spell(&unescape(&typed.text));
-        typed.complaint = added
+        typed.error = added
             .is_none()
             .then(|| format!("This model has no tokens for ‘{}’", typed.text));
         if added.is_some() {
@@ -133,7 +133,7 @@ mod tests {
     use crate::interop::tools::usual_breakers;
 
     #[test]
-    fn usual_is_each_token_with_one_of_the_four_in_it() {
+    fn the_usual_breakers_are_the_tokens_with_one_of_four_characters() {
         let pieces = ["a", "\n", ".\n", ":", "\"", "**", "User", "User:", "b."];
         let vocabulary = Vocabulary::new(pieces.map(Piece::text).to_vec());
         let expected = [1, 2, 3, 4, 5, 7].map(|id| token_ids(&[id]));

@@ -1,11 +1,8 @@
-//! What picks the token in the end, with its numbers, and the seed of its coins.
+//! The selector with its numbers, and the seed of its coins.
 
 use egui::{RectAlign, Ui};
 
-use super::number_line::{INDENT, complaint_ui, number_lines_ui};
-use super::settings::settings_of_selector;
-use super::words::{draw_words, long_draw_words};
-use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
+use super::number_line::{INDENT, error_ui, number_lines_ui};
 use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::state::{Command, Pane};
 use crate::ui::fonts::Face;
@@ -13,67 +10,53 @@ use crate::ui::seed_field::seed_field_ui;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, inner_menu, menu_item};
 
-/// All ways to draw, set to something usual, in the order of the menu.
-pub(super) const SELECTORS: [Selector; 6] = [
-    Selector::Multinomial,
-    Selector::Greedy,
-    Selector::GumbelMax,
-    Selector::MirostatV1(MirostatV1 { tau: 5.0, eta: 0.1 }),
-    Selector::MirostatV2(MirostatV2 { tau: 5.0, eta: 0.1 }),
-    Selector::AdaptiveP(AdaptiveP {
-        target: 0.5,
-        decay: 0.9,
-    }),
-];
-
-/// Draws the choice and its numbers; says whether one was changed.
+/// Draws the menu of selectors and the numbers of the chosen one. Returns whether either was changed.
 pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     let before = *selector;
     title_line_ui(ui, "Draw", |ui| {
-        let words = draw_words(selector);
-        let name = format!("Draw: {words}");
-        let chip = ui.add(Chip::new(words).name(&name).chevron());
+        let label = selector.spec().label;
+        let name = format!("Draw: {label}");
+        let chip = ui.add(Chip::new(label).name(&name).chevron());
         inner_menu(&chip, "Draw", (RectAlign::BOTTOM_START, 180.0), |ui| {
-            for choice in SELECTORS {
-                let chosen = choice.name() == before.name();
-                let item = menu_item(ui, draw_words(&choice), "", chosen);
-                if item.on_hover_text(long_draw_words(&choice)).clicked() && !chosen {
-                    *selector = choice;
+            for spec in Selector::SPECS {
+                let chosen = spec.name == before.name();
+                let item = menu_item(ui, spec.label, "", chosen);
+                if item.on_hover_text(spec.help).clicked() && !chosen {
+                    *selector = spec.usual;
                 }
             }
         });
-        chip.on_hover_text(long_draw_words(selector));
+        chip.on_hover_text(selector.spec().help);
     });
     let mut changed = *selector != before;
-    let (name, complaint) = (selector.name(), selector.complaint());
-    changed |= number_lines_ui(ui, name, settings_of_selector(selector));
-    if let Some(complaint) = complaint {
-        complaint_ui(ui, &complaint);
+    let (spec, validated) = (selector.spec(), selector.validate());
+    changed |= number_lines_ui(ui, spec.name, spec.params, selector);
+    if let Err(error) = validated {
+        error_ui(ui, &error.to_string());
     }
     changed
 }
 
-/// Whether anything in the chain tosses a coin.
+/// Whether anything in the chain is random.
 pub(super) fn needs_seed(chain: &ChainConfig) -> bool {
-    let by_chance = |filter: &Filter| filter.rule().acts_by_chance();
-    chain.selector != Selector::Greedy || chain.active().any(by_chance)
+    chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
 }
 
-/// The shared seed or the pane's own.
+/// Draws the choice between the shared seed and the pane's own.
 pub(super) fn own_seed_ui(ui: &mut Ui, pane: &Pane, shared: u64, commands: &mut Vec<Command>) {
     let own = pane.settings.seed;
     let mut seed = own;
     title_line_ui(ui, "Seed", |ui| {
         let words = format!("{shared}, shared");
         let chip = Chip::new(&words).name("Shared seed").open(own.is_none());
-        let tip = "The coins of all panes that share it are the same, so that they part by their \
-                   settings alone. This is the usual way.";
+        let tip = "Panes that share a seed toss the same coins, so their texts diverge only because of \
+                   their settings. This is the usual choice.";
         if ui.add(chip).on_hover_text(tip).clicked() {
             seed = None;
         }
-        let chip = Chip::new("Its own").name("Own seed").open(own.is_some());
-        let tip = "The coins of this pane are others than those of the panes beside it. It is usual \
-                   for drawing from one setting several times.";
+        let chip = Chip::new("Own").name("Own seed").open(own.is_some());
+        let tip =
+            "This pane uses its own seed. Use it to sample several texts from the same settings.";
         if ui.add(chip).on_hover_text(tip).clicked() {
             seed = own.or(Some(shared));
         }

@@ -1,8 +1,7 @@
-//! The head of the chain editor: whose chain it is, and what concerns all of it.
+//! The head of the chain editor: the pane's name, and the commands for its whole chain.
 
 use egui::{Align, Layout, RectAlign, Ui};
 
-use super::settings::neutralize;
 use crate::decoding::ChainConfig;
 use crate::state::{AppState, Command, Pane};
 use crate::ui::fonts::Face;
@@ -11,10 +10,11 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, letter, menu_item};
 use crate::ui::words::grouped;
 
-/// The title of the editor, and the buttons that concern the whole chain.
+/// Draws the title of the editor and the commands for the whole chain.
 pub(super) fn head_ui(
     ui: &mut Ui,
-    (place, pane): (usize, &Pane),
+    place: usize,
+    pane: &Pane,
     state: &AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -32,47 +32,41 @@ pub(super) fn head_ui(
             chain_menu_ui(ui, pane, commands);
             let reset = ui.add(Button::new("Reset").quiet());
             if reset
-                .on_hover_text("Back to how this pane of a new window chooses")
+                .on_hover_text("Resets this pane to the settings it has in a new window")
                 .clicked()
             {
                 commands.push(Command::ResetSettings(pane.id));
             }
-            let redo = ("Redo", state.redo_words());
-            undo_button_ui(ui, Icon::Redo, redo, Command::Redo, commands);
-            let undo = ("Undo", state.undo_words());
-            undo_button_ui(ui, Icon::Undo, undo, Command::Undo, commands);
+            if history_button_ui(ui, Icon::Redo, "Redo", state.redo_words()) {
+                commands.push(Command::Redo);
+            }
+            if history_button_ui(ui, Icon::Undo, "Undo", state.undo_words()) {
+                commands.push(Command::Undo);
+            }
         });
     });
 }
 
-fn undo_button_ui(
-    ui: &mut Ui,
-    icon: Icon,
-    (verb, what): (&str, Option<&str>),
-    command: Command,
-    commands: &mut Vec<Command>,
-) {
-    let name = what.map_or_else(|| verb.to_owned(), |what| format!("{verb}: {what}"));
-    ui.add_enabled_ui(what.is_some(), |ui| {
-        if icon_button(ui, icon, &name).clicked() {
-            commands.push(command);
-        }
-    });
+/// Draws an undo or redo button, disabled if there is no edit for it. Returns whether it was clicked.
+fn history_button_ui(ui: &mut Ui, icon: Icon, verb: &str, edit: Option<&str>) -> bool {
+    let name = edit.map_or_else(|| verb.to_owned(), |edit| format!("{verb}: {edit}"));
+    let button = ui.add_enabled_ui(edit.is_some(), |ui| icon_button(ui, icon, &name).clicked());
+    button.inner
 }
 
-/// What is done to all stages at once.
+/// A command that changes all stages.
 type ActOnAll = fn(&mut ChainConfig);
 
 fn chain_menu_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
     let chain = &pane.settings.chain;
-    let button = icon_button(ui, Icon::More, "More for the chain");
+    let button = icon_button(ui, Icon::More, "More commands for the chain");
     inner_menu(&button, "The chain", (RectAlign::BOTTOM_END, 200.0), |ui| {
         let muted = chain.stages.iter().any(|stage| !stage.enabled);
         let active = chain.active().next().is_some();
         let rows: [(&str, bool, ActOnAll); 3] = [
             ("Set all to neutral", active, |chain| {
                 for stage in &mut chain.stages {
-                    neutralize(&mut stage.filter);
+                    stage.filter.neutralize();
                 }
             }),
             ("Unmute all", muted, |chain| {
@@ -96,7 +90,7 @@ fn chain_menu_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
     });
 }
 
-/// What the chain begins with.
+/// Draws the number of candidates that the model passes to the chain.
 pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {

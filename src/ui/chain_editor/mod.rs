@@ -1,5 +1,5 @@
-//! The editor of a pane's chain: a popup beside the pane, never over it, so that one sees what one
-//! changes.
+//! The editor of a pane's chain: a popup beside the pane, never over it, so that the effect of an edit
+//! is visible.
 
 mod bias;
 mod breakers;
@@ -7,7 +7,6 @@ mod draw;
 mod head;
 mod number_line;
 mod reorder;
-mod settings;
 mod stage_details;
 mod stage_row;
 mod stages;
@@ -15,7 +14,6 @@ mod stages;
 mod tests;
 mod token_words;
 mod usual;
-mod words;
 
 use std::sync::Arc;
 
@@ -27,7 +25,6 @@ use egui::{
 use self::draw::{draw_ui, needs_seed, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
 use self::stages::{add_ui, stages_ui};
-pub(super) use self::words::long_words;
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
@@ -37,34 +34,33 @@ use crate::state::{AppState, Command, PaneId};
 
 const WIDTH: f32 = 448.0;
 
-/// The list of stages is at least so high, and is scrolled where it needs more than there is.
-const LEAST_STAGES: f32 = 104.0;
+/// The least height of the list of stages, which scrolls if it needs more than there is.
+const MIN_STAGES: f32 = 104.0;
 
-/// What stays free above and below the editor in a window that is hardly high enough.
-const AROUND: f32 = 32.0;
+/// The space above and below the editor in a window that is barely high enough.
+const MARGIN: f32 = 32.0;
 
-/// What the stages show beside themselves.
+/// What the list shows besides the stages' settings.
 struct Shown<'a> {
-    /// Whose they are.
     pane: PaneId,
-    /// What they did at the step that is shown, where they were set as they are now.
+    /// What they did at the step on display, if the chain has not changed since.
     trace: Option<&'a Trace>,
-    /// The tokens of the model, once there is one.
+    /// The tokens of the model, if one is open.
     vocabulary: Option<&'a Vocabulary>,
-    /// The stage that was left alone.
+    /// The index of the stage on solo.
     solo: Option<usize>,
 }
 
-/// What the user did.
+/// What the user did in one frame.
 #[derive(Debug, Default)]
 struct Edit {
-    /// The chain was changed.
+    /// Whether the chain was changed.
     edited: bool,
-    /// The stage of this index is to be left alone, or not any more.
+    /// The index of the stage whose solo button was clicked.
     soloed: Option<usize>,
 }
 
-/// Opens and draws the editor of the pane at this place; `chip` is what opens it, `card` its pane.
+/// Draws the editor of the pane at `place` beside its `card`, if `chip` has opened it.
 pub(super) fn chain_editor_ui(
     chip: &Response,
     id: Id,
@@ -102,7 +98,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     let Some(pane) = state.panes.get(place) else {
         return;
     };
-    head_ui(ui, (place, pane), state, commands);
+    head_ui(ui, place, pane, state, commands);
     if chain_panel_ui(ui, place, state, commands) {
         return;
     }
@@ -140,20 +136,20 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     }
 }
 
-/// The part that is scrolled where the window is not high enough for all; gives its height.
+/// Draws the part that scrolls if the window is not high enough, and returns its height.
 fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
     let rest = ui.data(|data| data.get_temp(rest_id(ui)).unwrap_or(0.0));
-    let most = (ui.content_rect().height() - AROUND - rest).max(LEAST_STAGES);
+    let most = (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES);
     let scrolled = ScrollArea::vertical()
         .id_salt("stages")
         .max_height(most)
-        // A popup is as high as it was; this lets it grow at once when a list gives way to the stages.
+        // A popup keeps its height; this lets it grow immediately when the stages replace a list.
         .min_scrolled_height(most)
         .show(ui, content);
     scrolled.inner_rect.height()
 }
 
-/// What the parts that are not scrolled took is known once they were drawn.
+/// Remembers the height of the parts that do not scroll, for the next frame.
 fn remember_rest(ui: &Ui, height: f32) {
     let id = rest_id(ui);
     ui.data_mut(|data| data.insert_temp(id, height));
@@ -163,7 +159,7 @@ fn rest_id(ui: &Ui) -> Id {
     ui.scope_id().with("height of the rest")
 }
 
-/// The evidence of the step that is shown, where it was made by the chain as it is set now.
+/// Returns the evidence of the step on display, if the chain has not changed since.
 fn trace_of(state: &AppState, place: usize) -> Option<&Trace> {
     let pane = state.panes.get(place)?;
     let generation = pane.generation()?;

@@ -1,77 +1,94 @@
-//! A number of a stage or of the draw: its box and its slider.
+//! One number of a stage or selector: its box and its slider.
 
 use egui::{Align, Key, Layout, Modifiers, Response, Ui};
 
-use super::settings::{Setting, Spread};
+use crate::decoding::{ParamSpec, Scale};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Number;
 
-/// The width of every slider of the editor, so that they stand in one column.
+/// The width of every slider of the editor, so that they line up.
 pub(super) const SLIDER: f32 = 92.0;
 
-/// How far names stand from the left edge: behind the handles.
+/// The distance of names from the left edge, to the right of the handles.
 pub(super) const INDENT: f32 = 30.0;
 
-/// The sentence about what is wrong, below what it is about.
-pub(super) fn complaint_ui(ui: &mut Ui, complaint: &str) {
+/// The width to the right of the boxes in a stage's row: three buttons of 24 and the edge.
+pub(super) const BUTTONS: f32 = 80.0;
+
+/// Shows what is wrong with a setting, below it.
+pub(super) fn error_ui(ui: &mut Ui, error: &str) {
     ui.horizontal(|ui| {
         ui.add_space(INDENT);
-        ui.label(Face::Small.text(complaint).color(Theme::of(ui).error));
+        ui.label(Face::Small.text(error).color(Theme::of(ui).error));
     });
 }
 
-/// What stands right of the boxes in a stage's row: three buttons of 24 and the edge.
-pub(super) const BUTTONS: f32 = 80.0;
+/// Converts what was typed or dragged to the type of a setting, or returns `None` if it is NaN or too
+/// large.
+pub(super) const fn finite_f32(value: f64) -> Option<f32> {
+    let value = value as f32;
+    if value.is_finite() { Some(value) } else { None }
+}
 
-/// What the user asks of a number.
+/// What the user did to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberChange {
-    /// It was set.
+    /// Set it; the value has been written.
     Set,
-    /// It is to go where it does nothing.
+    /// Asked for its neutral value.
     Neutralize,
 }
 
-/// The words of a number: its name for a screen reader, its tooltip, and what is wrong with it.
+/// The words of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberWords<'a> {
+    /// Its accessible name.
     pub name: &'a str,
-    pub tip: &'a str,
-    pub complaint: Option<&'a str>,
+    pub tooltip: &'a str,
+    /// What is wrong with its value.
+    pub error: Option<&'a str>,
 }
 
-/// The box and left of it the slider, in a row from right to left.
-pub(super) fn number_ui(
+/// Draws the box and, left of it, the slider, in a layout from right to left.
+pub(super) fn number_ui<T>(
     ui: &mut Ui,
-    setting: &mut Setting<'_>,
+    param: &ParamSpec<T>,
     words: NumberWords<'_>,
+    owner: &mut T,
 ) -> Option<NumberChange> {
     let NumberWords {
         name,
-        tip,
-        complaint,
+        tooltip,
+        error,
     } = words;
-    let mut number = Number::new(name, setting.range.clone(), setting.decimals);
-    if setting.scale == Spread::ByFactors {
+    let mut value = param.get(owner)?;
+    let range = f64::from(*param.range.start())..=f64::from(*param.range.end());
+    let mut number = Number::new(name, range, param.decimals).complaint(error);
+    if param.scale == Scale::Logarithmic {
         number = number.logarithmic().from_zero();
     }
-    let number = number.complaint(complaint);
-    let mut value = setting.value();
-    let typed = number.field_ui(ui, &mut value).on_hover_text(tip).changed();
+    let typed = number
+        .field_ui(ui, &mut value)
+        .on_hover_text(tooltip)
+        .changed();
     ui.add_space(8.0);
     let slider = number.slider_ui(ui, SLIDER, &mut value);
     let slid = slider.changed();
-    let neutralized = setting.neutral.is_some() && asks_for_neutral(ui, &slider);
-    slider.on_hover_text(match setting.neutral {
-        Some(neutral) => format!("{tip}\n\nDouble click, or Delete: back to {neutral}."),
-        None => tip.to_owned(),
+    let neutralized = param.neutral.is_some() && asks_for_neutral(ui, &slider);
+    slider.on_hover_text(match param.neutral {
+        Some(neutral) => {
+            format!("{tooltip}\n\nDouble-click or press Delete to reset to {neutral}.")
+        }
+        None => tooltip.to_owned(),
     });
     if neutralized {
         return Some(NumberChange::Neutralize);
     }
     (typed || slid).then(|| {
-        setting.set(value);
+        if finite_f32(value).is_some() {
+            param.set(owner, value);
+        }
         NumberChange::Set
     })
 }
@@ -82,46 +99,53 @@ fn asks_for_neutral(ui: &Ui, slider: &Response) -> bool {
         || slider.has_focus() && (pressed(Key::Delete) || pressed(Key::Backspace))
 }
 
-/// A line for each of these numbers of `owner`; says whether one was changed.
-pub(super) fn number_lines_ui<'a>(
+/// Draws a line for each parameter. Returns whether a value was changed.
+pub(super) fn number_lines_ui<T>(
     ui: &mut Ui,
-    owner: &str,
-    settings: impl IntoIterator<Item = Setting<'a>>,
+    owner_name: &str,
+    params: &[ParamSpec<T>],
+    owner: &mut T,
 ) -> bool {
     let mut changed = false;
-    for mut setting in settings {
-        let label = format!("{owner}, {}", setting.name.to_lowercase());
+    for param in params {
+        let label = param.label_with_unit();
         let words = NumberWords {
-            name: &label,
-            tip: setting.tip,
-            complaint: None,
+            name: &format!("{owner_name}, {}", label.to_lowercase()),
+            tooltip: &param.tooltip(),
+            error: None,
         };
-        changed |= number_line_ui(ui, &mut setting, words);
+        changed |= number_line_ui(ui, &label, param, words, owner);
     }
     changed
 }
 
-/// A line of its own for a number: its name, its slider and its box, under those of the stages. Says
-/// whether it was changed.
-fn number_line_ui(ui: &mut Ui, setting: &mut Setting<'_>, words: NumberWords<'_>) -> bool {
+/// Draws a number's label, slider and box, aligned with those of the stages. Returns whether the value
+/// was changed.
+fn number_line_ui<T>(
+    ui: &mut Ui,
+    label: &str,
+    param: &ParamSpec<T>,
+    words: NumberWords<'_>,
+    owner: &mut T,
+) -> bool {
     let change = ui
         .horizontal(|ui| {
             ui.set_min_height(32.0);
             ui.add_space(INDENT);
-            let text = Face::Small.text(setting.name).color(Theme::of(ui).text_2);
-            ui.label(text).on_hover_text(words.tip);
+            let text = Face::Small.text(label).color(Theme::of(ui).text_2);
+            ui.label(text).on_hover_text(words.tooltip);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 ui.add_space(BUTTONS);
-                number_ui(ui, setting, words)
+                number_ui(ui, param, words, owner)
             })
             .inner
         })
         .inner;
     if change == Some(NumberChange::Neutralize)
-        && let Some(neutral) = setting.neutral
+        && let Some(neutral) = param.neutral
     {
-        setting.set(neutral);
+        param.set(owner, f64::from(neutral));
     }
     change.is_some()
 }

@@ -1,27 +1,27 @@
-//! Stages change places: carried by the pointer, or moved with the arrow keys.
+//! Reorders stages by dragging, or with the arrow keys.
 
 use egui::{Id, Key, Modifiers, Pos2, Rangef, Response, Stroke, Ui, vec2};
 
 use crate::ui::theme::Theme;
 
-/// So near to the edge of the list, what is carried makes the list scroll.
+/// The distance from the edge of the list at which dragging scrolls it, in points.
 const EDGE: f32 = 24.0;
 
-/// How far it scrolls a frame then, in points.
+/// How far it scrolls per frame, in points.
 const SCROLL: f32 = 6.0;
 
-/// Under which the handle of the stage at this index is known.
+/// Returns the id of the handle of the stage at this index.
 pub(super) fn handle_id(ui: &Ui, index: usize) -> Id {
     ui.scope_id().with(("handle", index))
 }
 
-/// Watches the handles, each beside what its stage covers from top to bottom. Gives which stage goes
-/// where once that is decided, and draws a line there before.
+/// Watches the handles, each with the vertical range of its stage. Returns the old and new index of a
+/// stage that was moved, and draws an insertion line during a drag.
 pub(super) fn reorder_ui(ui: &Ui, rows: &[(Response, Rangef)]) -> Option<(usize, usize)> {
     let spans: Vec<Rangef> = rows.iter().map(|(_, span)| *span).collect();
     rows.iter().enumerate().find_map(|(from, (handle, _))| {
         let to = if handle.dragged() || handle.drag_stopped() {
-            carried_to(ui, handle, from, &spans)?
+            dragged_to(ui, handle, from, &spans)?
         } else {
             key_destination(ui, handle, from, rows.len())?
         };
@@ -49,8 +49,8 @@ fn key_destination(ui: &Ui, handle: &Response, from: usize, n: usize) -> Option<
     }
 }
 
-fn carried_to(ui: &Ui, handle: &Response, from: usize, spans: &[Rangef]) -> Option<usize> {
-    // Escape ends the drag, and nothing else.
+fn dragged_to(ui: &Ui, handle: &Response, from: usize, spans: &[Rangef]) -> Option<usize> {
+    // Escape cancels the drag, and closes nothing.
     let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     let pointer = ui.input(|input| input.pointer.latest_pos())?;
     let gap = gap_at(spans, pointer.y);
@@ -62,12 +62,12 @@ fn carried_to(ui: &Ui, handle: &Response, from: usize, spans: &[Rangef]) -> Opti
     None
 }
 
-/// Before which stage the pointer stands.
+/// Returns the index of the stage before which the pointer is.
 fn gap_at(spans: &[Rangef], y: f32) -> usize {
     spans.iter().filter(|span| span.center() < y).count()
 }
 
-/// Where a stage stands once it was taken out at `from` and put into a gap.
+/// Returns the index of a stage after moving it from `from` into a gap.
 const fn place_after_move(from: usize, gap: usize) -> usize {
     if gap > from { gap - 1 } else { gap }
 }
@@ -96,7 +96,7 @@ fn scroll_ui(ui: &Ui, pointer: Pos2) {
     ui.request_repaint();
 }
 
-/// Takes one out and puts it back at another place.
+/// Moves an item to another index.
 pub(super) fn move_item<T>(items: &mut Vec<T>, from: usize, to: usize) {
     if from < items.len() && to < items.len() {
         let item = items.remove(from);

@@ -1,13 +1,11 @@
-//! A row of the chain editor: one stage, its number, and what it did at the step that is shown.
+//! A row of the chain editor: one stage, its number, and what it did at the step on display.
 
 use egui::{
     Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, complaint_ui, number_ui};
-use super::settings::{neutralize, settings_of};
+use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, number_ui};
 use super::stage_details::{details_id, details_ui, has_details};
-use super::words::{long_words, short_words};
 use super::{Edit, Shown};
 use crate::decoding::{Filter, Stage, StageReport, Trace};
 use crate::ui::fonts::Face;
@@ -22,29 +20,28 @@ const ROW: f32 = 52.0;
 /// The width of a stage's name.
 const NAME: f32 = 168.0;
 
-/// How much of the number of a muted stage is seen.
+/// The opacity of the number of a muted stage.
 const MUTED: f32 = 0.6;
 
-/// The stage's place in the list.
+/// Where a stage is in the list, and what it did.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// Its index.
     pub index: usize,
-    /// Under which its handle is known.
+    /// The id of its handle.
     pub handle: Id,
-    /// What it did at the step that is shown.
+    /// What it did at the step on display.
     pub effect: Option<&'a str>,
 }
 
-/// What came of drawing a row.
+/// The result of drawing a row.
 pub(super) struct Row {
-    /// What it is dragged by.
+    /// The response of the handle that moves it.
     pub handle: Response,
-    /// Whether it is to go.
+    /// Whether the user removed the stage.
     pub removed: bool,
 }
 
-/// Draws a stage, and sets it as the user asks.
+/// Draws a stage and edits it.
 pub(super) fn stage_row_ui(
     ui: &mut Ui,
     place: Place<'_>,
@@ -78,8 +75,8 @@ pub(super) fn stage_row_ui(
     if has_details(&stage.filter) && is_open(ui, shown, &stage.filter) {
         edit.edited |= details_ui(ui, shown, &mut stage.filter);
     }
-    if let Some(complaint) = stage.filter.complaint() {
-        complaint_ui(ui, &complaint);
+    if let Err(error) = stage.filter.validate() {
+        error_ui(ui, &error.to_string());
     }
     Row { handle, removed }
 }
@@ -102,9 +99,9 @@ fn handle_ui(ui: &mut Ui, rect: Rect, id: Id, stage: &Stage) -> Response {
     } else {
         CursorIcon::Grab
     };
-    response
-        .on_hover_and_drag_cursor(cursor)
-        .on_hover_text("Drag it, or press the arrows up and down, to apply it earlier or later")
+    response.on_hover_and_drag_cursor(cursor).on_hover_text(
+        "Drag, or press the up and down arrow keys, to apply this stage earlier or later",
+    )
 }
 
 fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage: &mut Stage) {
@@ -119,7 +116,7 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
     ui.horizontal(|ui| {
         ui.set_height(24.0);
         let name = Face::Medium.text(stage.filter.name()).color(color);
-        ui.label(name).on_hover_text(long_words(&stage.filter));
+        ui.label(name).on_hover_text(stage.filter.spec().tooltip());
         if has_details(&stage.filter) {
             fold_ui(ui, shown, &stage.filter);
         }
@@ -129,13 +126,13 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
         (false, _, Some(n)) => format!("Muted, last {n} tokens"),
         (false, _, None) => "Muted".to_owned(),
         (true, Some(effect), _) => effect.to_owned(),
-        (true, None, _) => short_words(&stage.filter).to_owned(),
+        (true, None, _) => stage.filter.summary().to_owned(),
     };
     let below = Face::Micro.text(below).color(theme.text_3);
     ui.add(egui::Label::new(below).truncate());
 }
 
-/// Folds and unfolds all that a stage has beside its number.
+/// Draws the button that folds and unfolds a stage's other settings.
 fn fold_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &Filter) {
     let open = is_open(ui, shown, filter);
     let (icon, words) = if open {
@@ -151,19 +148,20 @@ fn fold_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &Filter) {
 
 fn is_open(ui: &Ui, shown: &Shown<'_>, filter: &Filter) -> bool {
     let id = details_id(shown.pane, filter);
-    // What has no number has nothing but its lists to show.
-    let at_first = matches!(filter, Filter::LogitBias(_));
-    ui.data(|data| data.get_temp(id).unwrap_or(at_first))
+    // A stage without a number has only its details to show.
+    let initially = filter.spec().params.is_empty();
+    ui.data(|data| data.get_temp(id).unwrap_or(initially))
 }
 
-/// The box and the slider of the number that the filter is about; of a filter of lists, how long
-/// they are.
+/// Draws the box and slider of the filter's first number, or the chip of a filter without one.
 fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
-    let complaint = stage.filter.complaint().filter(|_| stage.enabled);
+    let spec = stage.filter.spec();
+    let error = stage.filter.validate().err().filter(|_| stage.enabled);
+    let error = error.map(|error| error.to_string());
     let words = NumberWords {
-        name: stage.filter.name(),
-        tip: long_words(&stage.filter),
-        complaint: complaint.as_deref(),
+        name: spec.name,
+        tooltip: &spec.tooltip(),
+        error: error.as_deref(),
     };
     let list_words = if stage.filter.is_neutral() {
         "Changes no token yet".to_owned()
@@ -176,20 +174,20 @@ fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        let Some(mut setting) = settings_of(&mut stage.filter).into_iter().next() else {
+        let Some(param) = spec.params.first() else {
             ui.add_space(8.0);
             ui.label(Face::Small.text(list_words).color(Theme::of(ui).text_2));
             return;
         };
-        let change = number_ui(ui, &mut setting, words);
+        let change = number_ui(ui, param, words, &mut stage.filter);
         edit.edited |= change.is_some();
         if change == Some(NumberChange::Neutralize) {
-            neutralize(&mut stage.filter);
+            stage.filter.neutralize();
         }
     });
 }
 
-/// Mute, solo and remove; says whether the stage is to go.
+/// Draws the buttons to mute, solo and remove a stage. Returns whether it was removed.
 fn buttons_ui(
     ui: &mut Ui,
     rect: Rect,
@@ -216,11 +214,11 @@ fn buttons_ui(
         }
         let alone = shown.solo == Some(place.index);
         let (verb, tip) = if alone {
-            ("Unsolo", "Switches on again what was on before")
+            ("Unsolo", "Switches the stages back on that were on before")
         } else {
             (
                 "Solo",
-                "Switches off all other stages, until it is pressed again",
+                "Switches off all other stages until it is pressed again",
             )
         };
         let label = format!("{verb} {name}");
@@ -233,7 +231,7 @@ fn buttons_ui(
     .inner
 }
 
-/// What a stage did at one step: how far it narrowed the choice, or how many it left.
+/// Describes what a stage did at one step: how many candidates it kept, or how the entropy changed.
 pub(super) fn effect_words(trace: &Trace, index: usize) -> Option<String> {
     let report: &StageReport = trace.stages.get(index)?;
     let before = match index.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! The stages of a chain from first to last, and those that can be added.
+//! The list of a chain's stages, and the chips that add one.
 
 use egui::{Id, Margin, Ui, vec2};
 
@@ -6,14 +6,13 @@ use super::number_line::INDENT;
 use super::reorder::{handle_id, move_item, reorder_ui};
 use super::stage_row::{Place, effect_words, stage_row_ui};
 use super::usual::{lacking, place_for};
-use super::words::long_words;
 use super::{Edit, Shown};
 use crate::decoding::{ChainConfig, Filter, Stage};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
-/// Draws the stages, and sets them as the user asks.
+/// Draws the stages and edits them.
 pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig, edit: &mut Edit) {
     let mut rows = Vec::new();
     let mut removed = None;
@@ -43,7 +42,7 @@ pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig,
     }
 }
 
-/// A chip for each kind of stage that the chain lacks.
+/// Draws a chip for each kind of stage that the chain lacks.
 pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
     let more_id = Id::unique("more stages");
     let mut more = ui.data(|data| data.get_temp(more_id).unwrap_or(false));
@@ -85,5 +84,5 @@ pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
 fn add_chip_ui(ui: &mut Ui, filter: &Filter) -> bool {
     let name = format!("Add {}", filter.name());
     let response = ui.add(Chip::new(filter.name()).name(&name));
-    response.on_hover_text(long_words(filter)).clicked()
+    response.on_hover_text(filter.spec().tooltip()).clicked()
 }

@@ -1,18 +1,16 @@
-//! The editor as a user meets it, by the names of its controls.
+//! Tests of the editor as a user operates it, by the names of its controls.
 
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
-use super::draw::SELECTORS;
-use super::words::draw_words;
 use crate::decoding::filters::{Dry, LogitBias, TopP};
 use crate::decoding::{Filter, Selector, TokenId};
 use crate::state::tests::written;
 use crate::state::{Command, PaneStatus};
 use crate::ui::testing::{Window, key, press, window_of};
 
-/// A window with four texts and the editor of pane D open: temperature 0.7, then top-p 0.9.
+/// Opens a window with four texts and the editor of pane D: temperature 0.7, then top-p 0.9.
 fn editor() -> Window {
     editor_in(vec2(1280.0, 800.0))
 }
@@ -23,13 +21,13 @@ fn editor_in(size: Vec2) -> Window {
     window
 }
 
-/// How pane D chooses.
+/// Returns the chain of pane D.
 fn chain(window: &Window) -> String {
     window.state().panes[3].settings.chain.to_string()
 }
 
-/// Presses the pointer down on a control, and carries it away without letting go.
-fn carry(window: &mut Window, name: &str, by: Vec2) -> Pos2 {
+/// Drags a control without releasing it.
+fn drag(window: &mut Window, name: &str, by: Vec2) -> Pos2 {
     let from = window.get_by_label(name).rect().center();
     window.hover_at(from);
     window.step();
@@ -47,14 +45,14 @@ fn editor_rect(window: &Window) -> egui::Rect {
 }
 
 #[test]
-fn a_stage_is_dragged_to_another_place_while_nothing_else_moves() {
+fn dragging_moves_a_stage_and_nothing_else() {
     let mut window = editor();
     let before = editor_rect(&window);
-    let to = carry(&mut window, "Move Temperature", vec2(4.0, 90.0));
+    let to = drag(&mut window, "Move Temperature", vec2(4.0, 90.0));
     assert_eq!(
         chain(&window),
         "T 0.7 › top-p 0.9",
-        "not before it is let go"
+        "unchanged until released"
     );
     assert_eq!(editor_rect(&window), before);
     window.drop_at(to);
@@ -65,9 +63,9 @@ fn a_stage_is_dragged_to_another_place_while_nothing_else_moves() {
 }
 
 #[test]
-fn escape_ends_a_drag_and_leaves_the_editor_open() {
+fn escape_cancels_a_drag_and_leaves_the_editor_open() {
     let mut window = editor();
-    let to = carry(&mut window, "Move Temperature", vec2(0.0, 90.0));
+    let to = drag(&mut window, "Move Temperature", vec2(0.0, 90.0));
     key(&mut window, Modifiers::NONE, Key::Escape);
     window.drop_at(to);
     window.run_steps(4);
@@ -76,7 +74,7 @@ fn escape_ends_a_drag_and_leaves_the_editor_open() {
 }
 
 #[test]
-fn a_focused_handle_moves_its_stage_and_keeps_the_keyboard() {
+fn arrow_keys_move_a_stage_and_keep_the_focus() {
     let mut window = editor();
     press(&mut window, "Add Top-k");
     assert_eq!(chain(&window), "T 0.7 › top-k 40 › top-p 0.9");
@@ -95,7 +93,7 @@ fn a_focused_handle_moves_its_stage_and_keeps_the_keyboard() {
 }
 
 #[test]
-fn a_stage_is_left_alone_and_the_others_come_back() {
+fn solo_switches_the_other_stages_off_and_on_again() {
     let mut window = editor();
     press(&mut window, "Solo Top-p");
     assert_eq!(chain(&window), "top-p 0.9");
@@ -117,7 +115,7 @@ fn click(window: &mut Window, at: Pos2) {
 }
 
 #[test]
-fn a_double_click_on_a_slider_sets_what_does_nothing_and_is_one_step() {
+fn a_double_click_on_a_slider_neutralizes_it_in_one_undo_step() {
     let mut window = editor();
     let slider = window.get_by_role_and_label(Role::Slider, "Top-p");
     let at = slider.rect().center();
@@ -148,7 +146,7 @@ fn keys_and_buttons_undo_and_redo() {
 }
 
 #[test]
-fn a_text_field_keeps_undo_for_itself() {
+fn a_text_field_handles_undo_itself() {
     let mut window = editor();
     press(&mut window, "Add Top-k");
     key(&mut window, Modifiers::NONE, Key::Escape);
@@ -161,7 +159,7 @@ fn a_text_field_keeps_undo_for_itself() {
 }
 
 #[test]
-fn a_number_is_as_it_was_when_its_box_is_left_untouched() {
+fn leaving_a_box_untouched_does_not_change_its_number() {
     let mut window = editor();
     let pane = window.state().panes[3].id;
     let mut chain_before = window.state().panes[3].settings.chain.clone();
@@ -178,7 +176,7 @@ fn a_number_is_as_it_was_when_its_box_is_left_untouched() {
 }
 
 #[test]
-fn a_number_that_is_typed_counts_when_the_panes_are_started() {
+fn a_typed_number_is_used_when_the_panes_start() {
     for (typed, by_button) in [("1.5", false), ("1,5", true)] {
         let mut window = editor();
         window
@@ -204,7 +202,7 @@ fn a_number_that_is_typed_counts_when_the_panes_are_started() {
 }
 
 #[test]
-fn a_number_too_large_to_be_kept_is_not_taken() {
+fn a_number_too_large_for_32_bits_is_ignored() {
     let mut window = editor();
     let number = window.get_by_role_and_label(Role::SpinButton, "Temperature");
     number.set_value_accesskit(1e39);
@@ -213,12 +211,13 @@ fn a_number_too_large_to_be_kept_is_not_taken() {
 }
 
 #[test]
-fn every_way_to_draw_is_chosen_with_its_numbers() {
+fn every_selector_can_be_chosen() {
     let mut window = editor();
     let mut before = Selector::Multinomial;
-    for selector in SELECTORS.into_iter().skip(1).chain([Selector::Multinomial]) {
-        press(&mut window, &format!("Draw: {}", draw_words(&before)));
-        press(&mut window, draw_words(&selector));
+    let others = Selector::SPECS.into_iter().skip(1).map(|spec| spec.usual);
+    for selector in others.chain([Selector::Multinomial]) {
+        press(&mut window, &format!("Draw: {}", before.spec().label));
+        press(&mut window, selector.spec().label);
         let chosen = window.state().panes[3].settings.chain.selector;
         assert_eq!(chosen, selector);
         let has_seed = window.query_by_label("Own seed").is_some();
@@ -227,16 +226,16 @@ fn every_way_to_draw_is_chosen_with_its_numbers() {
     }
     press(&mut window, "Draw: By coin");
     press(&mut window, "Mirostat v2");
-    let number = "Mirostat v2, surprise, bits";
+    let number = "Mirostat v2, target surprise, bits";
     let number = window.get_by_role_and_label(Role::SpinButton, number);
     number.set_value_accesskit(-1.0);
     window.run_steps(4);
-    window.get_by_label("The target of mirostat is 0 or more");
+    window.get_by_label("Mirostat v2 target surprise must be 0 or more");
     assert_eq!(window.state().undo_words(), Some("mirostat v2 of D"));
 }
 
 #[test]
-fn a_menu_of_the_editor_closes_alone() {
+fn escape_closes_a_menu_before_the_editor() {
     let mut window = editor();
     for _ in 0..2 {
         press(&mut window, "Draw: By coin");
@@ -250,9 +249,9 @@ fn a_menu_of_the_editor_closes_alone() {
 }
 
 #[test]
-fn all_stages_are_set_to_neutral_at_once() {
+fn all_stages_are_neutralized_in_one_undo_step() {
     let mut window = editor();
-    press(&mut window, "More for the chain");
+    press(&mut window, "More commands for the chain");
     press(&mut window, "Set all to neutral");
     assert_eq!(chain(&window), "T 1");
     assert_eq!(window.state().panes[3].settings.chain.stages.len(), 2);
@@ -261,11 +260,11 @@ fn all_stages_are_set_to_neutral_at_once() {
 }
 
 #[test]
-fn a_pane_gets_a_seed_of_its_own() {
+fn a_pane_can_have_its_own_seed() {
     let mut window = editor();
     press(&mut window, "Own seed");
     assert_eq!(window.state().panes[3].settings.seed, Some(42));
-    // All digits count, and what is no seed changes nothing.
+    // All digits count, and an invalid seed changes nothing.
     type_into(&mut window, "Seed of this pane", "12345678901234567891");
     let seed = |window: &Window| window.state().panes[3].settings.seed;
     assert_eq!(seed(&window), Some(12_345_678_901_234_567_891));
@@ -276,7 +275,7 @@ fn a_pane_gets_a_seed_of_its_own() {
 }
 
 #[test]
-fn tokens_are_found_biased_and_banned() {
+fn tokens_can_be_found_biased_and_banned() {
     let mut window = editor();
     press(&mut window, "Offer more stages");
     press(&mut window, "Add Logit bias");
@@ -297,15 +296,15 @@ fn tokens_are_found_biased_and_banned() {
         (filter.biases[0].token, filter.biases[0].bias),
         (TokenId(4), 2.5)
     );
-    press(&mut window, "Forget token 5");
-    press(&mut window, "Forget token 4");
+    press(&mut window, "Remove token 5");
+    press(&mut window, "Remove token 4");
     assert_eq!(biased(&window), LogitBias::default());
     type_into(&mut window, "Find a token", "zebra");
     window.get_by_label("No token of this model has this text");
 }
 
 #[test]
-fn a_breaker_is_typed_as_text_and_becomes_tokens() {
+fn a_breaker_typed_as_text_becomes_tokens() {
     let mut window = editor();
     press(&mut window, "Offer more stages");
     press(&mut window, "Add DRY");
@@ -326,7 +325,7 @@ fn a_breaker_is_typed_as_text_and_becomes_tokens() {
 }
 
 #[test]
-fn of_very_many_breakers_some_are_shown_and_all_can_go() {
+fn of_many_breakers_some_are_shown_and_all_can_be_removed() {
     let mut window = editor();
     let pane = window.state().panes[3].id;
     let mut chain = window.state().panes[3].settings.chain.clone();
@@ -358,7 +357,7 @@ fn type_into(window: &mut Window, field: &str, text: &str) {
 }
 
 #[test]
-fn with_every_stage_and_all_unfolded_the_editor_stays_in_the_window_and_all_has_a_name() {
+fn with_every_stage_the_editor_fits_the_window_and_every_control_has_a_name() {
     for size in [vec2(1280.0, 800.0), vec2(1024.0, 700.0), vec2(720.0, 520.0)] {
         let mut window = editor_in(size);
         let pane = window.state().panes[3].id;

@@ -1,10 +1,10 @@
-//! Tokens by their exact pieces, with spaces that can be seen.
+//! Tokens as exact text, with visible white space.
 
 use crate::decoding::TokenId;
 use crate::generation::{Piece, PieceKind, Vocabulary};
 use crate::ui::words::mark;
 
-/// A token's whole piece, white space by its marks; without a vocabulary its id.
+/// Returns a token's text with visible white space, or its id if there is no vocabulary.
 pub(super) fn exact_word(token: TokenId, vocabulary: Option<&Vocabulary>) -> String {
     match vocabulary {
         Some(vocabulary) => exact_piece(&vocabulary.piece(token)),
@@ -12,7 +12,7 @@ pub(super) fn exact_word(token: TokenId, vocabulary: Option<&Vocabulary>) -> Str
     }
 }
 
-/// The tokens of a run in one word.
+/// Returns the text of several tokens in one word.
 pub(super) fn exact_words(tokens: &[TokenId], vocabulary: Option<&Vocabulary>) -> String {
     let Some(vocabulary) = vocabulary else {
         let ids: Vec<String> = tokens.iter().map(ToString::to_string).collect();
@@ -43,7 +43,7 @@ mod tests {
     use crate::generation::{Piece, Vocabulary};
 
     #[test]
-    fn white_space_is_seen_and_half_a_character_is_told_by_its_bytes() {
+    fn white_space_is_visible_and_half_a_character_is_shown_as_bytes() {
         let mut pieces = [" a", "\n", "\t ", "x"].map(Piece::text).to_vec();
         pieces.extend([
             Piece::special("</s>"),

@@ -5,7 +5,6 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::Xray;
 use super::labels::{entropy_label, entropy_sentence, head_labels, settings_label};
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
-use crate::ui::chain_editor::long_words;
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::part::part;
@@ -222,7 +221,7 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn) -> bool {
     let XrayPlace::Stage { stage, .. } = &column.at else {
         return false;
     };
-    response.on_hover_text(long_words(&stage.filter));
+    response.on_hover_text(stage.filter.spec().tooltip());
     let eye = Rect::from_min_max(pos2(rect.right() - 24.0, rect.top()), rect.max);
     let (icon, verb) = if muted {
         (Icon::EyeOff, "Unmute")

@@ -35,7 +35,7 @@ pub(super) fn settings_label(column: &XrayColumn) -> String {
     let label = match &column.at {
         XrayPlace::Model => return String::new(),
         XrayPlace::Stage { stage, .. } => match &stage.filter {
-            Filter::LogitBias(filter) => return filter.to_string(),
+            bias @ Filter::LogitBias(_) => return bias.to_string(),
             filter => filter.to_string(),
         },
         XrayPlace::Selector(selector) => selector.to_string(),
@@ -153,7 +153,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
 fn top_token_label(xray: &Xray<'_>) -> &'static str {
     let by_chance = |column: &XrayColumn| {
         matches!(&column.at, XrayPlace::Stage { stage, .. }
-            if stage.enabled && stage.filter.rule().acts_by_chance())
+            if stage.enabled && stage.filter.is_random())
     };
     if xray.table.columns.iter().any(by_chance) {
         "the top remaining token"

@@ -65,8 +65,8 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
         );
     };
     let chain = &pane.settings.chain;
-    if let Some(complaint) = chain.complaint() {
-        return sentence_ui(ui, inside, &complaint);
+    if let Err(error) = chain.validate() {
+        return sentence_ui(ui, inside, &error.to_string());
     }
     let seed = state.seed_of(pane);
     let Some(table) = XrayTable::of(generation, index, chain, seed) else {

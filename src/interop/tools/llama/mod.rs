@@ -12,7 +12,8 @@ mod write;
 pub(super) use self::read::read;
 pub(super) use self::write::write;
 
-use super::plan::{Manner, Slot};
+use super::plan::{Manner, spelled_stages};
+use crate::decoding::FilterKind;
 use crate::decoding::dialect::Dialect;
 
 /// The flavor of llama.cpp's settings: which tool reads or writes them.
@@ -26,52 +27,32 @@ pub(super) enum Words {
     Ollama,
 }
 
-/// Every sampler that can be reordered and its stages, in the default order.
-const SAMPLERS: [(&str, &[Slot]); 9] = [
-    ("penalties", PENALTIES),
-    ("dry", &[Slot::Dry]),
-    ("top_n_sigma", &[Slot::TopNSigma]),
-    ("top_k", &[Slot::TopK]),
-    ("typ_p", &[Slot::TypicalP]),
-    ("top_p", &[Slot::TopP]),
-    ("min_p", &[Slot::MinP]),
-    ("xtc", &[Slot::Xtc]),
-    (
-        "temperature",
-        &[Slot::Temperature, Slot::DynamicTemperature],
-    ),
-];
+/// A sampler of `--samplers`, by its name, with the filters that it stands for.
+pub(super) type Sampler = (&'static str, Vec<FilterKind>);
+
+/// Returns every sampler that can be put in another place, in the default order.
+fn samplers() -> Vec<Sampler> {
+    let mut samplers: Vec<Sampler> = Vec::new();
+    for kind in spelled_stages(Dialect::LlamaCpp) {
+        let Some(name) = kind.spec().llama_samplers.first() else {
+            continue;
+        };
+        match samplers.last_mut() {
+            Some((last, kinds)) if last == name => kinds.push(kind),
+            _ => samplers.push((name, vec![kind])),
+        }
+    }
+    samplers
+}
 
 /// The sampler that replaces the final draw, wherever it is listed.
 const ADAPTIVE: &str = "adaptive_p";
 
-const PENALTIES: &[Slot] = &[Slot::Repetition, Slot::Frequency, Slot::Presence];
-
-const STAGES: [Slot; 13] = [
-    Slot::Bias,
-    Slot::Repetition,
-    Slot::Frequency,
-    Slot::Presence,
-    Slot::Dry,
-    Slot::TopNSigma,
-    Slot::TopK,
-    Slot::TypicalP,
-    Slot::TopP,
-    Slot::MinP,
-    Slot::Xtc,
-    Slot::Temperature,
-    Slot::DynamicTemperature,
-];
-
-const OLLAMA_STAGES: [Slot; 8] = [
-    Slot::Repetition,
-    Slot::Frequency,
-    Slot::Presence,
-    Slot::TopK,
-    Slot::TypicalP,
-    Slot::TopP,
-    Slot::MinP,
-    Slot::Temperature,
+/// The filters that share one window.
+const PENALTIES: [FilterKind; 3] = [
+    FilterKind::RepetitionPenalty,
+    FilterKind::FrequencyPenalty,
+    FilterKind::PresencePenalty,
 ];
 
 /// Ollama's sampling parameters. Only older versions accept the three of mirostat.
@@ -112,16 +93,14 @@ impl Words {
     }
 
     fn manner(self) -> Manner {
+        let movable = match self {
+            Self::Ollama => Vec::new(),
+            _ => samplers().into_iter().map(|(_, kinds)| kinds).collect(),
+        };
         Manner {
-            name: self.name(),
-            stages: if self == Self::Ollama {
-                &OLLAMA_STAGES
-            } else {
-                &STAGES
-            },
-            movable: if self == Self::Ollama { &[] } else { &SAMPLERS },
-            rules: self.dialect().rules(),
+            movable,
             has_min_keep: self == Self::Server,
+            ..Manner::of(self.name(), self.dialect())
         }
     }
 }

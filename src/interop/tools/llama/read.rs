@@ -1,13 +1,14 @@
 //! Converts llama.cpp's settings to a chain, with its sampler order and its defaults for whatever
 //! is unset.
 
-use super::{ADAPTIVE, SAMPLERS, Words};
+use super::{ADAPTIVE, Words};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty,
-    Temperature, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, TopK,
+    TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{ChainConfig, Filter, Selector, Stage, TokenId};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage, TokenId};
 use crate::generation::Vocabulary;
 use crate::interop::tools::fields::Fields;
 use crate::interop::tools::value::Value;
@@ -61,7 +62,7 @@ fn read_samplers(
     let is_listed = |sampler: &str| samplers.iter().any(|listed| listed == sampler);
     if is_listed(ADAPTIVE) && values.adaptive.target >= 0.0 {
         chain.selector = Selector::AdaptiveP(values.adaptive);
-        if let Some(complaint) = chain.selector.complaint() {
+        if let Err(complaint) = chain.selector.validate() {
             let [target, decay] =
                 ["adaptive_target", "adaptive_decay"].map(|name| fields.as_written(name));
             return Err(format!("{target}, {decay} are invalid: {complaint}"));
@@ -87,7 +88,8 @@ fn read_samplers(
 /// Returns the samplers in order, by their primary names in llama.cpp.
 fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
     let Some(field) = fields.take("samplers") else {
-        return Ok(SAMPLERS.map(|(name, _)| name.to_owned()).to_vec());
+        let samplers = super::samplers().into_iter();
+        return Ok(samplers.map(|(name, _)| name.to_owned()).collect());
     };
     let listed: Vec<String> = match &field.value {
         Value::Text(letters) => letters.chars().map(String::from).collect(),
@@ -105,19 +107,15 @@ fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
 }
 
 fn sampler(name: &str) -> Option<&'static str> {
-    Some(match name.replace('-', "_").as_str() {
-        "penalties" | "e" => "penalties",
-        "dry" | "d" => "dry",
-        "top_n_sigma" | "s" => "top_n_sigma",
-        "top_k" | "k" => "top_k",
-        "typ_p" | "typical_p" | "typical" | "typ" | "y" => "typ_p",
-        "top_p" | "nucleus" | "p" => "top_p",
-        "min_p" | "m" => "min_p",
-        "xtc" | "x" => "xtc",
-        "temperature" | "temp" | "t" => "temperature",
-        "adaptive_p" | "a" => ADAPTIVE,
-        _ => return None,
-    })
+    let name = name.replace('-', "_");
+    if [ADAPTIVE, "a"].contains(&name.as_str()) {
+        return Some(ADAPTIVE);
+    }
+    let names = FilterKind::ALL
+        .iter()
+        .map(|kind| kind.spec().llama_samplers);
+    let mut meant = names.filter(|names| names.contains(&name.as_str()));
+    meant.next()?.first().copied()
 }
 
 fn mirostat(fields: &mut Fields) -> Result<Option<Selector>, String> {
@@ -135,12 +133,12 @@ fn mirostat(fields: &mut Fields) -> Result<Option<Selector>, String> {
             ));
         }
     };
-    match selector.complaint() {
-        Some(complaint) => Err(format!(
-            "{} is invalid: {complaint}",
+    match selector.validate() {
+        Err(error) => Err(format!(
+            "{} is invalid: {error}",
             fields.as_written("mirostat")
         )),
-        None => Ok(Some(selector)),
+        Ok(()) => Ok(Some(selector)),
     }
 }
 
@@ -166,13 +164,15 @@ impl Values {
         fields: &mut Fields,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<Self, String> {
-        let (p, p_of_best) = if words == Words::Ollama {
-            (0.9, 0.0)
-        } else {
-            (0.95, 0.05)
-        };
-        let window = window("repeat_last_n", words, fields)?;
-        let min_p = min_p(p_of_best, fields)?;
+        let dialect = words.dialect();
+        let default = |kind, index| default(dialect, kind, index);
+        let window = window(
+            "repeat_last_n",
+            FilterKind::RepetitionPenalty,
+            words,
+            fields,
+        )?;
+        let min_p = min_p(default(FilterKind::MinP, 0), fields)?;
         let mut number = |name: &str, default: f32| -> Result<f32, String> {
             Ok(fields.number(name)?.unwrap_or(default))
         };
@@ -180,34 +180,47 @@ impl Values {
         let off_above_one = |number: f32| number.min(1.0);
         Ok(Self {
             temperature: DynamicTemperature {
-                temperature: off_below_zero(number("temperature", 0.8)?),
-                range: off_below_zero(number("dynatemp_range", 0.0)?),
-                exponent: number("dynatemp_exponent", 1.0)?,
+                temperature: off_below_zero(number(
+                    "temperature",
+                    default(FilterKind::DynamicTemperature, 0),
+                )?),
+                range: off_below_zero(number(
+                    "dynatemp_range",
+                    default(FilterKind::DynamicTemperature, 1),
+                )?),
+                exponent: number(
+                    "dynatemp_exponent",
+                    default(FilterKind::DynamicTemperature, 2),
+                )?,
             },
             typical_p: TypicalP {
-                p: off_above_one(number("typical_p", 1.0)?),
+                p: off_above_one(number("typical_p", default(FilterKind::TypicalP, 0))?),
             },
             top_p: TopP {
-                p: off_above_one(number("top_p", p)?),
+                p: off_above_one(number("top_p", default(FilterKind::TopP, 0))?),
             },
             min_p,
             top_n_sigma: TopNSigma {
-                n: off_below_zero(number("top_n_sigma", -1.0)?),
+                n: off_below_zero(number("top_n_sigma", default(FilterKind::TopNSigma, 0))?),
             },
             xtc: Xtc {
-                probability: number("xtc_probability", 0.0)?.clamp(0.0, 1.0),
-                threshold: off_above_one(number("xtc_threshold", 0.1)?),
+                probability: number("xtc_probability", default(FilterKind::Xtc, 0))?
+                    .clamp(0.0, 1.0),
+                threshold: off_above_one(number("xtc_threshold", default(FilterKind::Xtc, 1))?),
             },
             repetition: RepetitionPenalty {
-                penalty: number("repeat_penalty", 1.0)?,
+                penalty: number("repeat_penalty", default(FilterKind::RepetitionPenalty, 0))?,
                 window,
             },
             frequency: FrequencyPenalty {
-                penalty: number("frequency_penalty", 0.0)?,
+                penalty: number(
+                    "frequency_penalty",
+                    default(FilterKind::FrequencyPenalty, 0),
+                )?,
                 window,
             },
             presence: PresencePenalty {
-                penalty: number("presence_penalty", 0.0)?,
+                penalty: number("presence_penalty", default(FilterKind::PresencePenalty, 0))?,
                 window,
             },
             adaptive: AdaptiveP {
@@ -215,7 +228,10 @@ impl Values {
                 decay: number("adaptive_decay", 0.9)?.clamp(0.0, 0.99),
             },
             top_k: TopK {
-                k: clamped(fields.integer("top_k")?.unwrap_or(40)),
+                k: match fields.integer("top_k")? {
+                    Some(k) => clamped(k),
+                    None => clamped(default(FilterKind::TopK, 0) as i64),
+                },
             },
             dry: dry(words, fields, vocabulary)?,
         })
@@ -236,7 +252,8 @@ impl Values {
 
     /// Reports settings that have no effect because their sampler is not used.
     fn report_unused(&self, fields: &mut Fields, is_used: impl Fn(&str) -> bool, why: &str) {
-        for (sampler, _) in SAMPLERS.iter().filter(|(sampler, _)| !is_used(sampler)) {
+        let samplers = super::samplers().into_iter();
+        for (sampler, _) in samplers.filter(|(sampler, _)| !is_used(sampler)) {
             for (filter, names) in self.filters(sampler) {
                 let named = names.iter().filter(|name| fields.names(name));
                 let named: Vec<String> = named.map(|name| fields.as_written(name)).collect();
@@ -250,45 +267,40 @@ impl Values {
     }
 
     fn filters(&self, sampler: &str) -> Vec<NamedFilter> {
-        match sampler {
+        let filters = match sampler {
             "penalties" => vec![
-                (
-                    Filter::RepetitionPenalty(self.repetition),
-                    &["repeat_penalty"],
-                ),
-                (
-                    Filter::FrequencyPenalty(self.frequency),
-                    &["frequency_penalty"],
-                ),
-                (
-                    Filter::PresencePenalty(self.presence),
-                    &["presence_penalty"],
-                ),
+                Filter::RepetitionPenalty(self.repetition),
+                Filter::FrequencyPenalty(self.frequency),
+                Filter::PresencePenalty(self.presence),
             ],
-            "dry" => vec![(
-                Filter::Dry(self.dry.clone()),
-                &["dry_multiplier", "dry_base", "dry_allowed_length"],
-            )],
-            "top_n_sigma" => vec![(Filter::TopNSigma(self.top_n_sigma), &["top_n_sigma"])],
-            "top_k" => vec![(Filter::TopK(self.top_k), &["top_k"])],
-            "typ_p" => vec![(Filter::TypicalP(self.typical_p), &["typical_p"])],
-            "top_p" => vec![(Filter::TopP(self.top_p), &["top_p"])],
-            "min_p" => vec![(Filter::MinP(self.min_p), &["min_p"])],
-            "xtc" => vec![(Filter::Xtc(self.xtc), &["xtc_probability", "xtc_threshold"])],
-            "temperature" if self.temperature.range > 0.0 => vec![(
-                Filter::DynamicTemperature(self.temperature),
-                &["temperature", "dynatemp_range", "dynatemp_exponent"],
-            )],
-            "temperature" => {
-                let temperature = self.temperature.temperature;
-                vec![(
-                    Filter::Temperature(Temperature { temperature }),
-                    &["temperature"],
-                )]
+            "dry" => vec![Filter::Dry(self.dry.clone())],
+            "top_n_sigma" => vec![Filter::TopNSigma(self.top_n_sigma)],
+            "top_k" => vec![Filter::TopK(self.top_k)],
+            "typ_p" => vec![Filter::TypicalP(self.typical_p)],
+            "top_p" => vec![Filter::TopP(self.top_p)],
+            "min_p" => vec![Filter::MinP(self.min_p)],
+            "xtc" => vec![Filter::Xtc(self.xtc)],
+            "temperature" if self.temperature.is_plain() => {
+                vec![Filter::Temperature(self.temperature.middle())]
             }
+            "temperature" => vec![Filter::DynamicTemperature(self.temperature)],
             _ => Vec::new(),
-        }
+        };
+        let made = filters.into_iter().map(|filter| {
+            let names = filter.spec().keys_in(Dialect::LlamaCpp);
+            (filter, names.unwrap_or_default())
+        });
+        made.collect()
     }
+}
+
+/// Returns a filter's default in a dialect, by the index of its parameter.
+fn default(dialect: Dialect, kind: FilterKind, index: usize) -> f32 {
+    let number = || {
+        let filter = dialect.default_of(kind)?;
+        filter.spec().params.get(index)?.get(&filter)
+    };
+    number().unwrap_or_default() as f32
 }
 
 /// Above 1, no token reaches the threshold, and llama.cpp keeps the top token.
@@ -306,10 +318,12 @@ fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
 }
 
 fn dry(words: Words, fields: &mut Fields, vocabulary: Option<&Vocabulary>) -> Result<Dry, String> {
-    let multiplier = fields.number("dry_multiplier")?.unwrap_or(0.0);
-    let base = fields.number("dry_base")?.unwrap_or(1.75);
-    let allowed_length = clamped(fields.integer("dry_allowed_length")?.unwrap_or(2));
-    let window = window("dry_penalty_last_n", words, fields)?;
+    let default = |index| default(words.dialect(), FilterKind::Dry, index);
+    let multiplier = fields.number("dry_multiplier")?.unwrap_or(default(0));
+    let base = fields.number("dry_base")?.unwrap_or(default(1));
+    let allowed_length = fields.integer("dry_allowed_length")?;
+    let allowed_length = clamped(allowed_length.unwrap_or(default(2) as i64));
+    let window = window("dry_penalty_last_n", FilterKind::Dry, words, fields)?;
     let texts = fields.texts("dry_sequence_breakers")?;
     let mut filter = Dry {
         multiplier,
@@ -361,8 +375,18 @@ fn breaker_tokens(
 }
 
 /// Reads a window, which includes the prompt. Old versions and Ollama accept -1 for all tokens.
-fn window(name: &str, words: Words, fields: &mut Fields) -> Result<Window, String> {
-    let last_n = fields.integer(name)?.unwrap_or(64);
+fn window(
+    name: &str,
+    kind: FilterKind,
+    words: Words,
+    fields: &mut Fields,
+) -> Result<Window, String> {
+    let Some(last_n) = fields.integer(name)? else {
+        let default = words.dialect().default_of(kind);
+        return Ok(default
+            .and_then(|filter| filter.window())
+            .unwrap_or(Window::ALL));
+    };
     if last_n < 0 {
         if words != Words::Ollama {
             let written = fields.as_written(name);

@@ -1,12 +1,12 @@
 //! Converts a chain to llama.cpp's settings. llama.cpp's defaults are switched off if the chain has
 //! no such stage, and the sampler order is written if it is not the default.
 
-use super::{ADAPTIVE, PENALTIES, SAMPLERS, Words};
+use super::{ADAPTIVE, PENALTIES, Words};
 use crate::decoding::filters::{Dry, Window};
-use crate::decoding::{Filter, Selector};
+use crate::decoding::{Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
 use crate::interop::tools::breakers::{self, Texts};
-use crate::interop::tools::plan::{Plan, Slot, selector_name};
+use crate::interop::tools::plan::{Plan, selector_name};
 use crate::interop::tools::value::{Said, Value};
 use crate::interop::tools::{biases, modelfile};
 
@@ -25,7 +25,7 @@ pub(in super::super) fn write(
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
 ) -> (Said, Vec<String>) {
-    let mut plan = Plan::new(words.manner(), config);
+    let mut plan = Plan::new(&words.manner(), config);
     if words == Words::Ollama {
         plan.without_other_selectors();
     } else {
@@ -42,7 +42,7 @@ pub(in super::super) fn write(
         }
         None => samplers(words, &mut plan, vocabulary, &mut fields),
     }
-    let biases = biases::by_token(plan.find(Slot::Bias));
+    let biases = biases::by_token(plan.find(FilterKind::LogitBias));
     if !biases.is_empty() {
         fields.push(("logit_bias", biases::as_pairs(&biases)));
     }
@@ -59,7 +59,7 @@ fn samplers(words: Words, plan: &mut Plan, vocabulary: Option<&Vocabulary>, fiel
     temperature(plan, fields);
     cuts(words, plan, fields);
     penalties(words, plan, fields);
-    if let Some(Filter::Dry(dry)) = plan.find(Slot::Dry).cloned() {
+    if let Some(Filter::Dry(dry)) = plan.find(FilterKind::Dry).cloned() {
         dry_fields(words, &dry, plan, vocabulary, fields);
     }
     if let Selector::AdaptiveP(adaptive) = plan.selector {
@@ -80,7 +80,7 @@ const fn mirostat(selector: Selector) -> Option<(u32, f32, f32)> {
 fn only_before_mirostat(plan: &mut Plan) {
     let (name, selector) = (plan.name, selector_name(plan.selector));
     plan.leave_out(|filter| {
-        let stays = matches!(Slot::of(filter), Slot::Bias | Slot::Temperature);
+        let stays = matches!(filter.kind(), FilterKind::LogitBias | FilterKind::Temperature);
         (!stays).then(|| {
             format!("{name} applies only logit bias and temperature before {selector}; {filter} is left out")
         })
@@ -92,7 +92,7 @@ fn only_one_temperature(plan: &mut Plan) {
     if plan.selector == Selector::Greedy {
         let name = plan.name;
         plan.leave_out(|filter| {
-            let is_one = matches!(Slot::of(filter), Slot::Temperature | Slot::DynamicTemperature);
+            let is_one = filter.kind().place() == FilterKind::Temperature;
             is_one.then(|| {
                 format!("{name} has a single temperature, which is 0 for greedy decoding; {filter} is left out")
             })
@@ -116,17 +116,18 @@ fn only_counts(plan: &mut Plan) {
 
 /// Returns the names of the samplers in order, or `None` if it is the default order.
 fn order(plan: &Plan) -> Option<Value> {
+    let samplers = super::samplers();
     let mut order: Vec<usize> = Vec::new();
     for filter in &plan.filters {
-        let slot = Slot::of(filter);
-        let sampler = SAMPLERS.iter().position(|(_, slots)| slots.contains(&slot));
+        let kind = filter.kind();
+        let sampler = samplers.iter().position(|(_, kinds)| kinds.contains(&kind));
         order.extend(sampler.filter(|sampler| !order.contains(sampler)));
     }
     let adaptive = matches!(plan.selector, Selector::AdaptiveP(_));
     if order.is_sorted() && !adaptive {
         return None;
     }
-    let names = order.iter().filter_map(|index| SAMPLERS.get(*index));
+    let names = order.iter().filter_map(|index| samplers.get(*index));
     let mut names: Vec<&str> = names.map(|(name, _)| *name).collect();
     if plan.selector == Selector::Greedy {
         names.push("temperature");
@@ -139,8 +140,8 @@ fn order(plan: &Plan) -> Option<Value> {
 
 fn temperature(plan: &Plan, fields: &mut Said) {
     match (
-        plan.find(Slot::Temperature),
-        plan.find(Slot::DynamicTemperature),
+        plan.find(FilterKind::Temperature),
+        plan.find(FilterKind::DynamicTemperature),
     ) {
         _ if plan.selector == Selector::Greedy => fields.push(("temperature", Value::from(0.0))),
         (Some(Filter::Temperature(plain)), _) => {
@@ -199,15 +200,15 @@ fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
     fields.extend(others);
     let mut windows = PENALTIES
         .iter()
-        .filter_map(|slot| plan.find(*slot)?.window());
+        .filter_map(|kind| plan.find(*kind)?.window());
     if let Some(first) = windows.next() {
-        let last_n = plan_window(words, PENALTIES, first, plan);
+        let last_n = plan_window(words, &PENALTIES, first, plan);
         fields.push(("repeat_last_n", last_n));
     }
 }
 
 /// Returns the size to write for a window. In llama.cpp, every window includes the prompt.
-fn plan_window(words: Words, slots: &[Slot], window: Window, plan: &mut Plan) -> Value {
+fn plan_window(words: Words, kinds: &[FilterKind], window: Window, plan: &mut Plan) -> Value {
     let last_n = match window.last_n {
         None if words == Words::Ollama => None,
         last_n => {
@@ -219,7 +220,7 @@ fn plan_window(words: Words, slots: &[Slot], window: Window, plan: &mut Plan) ->
         last_n,
         prompt_counted: true,
     };
-    plan.expect_window(slots, theirs);
+    plan.expect_window(kinds, theirs);
     last_n.map_or_else(|| Value::Number("-1".to_owned()), Value::from)
 }
 
@@ -230,7 +231,7 @@ fn dry_fields(
     vocabulary: Option<&Vocabulary>,
     fields: &mut Said,
 ) {
-    let last_n = plan_window(words, &[Slot::Dry], dry.window, plan);
+    let last_n = plan_window(words, &[FilterKind::Dry], dry.window, plan);
     fields.push(("dry_multiplier", Value::from(dry.multiplier)));
     fields.push(("dry_base", Value::from(dry.base)));
     fields.push(("dry_allowed_length", Value::from(dry.allowed_length)));

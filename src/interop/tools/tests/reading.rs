@@ -248,7 +248,7 @@ fn dry_sequence_breakers_need_a_vocabulary() {
 
     let read = read_settings(text, Some(&vocabulary())).unwrap();
     assert!(read.unread.is_empty());
-    let dry = read.chain.stages.first().unwrap().filter.rule().words();
+    let dry = crate::interop::filter_words(&read.chain.stages.first().unwrap().filter);
     assert_eq!(dry, "dry 0.8 base 1.75 allowed 2 breakers 1 2 3 5");
 }
 
@@ -274,7 +274,7 @@ fn errors_say_what_is_wrong_and_where() {
         ("--temp hot", "--temp must be a number, not \"hot\""),
         (
             "--top-p -0.5",
-            "--top-p -0.5 is invalid: Top-p lies between 0 and 1",
+            "--top-p -0.5 is invalid: Top-p must be between 0 and 1",
         ),
         ("--top-k 1.5", "--top-k must be an integer, not \"1.5\""),
         (
@@ -323,7 +323,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PARAMETER repeat_penalty 0",
-            "repeat_penalty 0 is invalid: Repetition penalty is above 0",
+            "repeat_penalty 0 is invalid: Repetition penalty must be greater than 0",
         ),
     ] {
         assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");

@@ -176,7 +176,7 @@ fn the_order_and_windows_of_transformers_are_noted() {
         (
             Tool::Transformers,
             "top-p 0.9, temp 0.7",
-            "transformers applies temperature before top-p; here it stands after",
+            "transformers applies temperature before top-p, here it comes after",
         ),
         (
             Tool::Transformers,
@@ -186,12 +186,12 @@ fn the_order_and_windows_of_transformers_are_noted() {
         (
             Tool::Transformers,
             "repeat 1.1",
-            "In transformers the repetition penalty looks at the whole text; here at the last 64 tokens",
+            "In transformers the repetition penalty looks at the whole text, here at the last 64 tokens",
         ),
         (
             Tool::Transformers,
             "top-k 5",
-            "transformers keeps every token as likely as the k-th; here of equals the lowest ids stay",
+            "transformers keeps every token as likely as the k-th; here only those with the lowest ids stay",
         ),
         (
             Tool::Transformers,
@@ -227,7 +227,7 @@ fn values_that_a_tool_would_reject_are_left_out() {
         (
             Tool::LlamaCpp,
             "repeat 1.1 last 3000000000",
-            "In llama.cpp the repetition penalty looks at the last 32768 tokens; here at the last 3000000000 tokens",
+            "In llama.cpp the repetition penalty looks at the last 32768 tokens, here at the last 3000000000 tokens",
         ),
     ]);
     let written = written(Tool::LlamaCpp, "top-k 3000000000");
@@ -261,32 +261,32 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "top-k 5, top-k 3",
-            "llama.cpp applies top-k once; the second, top-k 3, is left out",
+            "llama.cpp applies top-k only once; the second, top-k 3, is left out",
         ),
         (
             Tool::LlamaCpp,
             "temp 0.7, top-p 0.9, min-p 0.1, bias 3 1",
-            "llama.cpp applies logit bias before temperature, top-p and min-p; here it stands after",
+            "llama.cpp applies logit bias before temperature, top-p and min-p, here it comes after",
         ),
         (
             Tool::LlamaCpp,
             "presence 1, temp 2, repeat 1.1",
-            "llama.cpp applies repetition penalty before presence penalty and temperature; here it stands after",
+            "llama.cpp applies repetition penalty before presence penalty and temperature, here it comes after",
         ),
         (
             Tool::LlamaCpp,
             "repeat 1.1 generated",
-            "In llama.cpp the repetition penalty looks at the last 64 tokens; here at the last 64 generated tokens",
+            "In llama.cpp the repetition penalty looks at the last 64 tokens, here at the last 64 generated tokens",
         ),
         (
             Tool::LlamaCpp,
             "repeat 1.1 last all",
-            "In llama.cpp the repetition penalty looks at the last 32768 tokens; here at the whole text",
+            "In llama.cpp the repetition penalty looks at the last 32768 tokens, here at the whole text",
         ),
         (
             Tool::LlamaCpp,
             "repeat 1.1, presence 1 last 9",
-            "In llama.cpp the presence penalty looks at the last 64 tokens; here at the last 9 tokens",
+            "In llama.cpp the presence penalty looks at the last 64 tokens, here at the last 9 tokens",
         ),
         (
             Tool::LlamaCpp,
@@ -301,7 +301,7 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "typical-p 0.9",
-            "llama.cpp's typical-p takes one token more where its share is met exactly, and acts as a top-p where a token was ruled out before",
+            "llama.cpp's typical-p keeps one more token if the sum equals p exactly, and acts as top-p if a token was banned before it",
         ),
         (
             Tool::LlamaCpp,
@@ -311,12 +311,12 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "top-k 9, top-p 0.9, dialect candle",
-            "llama.cpp's top-p takes its share of the tokens still in play; here of those too that were cut just before",
+            "llama.cpp's top-p is a share of the tokens still in play; here it is also of those dropped just before",
         ),
         (
             Tool::LlamaCpp,
             "min-p 0.1, dialect mistral.rs",
-            "llama.cpp's min-p keeps a token exactly at its bar; here it is cut",
+            "llama.cpp's min-p keeps a token exactly at its threshold; here it is dropped",
         ),
         (
             Tool::LlamaCpp,
@@ -342,12 +342,12 @@ fn stages_that_ollama_and_openai_lack_are_noted() {
         (
             Tool::Ollama,
             "mirostat 5",
-            "Ollama has no mirostat v2; it draws plainly",
+            "Ollama has no mirostat v2; it samples plainly",
         ),
         (
             Tool::Ollama,
             "top-p 0.9, top-k 4",
-            "Ollama applies top-k before top-p; here it stands after",
+            "Ollama applies top-k before top-p, here it comes after",
         ),
         (
             Tool::OpenAi,
@@ -357,7 +357,7 @@ fn stages_that_ollama_and_openai_lack_are_noted() {
         (
             Tool::OpenAi,
             "presence 1",
-            "In OpenAI the presence penalty looks at all that was generated; here at the last 64 tokens",
+            "In OpenAI the presence penalty looks at everything generated, here at the last 64 tokens",
         ),
         (
             Tool::OpenAi,
@@ -370,7 +370,8 @@ fn stages_that_ollama_and_openai_lack_are_noted() {
 #[test]
 fn settings_that_can_be_expressed_need_no_note() {
     use Tool::{LlamaCpp, Ollama, OpenAi, Transformers};
-    let draws = |tool| format!("{tool} tosses other coins: seed 42 gives other draws there");
+    let draws =
+        |tool| format!("{tool} has its own random numbers: seed 42 gives different draws there");
     for (tool, description, expected) in [
         (LlamaCpp, "greedy", vec![]),
         (

@@ -1,0 +1,156 @@
+//! Prints settings as a `--pane` description that reads back the same, and the help of the grammar.
+
+use std::sync::LazyLock;
+
+use crate::decoding::dialect::Dialect;
+use crate::decoding::filters::{LogitBias, Window};
+use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
+
+/// The help for describing a pane on the command line, from the specs of filters and selectors.
+pub static GRAMMAR: LazyLock<String> = LazyLock::new(|| {
+    let mut help = BEGINNING.to_owned();
+    for kind in FilterKind::by_usage() {
+        let spec = kind.spec();
+        if let (Some(key), false) = (spec.keys.first(), spec.params.is_empty()) {
+            let example = words_after(key, &(spec.usual)());
+            push_entry(&mut help, &example, &spec.tooltip());
+        }
+    }
+    help += OPTIONS;
+    for spec in Selector::SPECS {
+        push_entry(&mut help, &spec.usual.to_string(), spec.help);
+    }
+    help + END
+});
+
+const BEGINNING: &str = "\
+Describe a pane by settings separated by commas. The stages of the chain apply in the order in which
+they are written.
+
+";
+
+const OPTIONS: &str = "  \
+  bias 13 -2.5 14 1    Adds -2.5 to the logit of token 13, and 1 to that of token 14.
+  ban 13 14            Never samples these tokens.
+    … last 64          Filters that look back see the last 64 tokens (the default),
+    … last all         or all tokens,
+    … generated only   or no token of the prompt.
+    … breakers 13 5+6  For DRY, no repetition reaches across token 13, or 5 followed by 6.
+    … off              The stage keeps its place and has no effect.
+";
+
+const END: &str = "  \
+  dialect llama.cpp    Treats ties and edge cases as this engine does; also transformers, vllm,
+                       mistral.rs, candle, ollama and openai.
+  min-keep 2           Top-p, min-p, typical-p, XTC, tail-free, epsilon and eta leave at least two
+                       tokens.
+  seed 7               Sets the seed of this pane; without it, the pane uses the seed of the run.
+  name \"My pane\"       Names the pane.
+
+Without a selector, a pane uses sample. Example: \"temp 0.7, top-p 0.9, seed 7\"";
+
+/// The column at which explanations begin, and the one at which they wrap.
+const INDENT: usize = 23;
+const WIDTH: usize = 100;
+
+/// Adds an example and its explanation, on the line after an example that is too long.
+fn push_entry(help: &mut String, example: &str, explanation: &str) {
+    let mut line = format!("  {example}");
+    if line.chars().count() > INDENT - 2 {
+        *help += &line;
+        help.push('\n');
+        line.clear();
+    }
+    let mut column = line.chars().count();
+    for word in explanation.split(' ') {
+        let is_first = column <= INDENT;
+        if !is_first && column + 1 + word.chars().count() > WIDTH {
+            *help += &line;
+            help.push('\n');
+            (line, column) = (String::new(), 0);
+        }
+        let gap = INDENT.saturating_sub(column).max(1);
+        line += &" ".repeat(gap);
+        line += word;
+        column += gap + word.chars().count();
+    }
+    *help += &line;
+    help.push('\n');
+}
+
+/// Returns every setting of a filter in the words of `--pane`: "repeat 1.1 last 32".
+pub fn filter_words(filter: &Filter) -> String {
+    words_after(filter.spec().chip, filter)
+}
+
+fn words_after(key: &str, filter: &Filter) -> String {
+    if let Filter::LogitBias(bias) = filter {
+        return bias_words(bias);
+    }
+    let mut words = key.to_owned();
+    for param in filter.spec().params {
+        let separator = if param.key.is_empty() { "" } else { " " };
+        let value = param.text(filter).unwrap_or_default();
+        words = format!("{words}{separator}{} {value}", param.key);
+    }
+    words += &filter.window().map(window_words).unwrap_or_default();
+    if let Filter::Dry(dry) = filter
+        && !dry.breakers.is_empty()
+    {
+        words += " breakers";
+        for breaker in &dry.breakers {
+            let ids: Vec<String> = breaker.iter().map(ToString::to_string).collect();
+            words = words + " " + &ids.join("+");
+        }
+    }
+    words
+}
+
+fn bias_words(filter: &LogitBias) -> String {
+    let mut words = Vec::new();
+    if !filter.biases.is_empty() || filter.banned.is_empty() {
+        words.push("bias".to_owned());
+    }
+    let biases = filter.biases.iter();
+    words.extend(biases.map(|entry| format!("{} {}", entry.token, entry.bias)));
+    if !filter.banned.is_empty() {
+        words.push("ban".to_owned());
+    }
+    words.extend(filter.banned.iter().map(ToString::to_string));
+    words.join(" ")
+}
+
+/// " last 32 generated only"; empty for the last 64 tokens, the default.
+fn window_words(window: Window) -> String {
+    let last = match window.last_n {
+        None => " last all".to_owned(),
+        n if n == Window::LAST_64.last_n => String::new(),
+        Some(n) => format!(" last {n}"),
+    };
+    let scope = if window.prompt_counted {
+        ""
+    } else {
+        " generated only"
+    };
+    last + scope
+}
+
+/// Returns the words for the rules of a chain: its dialect, and its `min-keep` if that is not the
+/// dialect's. A chain without a dialect is given the first one that has its rules, and none if the
+/// rules are Quartet's own.
+pub(super) fn rules_words(chain: &ChainConfig) -> Vec<String> {
+    let rules = chain.rules;
+    let same_but_for_min_keep = |other: Rules| {
+        let min_keep = rules.min_keep;
+        Rules { min_keep, ..other } == rules
+    };
+    let is_spoken = |dialect: &Dialect| match chain.dialect {
+        Some(chosen) => *dialect == chosen,
+        None => !same_but_for_min_keep(Rules::default()) && same_but_for_min_keep(dialect.rules()),
+    };
+    let spoken = Dialect::ALL.into_iter().find(is_spoken);
+    let default = spoken.map_or(0, |dialect| dialect.rules().min_keep);
+    let dialect = spoken.map(|dialect| format!("dialect {}", dialect.key()));
+    let min_keep = (rules.min_keep != default).then(|| format!("min-keep {}", rules.min_keep));
+    dialect.into_iter().chain(min_keep).collect()
+}
