@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quartet::engine::CpuThreads;
-use quartet::kernels::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
+use quartet::kernels::{Format, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
 /// Rows and width of the first feed-forward matrix in models of these sizes.
 const SHAPES: [(&str, usize, usize); 3] =
@@ -79,7 +79,7 @@ fn bench_rows(
     for n_rows in N_ROWS {
         let values = (0..n_rows * matrix.width()).map(|i| (i as f32).sin());
         let values: Vec<f32> = values.collect();
-        let kinds = Forms::of([matrix.format()]);
+        let kinds = InputKinds::of([matrix.format()]);
         let mut inputs = Inputs::new(instructions);
         let mut outputs = vec![0.0; n_rows * matrix.n_rows()];
         group.bench_function(BenchmarkId::from_parameter(n_rows), |bencher| {

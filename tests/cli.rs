@@ -481,7 +481,7 @@ fn an_impossible_benchmark_is_explained() {
 
 #[test]
 fn settings_convert_to_other_tools_and_back() {
-    for (tool, expected, unsaid) in [
+    for (tool, expected, notes) in [
         (
             "llama.cpp",
             "--temp 0.7 --top-k 0 --top-p 0.9 --min-p 0 --repeat-penalty 1 --seed 42 --n-predict 200\n",
@@ -498,7 +498,7 @@ fn settings_convert_to_other_tools_and_back() {
     ] {
         let output = quartet(&["settings", "--pane", "top-p 0.9, temp 0.7", "--to", tool]);
         assert_eq!(stdout(&output), expected);
-        assert_eq!(stderr(&output), unsaid);
+        assert_eq!(stderr(&output), notes);
     }
     let output = with_input(
         "llama-cli -m model.gguf --top-p 0.9 --top-k 0 --min-p 0 --temp 0.7 -s 7 -n 64 -r User:",

@@ -28,7 +28,7 @@ pub enum Divergence {
 /// A text that ended by itself diverges from texts that continue there. A text that is still
 /// running, was stopped or reached a limit is not compared beyond its last step.
 pub fn first_divergence(generations: &[Option<&Generation>]) -> Divergence {
-    let mut agreement = Agreement::default();
+    let mut agreement = DivergenceTracker::default();
     agreement.follow(generations);
     agreement.divergence(generations)
 }
@@ -38,14 +38,14 @@ pub fn first_divergence(generations: &[Option<&Generation>]) -> Divergence {
 /// Every text is compared with the longest one, which has a token wherever any text has one. So the
 /// texts diverge at the first step where one of them differs from the longest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Agreement {
+pub struct DivergenceTracker {
     /// The index of the longest text.
     longest: usize,
     /// For each text, the length of the prefix that it shares with the longest one.
     n_shared: Vec<usize>,
 }
 
-impl Agreement {
+impl DivergenceTracker {
     /// Compares the steps that were added since the last call. The texts must be the same ones, in
     /// the same order, and none may have become shorter.
     pub fn follow(&mut self, generations: &[Option<&Generation>]) {
@@ -170,7 +170,7 @@ impl Content {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, Divergence, first_divergence};
+    use super::{Divergence, DivergenceTracker, first_divergence};
     use crate::generation::testing::generation;
     use crate::generation::{FinishReason, Generation};
 
@@ -280,7 +280,7 @@ mod tests {
             [[3, 0, 0], [3, 4, 0], [3, 5, 1], [4, 5, 2], [4, 5, 4]],
             [[0, 0, 2], [0, 1, 3], [0, 4, 4], [4, 4, 4], [4, 5, 4]],
         ] {
-            let mut agreement = Agreement::default();
+            let mut agreement = DivergenceTracker::default();
             for n_steps in growth {
                 let texts = prefixes(&full, n_steps);
                 let texts: Vec<Option<&Generation>> = texts.iter().map(Some).collect();
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn compared_steps_are_not_compared_again() {
         let texts = || [(); 2].map(|()| text(&[" a", " house", " fox"], None));
-        let mut agreement = Agreement::default();
+        let mut agreement = DivergenceTracker::default();
         agreement.follow(&texts().each_ref().map(Some));
         let mut changed = texts();
         changed[0].steps[1].token = changed[0].steps[0].token;

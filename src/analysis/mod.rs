@@ -11,7 +11,7 @@ mod metrics;
 mod what_if;
 pub mod xray;
 
-pub use divergence::{Agreement, Divergence, first_divergence};
+pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
 pub use what_if::WhatIfReader;

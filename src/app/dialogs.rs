@@ -39,7 +39,7 @@ pub(super) fn open(
         }
     };
     if dialogs == Dialogs::InWindow {
-        return answer(Command::NoDialog(purpose));
+        return answer(Command::DialogUnavailable(purpose));
     }
     let mut dialog = rfd::AsyncFileDialog::new().set_title(purpose.title());
     if let Some(frame) = frame {
@@ -67,7 +67,9 @@ pub(super) fn open(
             let path = pollster::block_on(handle).map(|file| PathBuf::from(file.path()));
             match path {
                 Some(path) => answer(Command::PathGiven(purpose, path)),
-                None if opened_at.elapsed() < NO_DIALOG => answer(Command::NoDialog(purpose)),
+                None if opened_at.elapsed() < NO_DIALOG => {
+                    answer(Command::DialogUnavailable(purpose))
+                }
                 None => {}
             }
         });

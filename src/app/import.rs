@@ -43,9 +43,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("presets.json");
         assert!(read(&path).is_err());
-        export::write_whole(&path, &crate::interop::presets::file::render(&[])).unwrap();
+        export::write_atomically(&path, &crate::interop::presets::file::render(&[])).unwrap();
         assert_eq!(read(&path), Ok(Vec::new()));
-        export::write_whole(&path, &vec![b' '; MAX_BYTES as usize + 1]).unwrap();
+        export::write_atomically(&path, &vec![b' '; MAX_BYTES as usize + 1]).unwrap();
         assert!(read(&path).unwrap_err().contains("too large"));
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
             let size = n_bytes(&path);
             (path, size)
         });
-        Command::Models(ModelsCommand::Seen(seen.collect()))
+        Command::Models(ModelsCommand::FilesChecked(seen.collect()))
     });
 }
 
@@ -31,7 +31,7 @@ pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSend
     background::run(ctx, NAME, answers, || {
         Command::Models(match refusal(&path) {
             None => ModelsCommand::Open(path),
-            Some(reason) => ModelsCommand::DropRefused(reason),
+            Some(reason) => ModelsCommand::DropRejected(reason),
         })
     });
 }

@@ -92,9 +92,9 @@ impl Job {
     }
 
     fn write(self) -> Command {
-        let written = self
-            .bytes()
-            .and_then(|bytes| export::write_whole(&self.path, &bytes).map_err(|e| e.to_string()));
+        let written = self.bytes().and_then(|bytes| {
+            export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
+        });
         match written {
             Ok(()) => Command::Saved {
                 document: self.document,

@@ -100,7 +100,7 @@ impl SettingsFile {
 
 fn write(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    export::write_whole(&folder.join(name), text.as_bytes())
+    export::write_atomically(&folder.join(name), text.as_bytes())
 }
 
 #[cfg(test)]

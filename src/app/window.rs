@@ -67,10 +67,10 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
             );
             app.settings_file = loaded.file;
             if !loaded.lost.is_empty() {
-                app.state.tell_lost_settings(&loaded.lost);
+                app.state.report_lost_settings(&loaded.lost);
             }
             if let Some(error) = loaded.error {
-                app.state.tell_unkept_settings(&error);
+                app.state.report_unsaved_settings(&error);
             }
             Ok(Box::new(app))
         }),
@@ -206,8 +206,10 @@ impl App {
                 .downloads
                 .get_or_insert_with(|| Downloads::start(HubConfig::default(), wake(ctx)))
                 .send(request),
-            Effect::LookAt(paths) => model_paths::check(ctx.clone(), paths, answers),
-            Effect::LookAtDropped(path) => model_paths::check_dropped(ctx.clone(), path, answers),
+            Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
+            Effect::CheckDroppedPath(path) => {
+                model_paths::check_dropped(ctx.clone(), path, answers)
+            }
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;
                 let job = save::Job::new(&self.state, document, path, dark);
@@ -252,7 +254,7 @@ impl eframe::App for App {
         if let Err(error) = &saved
             && !self.settings_failed
         {
-            self.state.tell_unkept_settings(&error.to_string());
+            self.state.report_unsaved_settings(&error.to_string());
         }
         self.settings_failed = saved.is_err();
     }

@@ -40,7 +40,7 @@ fn parse_available(name: &str) -> Result<DeviceChoice, String> {
         return Ok(choice);
     }
     let names: Vec<String> = available.into_iter().map(DeviceChoice::name).collect();
-    let build = if DeviceChoice::build_knows_accelerators() {
+    let build = if DeviceChoice::build_supports_gpus() {
         ""
     } else {
         " (this build has no GPU support)"

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::analysis::{Divergence, first_divergence};
-use crate::export::{ExportFormat, check_writable, render, write_whole};
+use crate::export::{ExportFormat, check_writable, render, write_atomically};
 use crate::generation::Generation;
 use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
@@ -104,7 +104,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
 
 /// Writes a file atomically.
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    write_whole(path, bytes).map_err(|error| write_error(path, &error))
+    write_atomically(path, bytes).map_err(|error| write_error(path, &error))
 }
 
 /// Fails if [`write_file`] is bound to fail, so that a long run is not lost to a wrong path. Writes

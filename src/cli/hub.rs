@@ -13,8 +13,8 @@ use super::failure::Failure;
 use super::progress::Progress;
 use crate::generation::ByteSize;
 use crate::hub::{
-    DownloadProgress, Hub, HubConfig, HubError, ModelFiles, Order, Outcome, Pace, RECOMMENDED,
-    Repository, Stage, Wanted,
+    DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError,
+    ModelFiles, Outcome, ProgressThrottle, RECOMMENDED, Repository,
 };
 
 /// The shortest time between progress lines if standard error is not a terminal.
@@ -75,14 +75,14 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
 
 /// Downloads a model and prints its path.
 pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
-    let wanted = Wanted {
+    let wanted = DownloadTarget {
         repository: arguments.repository.clone(),
         file: arguments.file.clone(),
     };
     let mut reporter = DownloadReporter::new();
     let outcome = open()?.download(&wanted, &mut |progress| {
         reporter.report(progress);
-        Order::GoOn
+        DownloadControl::Continue
     });
     reporter.progress.clear();
     match outcome {
@@ -196,7 +196,7 @@ fn facts(model: &ModelFiles) -> String {
 struct DownloadReporter {
     progress: Progress,
     is_terminal: bool,
-    pace: Pace,
+    pace: ProgressThrottle,
 }
 
 impl DownloadReporter {
@@ -204,7 +204,7 @@ impl DownloadReporter {
         Self {
             progress: Progress::new(),
             is_terminal: io::stderr().is_terminal(),
-            pace: Pace::new(LOG_PAUSE),
+            pace: ProgressThrottle::new(LOG_PAUSE),
         }
     }
 
@@ -220,13 +220,13 @@ impl DownloadReporter {
 fn progress_line(progress: &DownloadProgress) -> String {
     let file = progress.file.rsplit('/').next().unwrap_or_default();
     match &progress.stage {
-        Stage::Asking => "Contacting the Hub".to_owned(),
-        Stage::Waiting { reason, seconds } => {
+        DownloadPhase::Asking => "Contacting the Hub".to_owned(),
+        DownloadPhase::Waiting { reason, seconds } => {
             let reason = reason.lines().next().unwrap_or_default();
             format!("{reason}; retrying in {seconds} s")
         }
-        Stage::Verifying => format!("Verifying {file}"),
-        Stage::Receiving => {
+        DownloadPhase::Verifying => format!("Verifying {file}"),
+        DownloadPhase::Receiving => {
             let (here, all) = (progress.n_bytes, progress.n_bytes_total);
             let mut line = format!("{file}  {}", ByteSize(here).of(ByteSize(all)));
             if let Some(speed) = progress.bytes_per_second {
@@ -252,7 +252,7 @@ fn approximate_time(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DownloadProgress, Stage, progress_line};
+    use super::{DownloadPhase, DownloadProgress, progress_line};
 
     #[test]
     fn progress_is_a_single_line() {
@@ -264,21 +264,21 @@ mod tests {
             bytes_per_second: Some(12.4e6),
             seconds_left: Some(16),
         };
-        let waiting = Stage::Waiting {
+        let waiting = DownloadPhase::Waiting {
             reason: "the connection to hub.example was lost".to_owned(),
             seconds: 2,
         };
         for (stage, line) in [
-            (Stage::Asking, "Contacting the Hub"),
+            (DownloadPhase::Asking, "Contacting the Hub"),
             (
-                Stage::Receiving,
+                DownloadPhase::Receiving,
                 "fox-Q8_0.gguf  291 of 484 MB  12.4 MB/s  about 16 s left",
             ),
             (
                 waiting,
                 "the connection to hub.example was lost; retrying in 2 s",
             ),
-            (Stage::Verifying, "Verifying fox-Q8_0.gguf"),
+            (DownloadPhase::Verifying, "Verifying fox-Q8_0.gguf"),
         ] {
             assert_eq!(progress_line(&progress(stage)), line);
         }

@@ -72,9 +72,9 @@ fn table(outline: &ModelOutline, n_panes: usize, n_tokens: usize, n_free: u64) -
     if let Some(shortage) = MemoryNeed::shortage(n_needed, n_free) {
         rows.push(("Warning", shortage));
     }
-    if let Some(unread) = &outline.unread {
+    if let Some(load_warning) = &outline.load_warning {
         // The file's path is on a separate line.
-        rows.push(("Not read", unread.replace('\n', "\n             ")));
+        rows.push(("Not read", load_warning.replace('\n', "\n             ")));
     }
     let mut table = String::new();
     for (title, text) in rows {
@@ -116,7 +116,7 @@ mod tests {
                 n_state_bytes: 0,
             },
             head_dim: Some(64),
-            unread: Some("the settings could not be read\nmodel/settings.json".to_owned()),
+            load_warning: Some("the settings could not be read\nmodel/settings.json".to_owned()),
         };
         let expected = "\
 Name         tiny

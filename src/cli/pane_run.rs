@@ -35,7 +35,7 @@ pub(super) fn run_panes(
     progress: &mut Progress,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
-    worker.send(Request::ComputeWith(compute.choice()));
+    worker.send(Request::SetCompute(compute.choice()));
     worker.send(Request::LoadModel(source));
     let (info, vocabulary) = loaded(&mut worker, progress)?;
     if let Err(refusal) = compute.check(&info) {
@@ -96,7 +96,7 @@ fn loaded(
             Some(Event::ModelLoaded {
                 info, vocabulary, ..
             }) => return Ok((info, vocabulary)),
-            Some(Event::DeviceMissing { reason, .. }) => {
+            Some(Event::DeviceUnavailable { reason, .. }) => {
                 progress.clear();
                 console::note(&cpu_fallback_note(&reason));
             }
@@ -176,7 +176,7 @@ impl Record {
             | Event::ModelUnloaded
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
-            | Event::DeviceMissing { .. }
+            | Event::DeviceUnavailable { .. }
             | Event::Tokenized { .. } => {}
         }
     }

@@ -11,7 +11,7 @@ use super::console;
 use super::failure::Failure;
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::GRAMMAR;
-use crate::interop::tools::{ReadSettings, Tool, read_settings, write_settings};
+use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
 use crate::state::Settings;
 
 /// The arguments of `quartet settings`.
@@ -108,21 +108,21 @@ impl Arguments {
                 ..Limits::default()
             },
         };
-        let written = write_settings(tool, &config, None);
-        written.unsaid.iter().for_each(|line| console::note(line));
+        let written = export_settings(tool, &config, None);
+        written.notes.iter().for_each(|line| console::note(line));
         console::print(format!("{}\n", written.text.trim_end()).as_bytes())
     }
 }
 
 fn read(file: &Path) -> Result<(), Failure> {
     let text = read_input(file)?;
-    let read = read_settings(&text, None).map_err(Failure::run)?;
-    let ReadSettings { chain, seed, .. } = &read;
+    let read = import_settings(&text, None).map_err(Failure::run)?;
+    let ImportedSettings { chain, seed, .. } = &read;
     let pane = PaneSettings {
         seed: *seed,
         ..PaneSettings::from(chain.clone())
     };
-    read.unread.iter().for_each(|line| console::note(line));
+    read.ignored.iter().for_each(|line| console::note(line));
     if let Some(limits) = limits(&read) {
         console::note(&format!("Arguments for `quartet generate`: {limits}"));
     }
@@ -146,7 +146,7 @@ fn read_input(file: &Path) -> Result<String, Failure> {
 }
 
 /// Formats the limits, which apply to all panes, as arguments of `quartet generate`.
-fn limits(read: &ReadSettings) -> Option<String> {
+fn limits(read: &ImportedSettings) -> Option<String> {
     let most = read.max_new_tokens.map(|n| format!("--max-tokens {n}"));
     let stops = read.stop_strings.iter().flatten();
     // The equals sign is needed because a text may begin with a hyphen.

@@ -40,7 +40,7 @@ pub struct Compute {
 pub struct CpuThreads {
     /// The default: one for each physical core, since two threads on a core share its arithmetic
     /// units.
-    pub n_usual: NonZeroUsize,
+    pub n_default: NonZeroUsize,
     /// The most threads that can run in parallel in this process.
     pub n_max: NonZeroUsize,
 }
@@ -99,14 +99,14 @@ impl CpuThreads {
         let n_max = available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let n_cores = System::physical_core_count().and_then(NonZeroUsize::new);
         Self {
-            n_usual: n_cores.map_or(n_max, |n_cores| n_cores.min(n_max)),
+            n_default: n_cores.map_or(n_max, |n_cores| n_cores.min(n_max)),
             n_max,
         }
     }
 
     /// Returns how many threads to use: the wanted number up to the maximum, or the default.
     pub fn granted(self, n_wanted: Option<NonZeroUsize>) -> NonZeroUsize {
-        n_wanted.unwrap_or(self.n_usual).min(self.n_max)
+        n_wanted.unwrap_or(self.n_default).min(self.n_max)
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     fn threads_are_limited_to_what_can_run_in_parallel() {
         let threads = |n| NonZeroUsize::new(n).unwrap();
         let cpu = CpuThreads {
-            n_usual: threads(4),
+            n_default: threads(4),
             n_max: threads(8),
         };
         assert_eq!(cpu.granted(None), threads(4));
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_default_number_of_threads_is_within_the_limit() {
         let cpu = CpuThreads::of_machine();
-        assert!(cpu.n_usual <= cpu.n_max);
-        assert_eq!(Compute::on_cpu().n_threads, cpu.n_usual);
+        assert!(cpu.n_default <= cpu.n_max);
+        assert_eq!(Compute::on_cpu().n_threads, cpu.n_default);
     }
 }

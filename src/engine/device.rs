@@ -88,7 +88,7 @@ impl DeviceChoice {
     }
 
     /// Returns whether this build supports GPUs.
-    pub const fn build_knows_accelerators() -> bool {
+    pub const fn build_supports_gpus() -> bool {
         cfg!(any(feature = "cuda", feature = "metal"))
     }
 

@@ -21,18 +21,18 @@ pub enum EngineError {
 
     /// No token can be sampled from the logits.
     #[error("{source} for token {position}")]
-    NoDraw {
+    SamplingFailed {
         /// The position among the generated tokens, counted from 1.
         position: usize,
         source: DecodingError,
     },
 
     #[error("the compute threads could not be started: {source}")]
-    ThreadsMissing { source: std::io::Error },
+    ThreadsUnavailable { source: std::io::Error },
 
     /// The CPU lacks the instruction set that was requested.
     #[error("{reason}")]
-    InstructionsMissing {
+    UnsupportedInstructions {
         /// Names the instruction set and lists the available ones.
         reason: String,
     },
@@ -57,7 +57,7 @@ pub enum EngineError {
 
     /// A file is shorter than its header says.
     #[error("this file is incomplete: {}; download it again\n{path}", .n_bytes.of(*.n_needed))]
-    FileCutOff {
+    FileTruncated {
         n_bytes: ByteSize,
         n_needed: ByteSize,
         path: String,
@@ -82,7 +82,7 @@ pub enum EngineError {
 
     /// A model uses a feature that our decoder does not implement.
     #[error("this model needs {feature}, which Quartet does not support yet\n{path}")]
-    FeatureMissing {
+    UnsupportedFeature {
         /// A noun phrase: "rotary scaling \"yarn\"".
         feature: String,
         /// The file that requires it.
@@ -93,7 +93,7 @@ pub enum EngineError {
     #[error(
         "{tensor} is stored as {stored_as}, which Quartet does not support; use {instead}\n{path}"
     )]
-    TypeUnknown {
+    UnsupportedTensorType {
         /// The first such tensor of the file.
         tensor: String,
         /// The type as the file format names it: `IQ4_XS`.
@@ -105,7 +105,7 @@ pub enum EngineError {
 
     /// The weights do not fit into memory.
     #[error("there is not enough memory for {} of weights\n{path}", ByteSize(*.n_bytes as u64))]
-    MemoryShort {
+    OutOfMemory {
         /// The size of the allocation that failed.
         n_bytes: usize,
         path: String,
@@ -117,7 +117,7 @@ pub enum EngineError {
          with fewer features, through candle-transformers: {}",
         candle_models::KNOWN
     )]
-    UnknownArchitecture {
+    UnsupportedArchitecture {
         /// As the file names it.
         architecture: String,
         /// The families that our own decoder implements.
@@ -140,12 +140,12 @@ pub enum EngineError {
 
     /// A sequence was used that is not open. This is a bug.
     #[error("sequence {0} is not open")]
-    SequenceUnknown(u64),
+    UnknownSequence(u64),
 
     /// A token has no row in the model's embedding table: either only the tokenizer knows it, or
     /// this is a bug.
     #[error("token {token} is not in the model's vocabulary of {n_vocab} tokens")]
-    TokenUnknown { token: u32, n_vocab: usize },
+    UnknownToken { token: u32, n_vocab: usize },
 
     /// The chat template could not be rendered.
     #[error(transparent)]

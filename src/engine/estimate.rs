@@ -26,7 +26,7 @@ pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelO
         n_step_bytes: n_step_bytes(blueprint, catalog),
         memory: memory_need(blueprint, catalog),
         head_dim: Some(blueprint.head_dim),
-        unread: None,
+        load_warning: None,
     }
 }
 

@@ -28,13 +28,13 @@ pub struct LoadedModel {
     /// The author's recommended sampling settings, if the files contain any.
     pub recommended_sampling: Option<Arc<RecommendedSampling>>,
     /// Why an optional file could not be loaded. `None` if there was no such problem.
-    pub unread: Option<String>,
+    pub load_warning: Option<String>,
 }
 
 impl LoadedModel {
     /// Tokenizes a prompt, after rendering it through the chat template if it is a message. Either
     /// way, the tokenizer adds the tokens that begin a text.
-    pub fn read(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
+    pub fn encode_prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
         let text = prompt.text.clone();
         match &prompt.form {
             PromptForm::Raw => Ok(Prompt {

@@ -24,7 +24,7 @@ pub struct Plan {
 
 /// The limits within which a model accepts rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Reach {
+pub struct RowLimits {
     pub n_vocab: usize,
     /// The most tokens that a sequence can hold.
     pub n_context: usize,
@@ -49,14 +49,14 @@ impl<S> Sequences<S> {
 
     /// Returns an open sequence.
     pub fn get(&self, id: SequenceId) -> Result<&S, EngineError> {
-        self.open.get(&id).ok_or(EngineError::SequenceUnknown(id.0))
+        self.open.get(&id).ok_or(EngineError::UnknownSequence(id.0))
     }
 
     /// Returns an open sequence for changing it.
     pub fn get_mut(&mut self, id: SequenceId) -> Result<&mut S, EngineError> {
         self.open
             .get_mut(&id)
-            .ok_or(EngineError::SequenceUnknown(id.0))
+            .ok_or(EngineError::UnknownSequence(id.0))
     }
 
     /// Removes a sequence. Returns `None` if it is not open.
@@ -74,16 +74,16 @@ impl<S> Sequences<S> {
     pub fn plan(
         &self,
         rows: &[Row],
-        limits: Reach,
+        limits: RowLimits,
         n_read: impl Fn(&S) -> usize,
     ) -> Result<Plan, EngineError> {
-        let Reach { n_vocab, n_context } = limits;
+        let RowLimits { n_vocab, n_context } = limits;
         let mut plan = Plan::default();
         let mut n_after: Vec<usize> = Vec::new();
         for row in rows {
             let token = row.token.0;
             if row.token.index() >= n_vocab {
-                return Err(EngineError::TokenUnknown { token, n_vocab });
+                return Err(EngineError::UnknownToken { token, n_vocab });
             }
             let known = plan
                 .sequences

@@ -116,7 +116,7 @@ impl Session {
 
     /// Tokenizes a prompt. Fails if it is empty or does not fit into the context.
     pub fn prompt(&self, prompt: impl Into<PromptText>) -> Result<Prompt, EngineError> {
-        let prompt = self.model.read(&prompt.into())?;
+        let prompt = self.model.encode_prompt(&prompt.into())?;
         let (n_tokens, n_max) = (prompt.tokens.len(), self.model.lm.n_context());
         if prompt.text.is_empty() || prompt.tokens.is_empty() {
             Err(EngineError::PromptEmpty)
@@ -199,7 +199,7 @@ impl Session {
     }
 
     /// Drops the prompt that is kept in the KV cache for reuse.
-    pub fn forget_prompt(&mut self) {
+    pub fn clear_prompt_cache(&mut self) {
         if let Some(prefill) = self.cached_prompt.take() {
             self.model.lm.close(prefill.sequence());
         }

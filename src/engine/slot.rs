@@ -138,7 +138,7 @@ impl Slot {
         let sampled = self
             .chain
             .sample(logits, history, coins)
-            .map_err(|source| EngineError::NoDraw { position, source })?;
+            .map_err(|source| EngineError::SamplingFailed { position, source })?;
         self.tokens.push(sampled.token);
         Ok(Step {
             token: sampled.token,

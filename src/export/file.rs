@@ -7,7 +7,7 @@ use std::path::Path;
 /// Writes a file atomically: concurrent readers see the old or the new content, never a part of it.
 /// The bytes go to a temporary file in the same folder, which is renamed when it is complete. A
 /// symbolic link is kept, and its target is written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     check_writable(path)?;
     match fs::metadata(path) {
         // "/dev/stdout" redirected to a file: append, to keep what others have written to it.
@@ -105,14 +105,14 @@ fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 #[cfg(test)]
 mod tests {
-    use super::write_whole;
+    use super::write_atomically;
 
     #[test]
     fn writing_replaces_the_file_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
-        write_whole(&path, b"a longer text").unwrap();
-        write_whole(&path, b"short").unwrap();
+        write_atomically(&path, b"a longer text").unwrap();
+        write_atomically(&path, b"short").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"short");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
@@ -121,7 +121,7 @@ mod tests {
     fn a_missing_folder_is_an_error_and_is_not_created() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
-        assert!(write_whole(&missing.join("run.json"), b"{}").is_err());
+        assert!(write_atomically(&missing.join("run.json"), b"{}").is_err());
         assert!(!missing.exists());
     }
 
@@ -133,7 +133,7 @@ mod tests {
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         std::fs::set_permissions(&path, permissions).unwrap();
-        let error = write_whole(&path, b"new").unwrap_err();
+        let error = write_atomically(&path, b"new").unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
         assert_eq!(std::fs::read(&path).unwrap(), b"dear");
     }
@@ -147,9 +147,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("7.json"), folder.path().join("latest"));
         symlink("7.json", &link).unwrap();
-        write_whole(&link, b"the first").unwrap();
+        write_atomically(&link, b"the first").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-        write_whole(&link, b"the second").unwrap();
+        write_atomically(&link, b"the second").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"the second");
         assert!(link.is_symlink());
         let mode = fs::metadata(&file).unwrap().permissions().mode();
@@ -168,7 +168,7 @@ mod tests {
         let mut file = std::fs::File::create(&path).unwrap();
         file.write_all(b"before, ").unwrap();
         let stream = format!("/dev/fd/{}", file.as_raw_fd());
-        write_whole(std::path::Path::new(&stream), b"after").unwrap();
+        write_atomically(std::path::Path::new(&stream), b"after").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"before, after");
     }
 
@@ -183,12 +183,12 @@ mod tests {
         let nowhere = folder.path().join("nowhere");
         // A link rather than /dev/null itself, which a bug here would delete for everyone.
         std::os::unix::fs::symlink("/dev/null", &nowhere).unwrap();
-        write_whole(&nowhere, b"{}").unwrap();
+        write_atomically(&nowhere, b"{}").unwrap();
         assert!(nowhere.is_symlink());
 
         let (mut reader, writer) = std::io::pipe().unwrap();
         let path = PathBuf::from(format!("/dev/fd/{}", writer.as_raw_fd()));
-        write_whole(&path, b"{}").unwrap();
+        write_atomically(&path, b"{}").unwrap();
         drop(writer);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).unwrap();

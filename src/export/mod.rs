@@ -8,7 +8,7 @@ pub mod json;
 mod markdown;
 mod runs;
 
-pub use self::file::{check_writable, write_whole};
+pub use self::file::{check_writable, write_atomically};
 
 use crate::generation::{Generation, PaneSettings};
 

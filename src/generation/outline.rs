@@ -23,7 +23,7 @@ pub struct ModelOutline {
     /// The dimension of a key-value head, or `None` if the number format of the KV cache is fixed.
     pub head_dim: Option<usize>,
     /// An error about an optional file that could not be read, or `None` if there was none.
-    pub unread: Option<String>,
+    pub load_warning: Option<String>,
 }
 
 /// The memory that a model needs on the CPU.

@@ -58,7 +58,7 @@ pub struct Generation {
 
 impl Generation {
     /// Returns whether both generations continue the same prompt tokens with an equivalent model.
-    pub fn begins_like(&self, other: &Self) -> bool {
+    pub fn shares_prompt_with(&self, other: &Self) -> bool {
         let same_prompt =
             Arc::ptr_eq(&self.prompt, &other.prompt) || self.prompt.tokens == other.prompt.tokens;
         same_prompt

@@ -29,7 +29,7 @@ pub struct CachedModel {
 
 /// An unfinished download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptDownload {
+pub struct PartialDownload {
     /// The repository on the Hub, as OWNER/NAME.
     pub repository: String,
     /// The number of bytes in its partial files.
@@ -38,7 +38,7 @@ pub struct KeptDownload {
 
 impl Hub {
     /// Lists unfinished downloads, including those of other tools. Does not use the network.
-    pub fn kept_downloads(&self) -> Vec<KeptDownload> {
+    pub fn partial_downloads(&self) -> Vec<PartialDownload> {
         let folders = fs::read_dir(self.cache_folder());
         let partial = |entry: fs::DirEntry| {
             let name = entry.file_name();
@@ -48,14 +48,14 @@ impl Hub {
                 .strip_prefix(FOLDER_PREFIX)?
                 .replacen("--", "/", 1);
             let n_bytes = self.repo_cache(&repository).n_partial_bytes();
-            (n_bytes > 0).then_some(KeptDownload {
+            (n_bytes > 0).then_some(PartialDownload {
                 repository,
                 n_bytes,
             })
         };
         // A missing cache folder is an empty one.
         let entries = folders.into_iter().flatten().flatten();
-        let mut downloads: Vec<KeptDownload> = entries.filter_map(partial).collect();
+        let mut downloads: Vec<PartialDownload> = entries.filter_map(partial).collect();
         downloads.sort_by_key(|download| download.repository.to_lowercase());
         downloads
     }

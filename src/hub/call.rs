@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hf_hub::HFResult;
 use hf_hub::progress::{DownloadEvent, ProgressEvent, ProgressHandler};
 
-use super::progress::Order;
+use super::progress::DownloadControl;
 
 /// How often a waiting call checks for a user request.
 pub(super) const TICK: Duration = Duration::from_millis(50);
@@ -25,7 +25,7 @@ pub(super) enum CallOutcome<T> {
     /// No bytes arrived within the timeout.
     TimedOut,
     /// The user paused or cancelled it.
-    Interrupted(Order),
+    Interrupted(DownloadControl),
     /// The thread could not be started, or it panicked.
     Aborted,
 }
@@ -80,7 +80,7 @@ impl ProgressHandler for ProgressListener {
 pub(super) fn call_in_background<T: Send + 'static>(
     limits: Limits,
     timeout: Duration,
-    observe: &mut dyn FnMut(u64) -> Order,
+    observe: &mut dyn FnMut(u64) -> DownloadControl,
     call: impl FnOnce(Arc<ProgressListener>) -> HFResult<T> + Send + 'static,
 ) -> CallOutcome<T> {
     let listener = Arc::new(ProgressListener {
@@ -117,8 +117,8 @@ pub(super) fn call_in_background<T: Send + 'static>(
             (n_bytes, received_at) = (n_bytes_now, Instant::now());
         }
         match observe(n_bytes) {
-            Order::GoOn if received_at.elapsed() < timeout => {}
-            Order::GoOn => break CallOutcome::TimedOut,
+            DownloadControl::Continue if received_at.elapsed() < timeout => {}
+            DownloadControl::Continue => break CallOutcome::TimedOut,
             order => break CallOutcome::Interrupted(order),
         }
     };
@@ -131,13 +131,18 @@ mod tests {
     use std::sync::mpsc::sync_channel;
     use std::time::Duration;
 
-    use super::{CallOutcome, Limits, Order, call_in_background};
+    use super::{CallOutcome, DownloadControl, Limits, call_in_background};
 
     const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn a_result_is_passed_on() {
-        let outcome = call_in_background(Limits::default(), LONG, &mut |_| Order::GoOn, |_| Ok(7));
+        let outcome = call_in_background(
+            Limits::default(),
+            LONG,
+            &mut |_| DownloadControl::Continue,
+            |_| Ok(7),
+        );
         assert!(matches!(outcome, CallOutcome::Completed(Ok(7))));
     }
 
@@ -148,9 +153,16 @@ mod tests {
             wait.recv().ok();
             Ok(())
         };
-        let cancelled =
-            call_in_background(Limits::default(), LONG, &mut |_| Order::Cancel, hanging);
-        assert!(matches!(cancelled, CallOutcome::Interrupted(Order::Cancel)));
+        let cancelled = call_in_background(
+            Limits::default(),
+            LONG,
+            &mut |_| DownloadControl::Cancel,
+            hanging,
+        );
+        assert!(matches!(
+            cancelled,
+            CallOutcome::Interrupted(DownloadControl::Cancel)
+        ));
         drop(keep);
 
         let (keep, wait) = sync_channel::<()>(0);
@@ -161,7 +173,7 @@ mod tests {
         let silent = call_in_background(
             Limits::default(),
             Duration::ZERO,
-            &mut |_| Order::GoOn,
+            &mut |_| DownloadControl::Continue,
             hanging,
         );
         assert!(matches!(silent, CallOutcome::TimedOut));

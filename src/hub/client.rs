@@ -24,14 +24,14 @@ pub struct HubConfig {
     /// The access token, needed for gated and private repositories.
     pub token: Option<String>,
     /// How long a server may send nothing before the call fails.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The delay before the first retry; it doubles with every further retry.
-    pub first_pause: Duration,
+    pub first_retry_delay: Duration,
     /// How often the same range is retried.
     pub n_retries: u32,
     /// The smallest and largest range to request, in bytes. Ranges are sized to take about four
     /// seconds; a lost connection costs at most one range.
-    pub piece: RangeInclusive<u64>,
+    pub range_len: RangeInclusive<u64>,
     /// Returns the free disk space of a folder in bytes, if it is known.
     pub free_bytes: fn(&Path) -> Option<u64>,
 }
@@ -42,10 +42,10 @@ impl Default for HubConfig {
             endpoint: None,
             cache_folder: None,
             token: None,
-            patience: Duration::from_secs(30),
-            first_pause: Duration::from_secs(1),
+            timeout: Duration::from_secs(30),
+            first_retry_delay: Duration::from_secs(1),
             n_retries: 5,
-            piece: 1 << 20..=1 << 27,
+            range_len: 1 << 20..=1 << 27,
             free_bytes,
         }
     }

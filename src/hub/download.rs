@@ -6,7 +6,9 @@ use super::cache::RepoCache;
 use super::fetch::Source;
 use super::model_files::ModelFiles;
 use super::partial::discard_outdated;
-use super::progress::{DownloadProgress, Order, ProgressReporter, Stage, whole_seconds};
+use super::progress::{
+    DownloadControl, DownloadPhase, DownloadProgress, ProgressReporter, whole_seconds,
+};
 use super::repository::{Listing, RemoteFile};
 use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
@@ -16,7 +18,7 @@ const MARGIN: u64 = 100_000_000;
 
 /// Which model to download.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wanted {
+pub struct DownloadTarget {
     /// The repository, such as "Qwen/Qwen3-0.6B-GGUF".
     pub repository: String,
     /// The model in the repository: the path or name of a file (the first one if it is split), a
@@ -57,8 +59,8 @@ impl Hub {
     /// progress and decides whether to go on.
     pub fn download(
         &self,
-        wanted: &Wanted,
-        watch: &mut dyn FnMut(&DownloadProgress) -> Order,
+        wanted: &DownloadTarget,
+        watch: &mut dyn FnMut(&DownloadProgress) -> DownloadControl,
     ) -> Result<Outcome, DownloadFailure> {
         let mut reporter = ProgressReporter::new(watch);
         match self.fetch_model(wanted, &mut reporter) {
@@ -69,7 +71,7 @@ impl Hub {
 
     fn fetch_model(
         &self,
-        wanted: &Wanted,
+        wanted: &DownloadTarget,
         reporter: &mut ProgressReporter<'_>,
     ) -> Result<PathBuf, Interruption> {
         let plan = self.plan(wanted, reporter)?;
@@ -82,7 +84,7 @@ impl Hub {
 
     fn interrupted(
         &self,
-        wanted: &Wanted,
+        wanted: &DownloadTarget,
         interruption: Interruption,
     ) -> Result<Outcome, DownloadFailure> {
         let fail = |error| DownloadFailure {
@@ -91,7 +93,7 @@ impl Hub {
         };
         match interruption {
             Interruption::Failed(error) => Err(fail(error)),
-            Interruption::Requested(Order::Cancel) => {
+            Interruption::Requested(DownloadControl::Cancel) => {
                 self.discard(wanted).map_err(fail)?;
                 Ok(Outcome::Cancelled)
             }
@@ -103,13 +105,13 @@ impl Hub {
 
     fn plan(
         &self,
-        wanted: &Wanted,
+        wanted: &DownloadTarget,
         reporter: &mut ProgressReporter<'_>,
     ) -> Result<Plan, Interruption> {
-        reporter.stage(Stage::Asking).go_on()?;
+        reporter.stage(DownloadPhase::Asking).go_on()?;
         let mut observe = |event: &CallEvent<'_>| match event {
-            CallEvent::Received(_) => reporter.stage(Stage::Asking),
-            CallEvent::Retrying(error, left) => reporter.stage(Stage::Waiting {
+            CallEvent::Received(_) => reporter.stage(DownloadPhase::Asking),
+            CallEvent::Retrying(error, left) => reporter.stage(DownloadPhase::Waiting {
                 reason: error.to_string(),
                 seconds: whole_seconds(*left),
             }),

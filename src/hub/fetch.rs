@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::cache::RepoCache;
 use super::call::Limits;
-use super::progress::{Order, ProgressReporter, Stage, whole_seconds};
+use super::progress::{DownloadControl, DownloadPhase, ProgressReporter, whole_seconds};
 use super::repository::RemoteFile;
 use super::retry::{CallEvent, CallSpec, Interruption, RetryPolicy};
 use super::{Hub, HubError};
@@ -69,7 +69,7 @@ impl Hub {
             output.set_len(0).map_err(writing)?;
             n_here = 0;
         }
-        let mut range_len = *self.config.piece.start();
+        let mut range_len = *self.config.range_len.start();
         let mut retry_policy = RetryPolicy::Transient;
         while n_here < n_bytes {
             let range = n_here..n_bytes.min(n_here + range_len);
@@ -79,7 +79,11 @@ impl Hub {
             let bytes = bytes.as_ref();
             output.write_all(bytes).map_err(writing)?;
             n_here += bytes.len() as u64;
-            range_len = next_range_len(bytes.len() as u64, asked_at.elapsed(), &self.config.piece);
+            range_len = next_range_len(
+                bytes.len() as u64,
+                asked_at.elapsed(),
+                &self.config.range_len,
+            );
             retry_policy = RetryPolicy::TransientOrOffline;
             reporter.received(n_here).go_on()?;
         }
@@ -94,7 +98,7 @@ impl Hub {
         source: Source<'_>,
         range: Range<u64>,
         retry_policy: RetryPolicy,
-        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<impl AsRef<[u8]> + use<>, Interruption> {
         let n_asked = range.end - range.start;
         let spec = CallSpec {
@@ -122,10 +126,14 @@ impl Hub {
     }
 }
 
-fn report(reporter: &mut ProgressReporter<'_>, n_here: u64, event: &CallEvent<'_>) -> Order {
+fn report(
+    reporter: &mut ProgressReporter<'_>,
+    n_here: u64,
+    event: &CallEvent<'_>,
+) -> DownloadControl {
     match event {
         CallEvent::Received(n_bytes) => reporter.received(n_here + n_bytes),
-        CallEvent::Retrying(error, left) => reporter.stage(Stage::Waiting {
+        CallEvent::Retrying(error, left) => reporter.stage(DownloadPhase::Waiting {
             reason: error.to_string(),
             seconds: whole_seconds(*left),
         }),
@@ -154,7 +162,7 @@ fn verify(
     let mut check = file.checksum.start(file.n_bytes);
     let mut buffer = vec![0; HASH_BUFFER_LEN];
     loop {
-        reporter.stage(Stage::Verifying).go_on()?;
+        reporter.stage(DownloadPhase::Verifying).go_on()?;
         let n_read = input.read(&mut buffer).map_err(reading)?;
         match buffer.get(..n_read) {
             Some(bytes) if n_read > 0 => check.update(bytes),

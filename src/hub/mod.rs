@@ -26,11 +26,11 @@ mod retry;
 mod space;
 mod speed;
 
-pub use cache::{CachedModel, KeptDownload};
+pub use cache::{CachedModel, PartialDownload};
 pub use client::{Hub, HubConfig};
-pub use download::{DownloadFailure, Outcome, Wanted};
+pub use download::{DownloadFailure, DownloadTarget, Outcome};
 pub use error::HubError;
 pub use model_files::{ModelFiles, ModelFormat};
-pub use progress::{DownloadProgress, Order, Pace, Stage};
+pub use progress::{DownloadControl, DownloadPhase, DownloadProgress, ProgressThrottle};
 pub use recommended::{RECOMMENDED, RecommendedModel};
 pub use repository::Repository;

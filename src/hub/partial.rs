@@ -13,29 +13,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::cache::RepoCache;
 use super::checksum::Checksum;
 use super::repository::RemoteFile;
-use super::{Hub, HubError, Wanted};
+use super::{DownloadTarget, Hub, HubError};
 
 /// The files of every download started in this session. Clones share the same map.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StartedDownloads(Arc<Mutex<BTreeMap<Wanted, Vec<RemoteFile>>>>);
+pub(super) struct StartedDownloads(Arc<Mutex<BTreeMap<DownloadTarget, Vec<RemoteFile>>>>);
 
 impl StartedDownloads {
     /// Remembers a download's files. Returns the files remembered before.
-    pub fn remember(&self, wanted: &Wanted, files: &[RemoteFile]) -> Vec<RemoteFile> {
+    pub fn remember(&self, wanted: &DownloadTarget, files: &[RemoteFile]) -> Vec<RemoteFile> {
         let before = self.memory().insert(wanted.clone(), files.to_vec());
         before.unwrap_or_default()
     }
 
     /// Forgets a download that is complete or deleted.
-    pub fn forget(&self, wanted: &Wanted) {
+    pub fn forget(&self, wanted: &DownloadTarget) {
         self.memory().remove(wanted);
     }
 
-    fn files_of(&self, wanted: &Wanted) -> Option<Vec<RemoteFile>> {
+    fn files_of(&self, wanted: &DownloadTarget) -> Option<Vec<RemoteFile>> {
         self.memory().get(wanted).cloned()
     }
 
-    fn memory(&self) -> MutexGuard<'_, BTreeMap<Wanted, Vec<RemoteFile>>> {
+    fn memory(&self) -> MutexGuard<'_, BTreeMap<DownloadTarget, Vec<RemoteFile>>> {
         // Every change is a single map operation, so a panic can't leave the map inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,7 +44,7 @@ impl StartedDownloads {
 impl Hub {
     /// Returns how many bytes of a download are on disk. If it names no file and was not started in
     /// this session, all partial files of the repository count. Does not use the network.
-    pub fn n_bytes_kept(&self, wanted: &Wanted) -> u64 {
+    pub fn n_bytes_kept(&self, wanted: &DownloadTarget) -> u64 {
         let cache = self.repo_cache(&wanted.repository);
         match self.started_downloads.files_of(wanted) {
             Some(files) => files.iter().map(|file| cache.n_bytes_present(file)).sum(),
@@ -56,7 +56,7 @@ impl Hub {
     /// Deletes a download's partial files, except those that another program is downloading now. If
     /// it names a file and was not started in this session, nothing is deleted, because its partial
     /// files can't be told from those of others. Does not use the network.
-    pub fn discard(&self, wanted: &Wanted) -> Result<(), HubError> {
+    pub fn discard(&self, wanted: &DownloadTarget) -> Result<(), HubError> {
         let cache = self.repo_cache(&wanted.repository);
         for (part, checksum) in self.partial_files_of(wanted, &cache) {
             discard_partial(&part, &checksum, &cache)?;
@@ -66,7 +66,11 @@ impl Hub {
     }
 
     /// Lists the partial files on disk that belong to a download.
-    fn partial_files_of(&self, wanted: &Wanted, cache: &RepoCache) -> Vec<(PathBuf, Checksum)> {
+    fn partial_files_of(
+        &self,
+        wanted: &DownloadTarget,
+        cache: &RepoCache,
+    ) -> Vec<(PathBuf, Checksum)> {
         match self.started_downloads.files_of(wanted) {
             Some(files) => files
                 .into_iter()

@@ -8,19 +8,19 @@ use super::speed::Speed;
 
 /// How a download's watcher wants it to proceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    GoOn,
+pub enum DownloadControl {
+    Continue,
     /// Stop and keep the partial files.
     Pause,
     /// Stop and delete the partial files.
     Cancel,
 }
 
-impl Order {
+impl DownloadControl {
     /// Turns a request to stop into an error, for use with `?`.
     pub(super) fn go_on(self) -> Result<(), Interruption> {
         match self {
-            Self::GoOn => Ok(()),
+            Self::Continue => Ok(()),
             Self::Pause | Self::Cancel => Err(Interruption::Requested(self)),
         }
     }
@@ -28,7 +28,7 @@ impl Order {
 
 /// What a download is currently doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stage {
+pub enum DownloadPhase {
     /// Asking the Hub for the list of files.
     Asking,
     /// Receiving bytes.
@@ -47,12 +47,12 @@ pub enum Stage {
 /// Limits how often progress is reported: on every new stage, and at most once per interval within
 /// the same stage.
 #[derive(Debug, Clone)]
-pub struct Pace {
+pub struct ProgressThrottle {
     pause: Duration,
-    last_report: Option<(Discriminant<Stage>, Instant)>,
+    last_report: Option<(Discriminant<DownloadPhase>, Instant)>,
 }
 
-impl Pace {
+impl ProgressThrottle {
     /// Reports at most once per `pause` within the same stage.
     pub const fn new(pause: Duration) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Pace {
     }
 
     /// Returns whether a report is due, and if so counts it as made.
-    pub fn is_due(&mut self, stage: &Stage) -> bool {
+    pub fn is_due(&mut self, stage: &DownloadPhase) -> bool {
         let stage = discriminant(stage);
         let is_due = self
             .last_report
@@ -77,7 +77,7 @@ impl Pace {
 /// How much of a download is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DownloadProgress {
-    pub stage: Stage,
+    pub stage: DownloadPhase,
     /// The current file's path in the repository; empty until the list of files is known.
     pub file: String,
     /// Bytes on disk, over all files, including those from earlier sessions.
@@ -91,7 +91,7 @@ pub struct DownloadProgress {
 
 /// Tracks a download's progress and reports it to the watcher.
 pub(super) struct ProgressReporter<'a> {
-    watch: &'a mut dyn FnMut(&DownloadProgress) -> Order,
+    watch: &'a mut dyn FnMut(&DownloadProgress) -> DownloadControl,
     progress: DownloadProgress,
     /// Bytes on disk of all files but the current one.
     n_bytes_before: u64,
@@ -109,11 +109,11 @@ pub(super) const fn whole_seconds(time: Duration) -> u64 {
 const MIN_SPAN: Duration = Duration::from_millis(100);
 
 impl<'a> ProgressReporter<'a> {
-    pub fn new(watch: &'a mut dyn FnMut(&DownloadProgress) -> Order) -> Self {
+    pub fn new(watch: &'a mut dyn FnMut(&DownloadProgress) -> DownloadControl) -> Self {
         Self {
             watch,
             progress: DownloadProgress {
-                stage: Stage::Asking,
+                stage: DownloadPhase::Asking,
                 file: String::new(),
                 n_bytes: 0,
                 n_bytes_total: 0,
@@ -141,14 +141,14 @@ impl<'a> ProgressReporter<'a> {
     }
 
     /// Reports a stage in which no bytes arrive.
-    pub fn stage(&mut self, stage: Stage) -> Order {
+    pub fn stage(&mut self, stage: DownloadPhase) -> DownloadControl {
         self.progress.stage = stage;
         self.measured = None;
         (self.watch)(&self.progress)
     }
 
     /// Reports how many bytes of the current file are on disk.
-    pub fn received(&mut self, n_bytes_here: u64) -> Order {
+    pub fn received(&mut self, n_bytes_here: u64) -> DownloadControl {
         let n_bytes = self.n_bytes_before + n_bytes_here;
         let (measured_at, n_before) = *self.measured.get_or_insert((Instant::now(), n_bytes));
         let span = measured_at.elapsed();
@@ -162,7 +162,7 @@ impl<'a> ProgressReporter<'a> {
             progress.seconds_left = self.speed.seconds_for(n_left);
         }
         progress.n_bytes = n_bytes;
-        progress.stage = Stage::Receiving;
+        progress.stage = DownloadPhase::Receiving;
         (self.watch)(progress)
     }
 }

@@ -8,7 +8,7 @@ use hf_hub::repository::{ModelInfo, RepoTreeEntry};
 
 use super::checksum::Checksum;
 use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_safe_relative_path};
-use super::progress::Order;
+use super::progress::DownloadControl;
 use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
 
@@ -129,7 +129,7 @@ impl Hub {
         &self,
         name: &str,
         retry_policy: RetryPolicy,
-        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<Listing, Interruption> {
         let mut info = self.info(name, retry_policy, observe)?;
         if info
@@ -166,7 +166,7 @@ impl Hub {
         &self,
         name: &str,
         retry_policy: RetryPolicy,
-        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<ModelInfo, Interruption> {
         check_name(name)?;
         // hf-hub has no parameter to request sizes and checksums, and its tree listing omits the
@@ -181,7 +181,7 @@ impl Hub {
         &self,
         listing: &Listing,
         model: &ModelFiles,
-        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<Vec<RemoteFile>, Interruption> {
         let name = &listing.repository.name;
         let (handle, paths) = (self.model(name), model.paths.clone());
@@ -280,9 +280,13 @@ fn check_name(name: &str) -> Result<(), HubError> {
     }
 }
 
-fn cancel_unless(go_on: &mut dyn FnMut() -> bool) -> impl FnMut(&CallEvent<'_>) -> Order {
+fn cancel_unless(go_on: &mut dyn FnMut() -> bool) -> impl FnMut(&CallEvent<'_>) -> DownloadControl {
     move |_| {
-        if go_on() { Order::GoOn } else { Order::Cancel }
+        if go_on() {
+            DownloadControl::Continue
+        } else {
+            DownloadControl::Cancel
+        }
     }
 }
 

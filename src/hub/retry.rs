@@ -9,7 +9,7 @@ use super::HubError;
 use super::call::{CallOutcome, Limits, ProgressListener, TICK, call_in_background};
 use super::client::Hub;
 use super::error::Subject;
-use super::progress::Order;
+use super::progress::DownloadControl;
 
 /// The longest `Retry-After` delay to wait for.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
@@ -18,7 +18,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub(super) enum Interruption {
     /// The user paused or cancelled it.
-    Requested(Order),
+    Requested(DownloadControl),
     Failed(HubError),
 }
 
@@ -61,7 +61,7 @@ impl Hub {
     pub(super) fn call_with_retries<T: Send + 'static>(
         &self,
         spec: &CallSpec,
-        observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+        observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
         call: impl Fn(Arc<ProgressListener>) -> HFResult<T> + Clone + Send + 'static,
     ) -> Result<T, Interruption> {
         let subject = &spec.subject;
@@ -70,14 +70,14 @@ impl Hub {
             let mut observe_bytes = |n_bytes| observe(&CallEvent::Received(n_bytes));
             let error = match call_in_background(
                 spec.limits,
-                self.config.patience,
+                self.config.timeout,
                 &mut observe_bytes,
                 call.clone(),
             ) {
                 CallOutcome::Completed(Ok(answer)) => return Ok(answer),
                 CallOutcome::Completed(Err(error)) => subject.error(&error),
                 CallOutcome::TooLarge => subject.ranges_unsupported(),
-                CallOutcome::TimedOut => subject.timed_out(self.config.patience),
+                CallOutcome::TimedOut => subject.timed_out(self.config.timeout),
                 CallOutcome::Interrupted(order) => return Err(Interruption::Requested(order)),
                 CallOutcome::Aborted => subject.connection_lost(),
             };
@@ -99,7 +99,7 @@ impl Hub {
         n_failed: u32,
         retry_policy: RetryPolicy,
     ) -> Option<Duration> {
-        let doubled = self.config.first_pause * 2_u32.saturating_pow(n_failed);
+        let doubled = self.config.first_retry_delay * 2_u32.saturating_pow(n_failed);
         match (retry_policy, error) {
             (RetryPolicy::Never, _) => None,
             (_, HubError::RateLimited { seconds: Some(n) }) => {
@@ -115,7 +115,7 @@ impl Hub {
 fn wait(
     error: &HubError,
     pause: Duration,
-    observe: &mut dyn FnMut(&CallEvent<'_>) -> Order,
+    observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
 ) -> Result<(), Interruption> {
     let started_at = Instant::now();
     loop {

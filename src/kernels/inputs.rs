@@ -36,13 +36,13 @@ pub struct Inputs {
 
 /// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Forms {
+pub struct InputKinds {
     /// Quantized to 8 bits.
     pub quantized: bool,
     pub floats: bool,
 }
 
-impl Forms {
+impl InputKinds {
     /// Returns what matrices of these formats need.
     pub fn of(formats: impl IntoIterator<Item = Format>) -> Self {
         let mut kinds = Self {
@@ -81,7 +81,7 @@ impl Inputs {
     }
 
     /// Replaces the rows, converting them in parallel if there are many.
-    pub fn set(&mut self, threads: &ThreadPool, values: &[f32], width: usize, kinds: Forms) {
+    pub fn set(&mut self, threads: &ThreadPool, values: &[f32], width: usize, kinds: InputKinds) {
         let n_values = values.len();
         let arch = self.instructions.arch();
         let jobs = self.arrange(values, width, kinds);
@@ -96,7 +96,7 @@ impl Inputs {
 
     /// Replaces the rows by quantized ones, on the calling thread.
     pub fn set_quantized(&mut self, values: &[f32], width: usize) {
-        let kinds = Forms {
+        let kinds = InputKinds {
             quantized: true,
             floats: false,
         };
@@ -111,7 +111,7 @@ impl Inputs {
         &'a mut self,
         values: &'a [f32],
         width: usize,
-        kinds: Forms,
+        kinds: InputKinds,
     ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);

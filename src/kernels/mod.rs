@@ -32,7 +32,7 @@ pub use cpu_context::CpuContext;
 pub use exp::exp;
 pub(crate) use exp::exp_normal;
 pub use format::Format;
-pub use inputs::{Forms, Inputs};
+pub use inputs::{InputKinds, Inputs};
 pub use instructions::InstructionSet;
 pub use matrix::Matrix;
 pub use product::multiply;

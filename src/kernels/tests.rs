@@ -4,7 +4,7 @@
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-use super::{Format, Forms, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
+use super::{Format, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, multiply};
 
 /// The formats, with candle's names for them.
 const FORMATS: &[(Format, GgmlDType)] = &[
@@ -71,7 +71,7 @@ fn product(
     values: &[f32],
 ) -> Vec<f32> {
     let width = matrices[0].width();
-    let kinds = Forms::of(matrices.iter().map(|matrix| matrix.format()));
+    let kinds = InputKinds::of(matrices.iter().map(|matrix| matrix.format()));
     let threads = ThreadPool::new(n_threads).unwrap();
     let mut inputs = Inputs::new(instructions);
     inputs.set(&threads, values, width, kinds);
@@ -178,7 +178,7 @@ fn new_inputs_replace_all_previous_ones() {
     for &(format, dtype) in FORMATS {
         let width = width_unit(format);
         let (matrix, _) = matrix(format, dtype, 16, width);
-        let kinds = Forms::of([format]);
+        let kinds = InputKinds::of([format]);
         for instructions in InstructionSet::available() {
             for n_rows in [1, 4, 7] {
                 let values = wave(n_rows * width, 0.71);

@@ -179,7 +179,7 @@ impl AppState {
     }
 
     /// Returns why the panes can't generate now, or `None` if they can.
-    pub fn complaint(&self) -> Option<String> {
+    pub fn blocking_reason(&self) -> Option<String> {
         let invalid_pane = || {
             self.panes.iter().enumerate().find_map(|(place, pane)| {
                 let error = pane.settings.chain.validate().err()?;
@@ -190,7 +190,7 @@ impl AppState {
     }
 
     /// Returns why this pane can't generate now, or `None` if it can.
-    pub fn complaint_of(&self, pane: &Pane) -> Option<String> {
+    pub fn blocking_reason_of(&self, pane: &Pane) -> Option<String> {
         self.shared_blocking_reason().or_else(|| {
             let invalid = pane.settings.chain.validate().err();
             invalid.map(|error| error.to_string())

@@ -42,7 +42,7 @@ impl AppState {
             Command::Remove(id) => self.remove(id),
             Command::Undo => self.undo_change(),
             Command::Redo => self.redo_change(),
-            Command::SettleEdits => {
+            Command::EndUndoStep => {
                 self.undo.end_step();
                 Vec::new()
             }
@@ -65,7 +65,7 @@ impl AppState {
             Command::Hub(command) => self.apply_to_hub(command),
             Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
             Command::PathGiven(purpose, path) => self.use_path(purpose, path),
-            Command::NoDialog(purpose) => self.open_path_field(purpose),
+            Command::DialogUnavailable(purpose) => self.open_path_field(purpose),
             Command::ClosePathField => {
                 self.path_field = None;
                 Vec::new()
@@ -85,7 +85,7 @@ impl AppState {
     }
 
     fn generate_all(&mut self) -> Vec<Effect> {
-        if self.is_running() || self.complaint().is_some() {
+        if self.is_running() || self.blocking_reason().is_some() {
             return Vec::new();
         }
         let places: Vec<usize> = (0..self.panes.len()).collect();
@@ -98,7 +98,7 @@ impl AppState {
         };
         let possible = self
             .pane(id)
-            .is_some_and(|pane| self.complaint_of(pane).is_none());
+            .is_some_and(|pane| self.blocking_reason_of(pane).is_none());
         if !possible {
             return Vec::new();
         }
@@ -121,13 +121,13 @@ impl AppState {
                 let mut status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
                 // A text that is replaced while it is being generated is cancelled.
                 status.finish(FinishReason::Cancelled);
-                let asked = PendingGeneration {
+                let pending = PendingGeneration {
                     id,
                     name: pane.settings.name.clone(),
                     config: config.clone(),
                     previous: status.into_generation(),
                 };
-                pane.status = PaneStatus::Waiting { asked };
+                pane.status = PaneStatus::Waiting { pending };
                 requests.push(PaneRequest { id, config });
             }
         }

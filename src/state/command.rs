@@ -50,7 +50,7 @@ pub enum Command {
     /// Redo the last change that was undone.
     Redo,
     /// End the current undo step: the next change starts a new one.
-    SettleEdits,
+    EndUndoStep,
     /// Copy a pane's text.
     CopyText(PaneId),
     /// Copy a pane's settings in a tool's format.
@@ -81,7 +81,7 @@ pub enum Command {
     /// The user chose a path.
     PathGiven(PathPurpose, PathBuf),
     /// No native file dialog is available; show a path field instead.
-    NoDialog(PathPurpose),
+    DialogUnavailable(PathPurpose),
     /// Close the path field without choosing a path.
     ClosePathField,
     /// A file was written.
@@ -117,9 +117,9 @@ pub enum Effect {
     /// Send a request to the download threads.
     Hub(DownloadRequest),
     /// Check that these models still exist, and how large they are.
-    LookAt(Vec<PathBuf>),
+    CheckModelFiles(Vec<PathBuf>),
     /// Check whether a dropped file or folder is a model.
-    LookAtDropped(PathBuf),
+    CheckDroppedPath(PathBuf),
 }
 
 /// Why the user is asked for a path.

@@ -18,11 +18,11 @@ impl AppState {
                 vocabulary,
                 recommended_sampling,
                 chat,
-                unread,
+                load_warning,
             } => {
-                if let Some(unread) = unread {
+                if let Some(load_warning) = load_warning {
                     let title = "The model was loaded, but one of its files could not be read";
-                    self.notify(Notice::error(title, unread));
+                    self.notify(Notice::error(title, load_warning));
                 }
                 return self.on_loaded(ReadyModel {
                     info,
@@ -38,7 +38,7 @@ impl AppState {
                 n_free_bytes,
             } => return self.on_inspected(path, found, n_free_bytes),
             Event::DevicesListed(devices) => self.models.devices = Some(devices),
-            Event::DeviceMissing { name, reason } => self.on_device_missing(&name, &reason),
+            Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
@@ -77,9 +77,9 @@ impl AppState {
                 continue;
             };
             pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
-                PaneStatus::Waiting { asked } | PaneStatus::Reading { asked, .. } => {
+                PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => {
                     PaneStatus::Reading {
-                        asked,
+                        pending,
                         n_read,
                         n_tokens,
                     }
@@ -99,12 +99,12 @@ impl AppState {
             };
             let pane_id = pane.id;
             pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
-                PaneStatus::Waiting { asked } | PaneStatus::Reading { asked, .. } => {
+                PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => {
                     PaneStatus::Writing {
-                        id: asked.id,
+                        id: pending.id,
                         generation: Generation {
-                            name: asked.name,
-                            config: asked.config,
+                            name: pending.name,
+                            config: pending.config,
                             model: Arc::clone(&model.info),
                             vocabulary: Arc::clone(&model.vocabulary),
                             prompt: Arc::clone(prompt),

@@ -33,12 +33,14 @@ pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
     ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,
 };
-pub use notice::{Notice, NoticeAction, NoticeKind, capital};
+pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use panes::{
-    Fate, Imagined, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, WhatIfWords,
-    WhatIfs,
+    Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, WhatIfSummary, WhatIfToken,
+    WhatIfVerdict, WhatIfs,
 };
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
-pub use words::{DivergenceWords, describe, divergence_words, why_it_parts, why_they_part};
+pub use words::{
+    DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
+};

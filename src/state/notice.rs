@@ -43,7 +43,7 @@ impl Notice {
         Self {
             kind: NoticeKind::Error,
             title: title.into(),
-            body: capital(&body.into()),
+            body: capitalize(&body.into()),
             actions: Vec::new(),
         }
     }
@@ -57,7 +57,7 @@ impl Notice {
 }
 
 /// Capitalizes the first letter of an error message, so that it can stand alone on screen.
-pub fn capital(message: &str) -> String {
+pub fn capitalize(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters
         .next()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Effect, capital};
+use super::{AppState, Effect, capitalize};
 use crate::generation::{ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken};
 use crate::worker::Request;
 
@@ -94,7 +94,7 @@ impl AppState {
                 Some("This model has no chat template; use raw mode instead".to_owned())
             }
             ChatSupport::Ready => None,
-            ChatSupport::Broken { error } => Some(capital(error)),
+            ChatSupport::Broken { error } => Some(capitalize(error)),
         }
     }
 
@@ -117,7 +117,7 @@ impl AppState {
     pub fn prompt_refusal(&self) -> Option<String> {
         self.chat_mode_error().or_else(|| {
             let reading = self.prompt_reading.as_ref()?;
-            reading.tokens.as_ref().err().map(|error| capital(error))
+            reading.tokens.as_ref().err().map(|error| capitalize(error))
         })
     }
 

@@ -138,7 +138,7 @@ fn merged_list<T: Clone + PartialEq, K: PartialEq + ?Sized>(
 
 impl AppState {
     /// Shows a notice that lists the settings that could not be read.
-    pub fn tell_lost_settings(&mut self, lost: &[String]) {
+    pub fn report_lost_settings(&mut self, lost: &[String]) {
         let names: Vec<String> = lost.iter().map(|name| name.replace('_', " ")).collect();
         let body = format!(
             "Another version of Quartet wrote them, or the file is damaged: {}. They are back to \
@@ -149,7 +149,7 @@ impl AppState {
     }
 
     /// Shows a notice that settings can't be saved, and why.
-    pub fn tell_unkept_settings(&mut self, reason: &str) {
+    pub fn report_unsaved_settings(&mut self, reason: &str) {
         self.notify(Notice::error("Settings can't be saved", reason));
     }
 }

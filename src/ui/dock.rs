@@ -7,11 +7,11 @@ use egui::{
 };
 
 use super::by_hand::by_hand_ui;
+use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::layout::{GAP, Room, TABS};
+use super::layout::{Breakpoint, GAP, TABS};
 use super::numbers::numbers_ui;
-use super::part::part;
 use super::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
     score_measure_ui, score_plot_ui, speed_plot_ui,
@@ -28,7 +28,7 @@ pub(super) struct DockFrame {
     pub rect: Rect,
     /// Whether it shows more than its tab row.
     pub open: bool,
-    pub breakpoint: Room,
+    pub breakpoint: Breakpoint,
 }
 
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
@@ -50,7 +50,7 @@ pub(super) fn dock_ui(
         resize_ui(ui, rect, &mut state.view);
     }
     let inside = tabs.shrink2(vec2(8.0, 0.0));
-    tabs_ui(&mut part(ui, inside, "tabs"), frame, state, commands);
+    tabs_ui(&mut child_ui(ui, inside, "tabs"), frame, state, commands);
     if !frame.open {
         return None;
     }
@@ -68,7 +68,7 @@ pub(super) fn dock_ui(
         }
         DockTab::Numbers => {
             let inside = body.shrink2(vec2(14.0, 6.0));
-            numbers_ui(&mut part(ui, inside, "numbers"), state);
+            numbers_ui(&mut child_ui(ui, inside, "numbers"), state);
             None
         }
     }
@@ -117,7 +117,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             if frame.open && state.view.dock_tab == DockTab::Plots {
                 let has_text = state.generations().iter().any(Option::is_some);
                 export_picture_ui(ui, has_text, commands);
-                if frame.breakpoint > Room::Tight && has_text {
+                if frame.breakpoint > Breakpoint::Tight && has_text {
                     ui.add_space(6.0);
                     score_measure_ui(ui, &mut state.view.score);
                     ui.add_space(6.0);
@@ -247,7 +247,7 @@ fn plots_ui(
         Some(StepAt { pane, step })
     });
     data.hovered = hovered;
-    let response = score_plot_ui(&mut part(ui, score, "score"), &data);
+    let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data);
 
     let shown = response
         .hovered
@@ -257,9 +257,12 @@ fn plots_ui(
         let generation = generations.get(pane).copied().flatten()?;
         NextTokenData::of(pane, generation, step)
     });
-    next_token_plot_ui(&mut part(ui, next_token, "next token"), candidates.as_ref());
+    next_token_plot_ui(
+        &mut child_ui(ui, next_token, "next token"),
+        candidates.as_ref(),
+    );
     let speeds = SpeedData::of(&generations);
-    speed_plot_ui(&mut part(ui, speed, "speed"), &speeds);
+    speed_plot_ui(&mut child_ui(ui, speed, "speed"), &speeds);
 
     let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
     for column in [next_token, speed] {

@@ -4,8 +4,8 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
+use super::child_ui::child_ui;
 use super::fonts::Face;
-use super::part::part;
 use super::theme::Theme;
 use crate::decoding::{
     Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
@@ -30,7 +30,7 @@ pub(super) fn empty_pane_ui(
 ) {
     let theme = Theme::of(ui);
     let text = rect.shrink2(vec2(14.0, 2.0));
-    let mut child = part(ui, text, "prompt");
+    let mut child = child_ui(ui, text, "prompt");
     if !prompt.is_empty() {
         let text = format!("{} …", prompt.trim_end());
         child.set_clip_rect(rect.intersect(ui.clip_rect()));
@@ -55,7 +55,7 @@ pub(super) fn empty_pane_ui(
     #[expect(clippy::cast_sign_loss, reason = "it is 1 or more")]
     let max_rows = (sentence.height() / Face::Body.row()).max(1.0) as usize;
     job.wrap.max_rows = max_rows;
-    part(ui, sentence, "description").add(egui::Label::new(job).wrap());
+    child_ui(ui, sentence, "description").add(egui::Label::new(job).wrap());
 }
 
 /// Draws solid bars for candidates that can be sampled and hollow bars for those that can't.

@@ -100,7 +100,7 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
 /// gesture becomes a separate undo step.
 fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
-        commands.push(Command::SettleEdits);
+        commands.push(Command::EndUndoStep);
     }
     if dialog_open || ui.text_edit_focused() {
         return;

@@ -22,7 +22,7 @@ const MIN_DOCK_HEIGHT: f32 = 160.0;
 
 /// The size class of the window's width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Room {
+pub enum Breakpoint {
     /// Below 1024 points: the dock starts collapsed.
     Tight,
     /// Up to 1199 points: short labels.
@@ -33,7 +33,7 @@ pub enum Room {
     Wide,
 }
 
-impl Room {
+impl Breakpoint {
     /// Returns the size class of a window of this width, in points.
     pub fn of(width: f32) -> Self {
         match width {
@@ -76,7 +76,7 @@ pub struct LayoutInput {
 /// The rectangle of each area of the window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    pub breakpoint: Room,
+    pub breakpoint: Breakpoint,
     /// Logo, model, export and theme.
     pub top_bar: Rect,
     pub prompt: Rect,
@@ -95,7 +95,7 @@ pub struct Layout {
 impl Layout {
     /// Divides the window's rectangle into areas.
     pub fn of(window: Rect, input: LayoutInput) -> Self {
-        let breakpoint = Room::of(window.width());
+        let breakpoint = Breakpoint::of(window.width());
         let inner = window.shrink2(vec2(EDGE, 0.0));
         let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), 44.0));
 
@@ -146,9 +146,9 @@ fn pane_rows(n_panes: usize, width: f32) -> usize {
 
 /// Returns whether the dock is open, and its height. The panes always keep their minimum height.
 fn dock(window: Rect, available: f32, n_rows: usize, input: LayoutInput) -> (bool, f32) {
-    let breakpoint = Room::of(window.width());
+    let breakpoint = Breakpoint::of(window.width());
     let crowded = n_rows > 1 && window.height() <= 900.0;
-    let open_by_default = breakpoint > Room::Tight && !crowded && window.height() >= 640.0;
+    let open_by_default = breakpoint > Breakpoint::Tight && !crowded && window.height() >= 640.0;
     let min_pane_height = if input.dock_open == Some(true) {
         MIN_PANE_HEIGHT_OVER_OPEN_DOCK
     } else {
@@ -190,7 +190,7 @@ fn panes(area: Rect, n_panes: usize, n_rows: usize) -> Vec<Rect> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, LayoutInput, Rect, Room};
+    use super::{Breakpoint, Layout, LayoutInput, Rect};
     use egui::{Pos2, vec2};
 
     const DEFAULT: LayoutInput = LayoutInput {
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn the_default_window_matches_the_design() {
         let layout = layout(1280.0, 800.0, DEFAULT);
-        assert_eq!(layout.breakpoint, Room::Normal);
+        assert_eq!(layout.breakpoint, Breakpoint::Normal);
         assert_eq!(layout.prompt, rect(12.0, 44.0, 956.0, 112.0));
         assert_eq!(layout.run_column, rect(968.0, 44.0, 1268.0, 112.0));
         assert_eq!(layout.panes[0], rect(12.0, 148.0, 320.0, 532.0));

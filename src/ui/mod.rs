@@ -3,17 +3,18 @@
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod fonts;
+pub mod formatting;
 pub mod icons;
 pub mod plots;
 pub mod style;
 pub mod theme;
 pub mod token_text;
 pub mod widgets;
-pub mod words;
 
 mod by_hand;
 mod chain_editor;
 mod chain_panel;
+mod child_ui;
 mod dock;
 mod empty_pane;
 mod escape;
@@ -26,7 +27,6 @@ mod order_menu;
 mod pane;
 mod pane_footer;
 mod pane_header;
-mod part;
 mod paste_settings;
 mod path_dialog;
 mod presets_menu;

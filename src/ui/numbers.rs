@@ -3,9 +3,9 @@
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::fonts::Face;
+use super::formatting::{grouped, speed};
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
-use super::words::{grouped, speed};
 use crate::analysis::Metrics;
 use crate::decoding::{Selector, TokenId};
 use crate::generation::{Generation, Step, Vocabulary};

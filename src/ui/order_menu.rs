@@ -9,7 +9,7 @@ use super::widgets::{Chip, Choice};
 use crate::analysis::dialects::{InOrder, Numbers, departure, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
-use crate::state::{AppState, Command, why_it_parts};
+use crate::state::{AppState, Command, divergence_reasons_of};
 
 /// Draws the menu for the pane at this position. Returns whether an order was chosen.
 pub(super) fn order_ui(
@@ -31,7 +31,7 @@ pub(super) fn order_ui(
             chosen = Some(in_order.chain);
         }
     }
-    traps_ui(ui, chain, &why_it_parts(state, place));
+    traps_ui(ui, chain, &divergence_reasons_of(state, place));
     let Some(chain) = chosen else {
         return false;
     };
@@ -137,7 +137,7 @@ pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
     };
     let chain = &pane.settings.chain;
     let Some(dialect) = chain.dialect else {
-        return why_it_parts(state, place);
+        return divergence_reasons_of(state, place);
     };
     // The chip rarely has space for more than the engine's name.
     let mut sentences = vec![chain.to_string()];
@@ -145,7 +145,7 @@ pub(super) fn order_words(state: &AppState, place: usize) -> Vec<String> {
         Some(departure) => format!("{}: {}", dialect.name(), departure.sentence()),
         None => format!("Uses the order and rules of {}", dialect.name()),
     });
-    sentences.extend(why_it_parts(state, place));
+    sentences.extend(divergence_reasons_of(state, place));
     sentences.extend(dialect.traps().iter().map(ToString::to_string));
     sentences
 }

@@ -2,16 +2,16 @@
 
 use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
+use super::child_ui::child_ui;
 use super::empty_pane::empty_pane_ui;
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
-use super::part::part;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capital};
+use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capitalize};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct PaneFrame {
     pub rect: Rect,
     /// Its index among the panes, which determines its letter and color.
     pub place: usize,
-    pub breakpoint: Room,
+    pub breakpoint: Breakpoint,
     /// The first step at which the panes diverge.
     pub fork_step: Option<usize>,
     /// The step of this pane that is hovered in a plot.
@@ -67,7 +67,7 @@ pub(super) fn pane_ui(
     if let Some(pane) = state.panes.get(frame.place) {
         let inside = footer.shrink2(vec2(12.0, 0.0));
         let target_step = footer_ui(
-            &mut part(ui, inside, "footer"),
+            &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
             pane,
             state.model.ready().is_some(),
@@ -107,7 +107,7 @@ fn body_ui(
         return TokenTextResponse::default();
     };
     let input = text_input(ui, frame, state, generation);
-    let response = view.ui(&mut part(ui, rect, "text"), input);
+    let response = view.ui(&mut child_ui(ui, rect, "text"), input);
     if let Some(step) = response.clicked {
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
@@ -140,7 +140,7 @@ fn notice_ui(
         PaneStatus::Finished(_) => " The text so far is kept.",
         _ => "",
     };
-    let text = format!("{}.{kept}", capital(error));
+    let text = format!("{}.{kept}", capitalize(error));
     let inside = body.shrink2(vec2(14.0, 8.0));
     let mut child = ui.new_child(
         egui::UiBuilder::new()

@@ -4,14 +4,14 @@
 use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
 use super::fonts::Face;
+use super::formatting::{grouped, speed};
 use super::icons::Icon;
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::theme::Theme;
-use super::words::{grouped, speed};
 use crate::analysis::Metrics;
 use crate::generation::{FinishReason, Generation};
-use crate::state::{Pane, PaneStatus, WhatIfWords, WhatIfs};
+use crate::state::{Pane, PaneStatus, WhatIfSummary, WhatIfs};
 
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
@@ -19,7 +19,7 @@ const GAP: f32 = 8.0;
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
-    breakpoint: Room,
+    breakpoint: Breakpoint,
     pane: &Pane,
     model_ready: bool,
 ) -> Option<usize> {
@@ -33,7 +33,7 @@ pub(super) fn footer_ui(
 }
 
 /// Draws the status on the left and the token counts on the right.
-fn status_ui(ui: &mut Ui, breakpoint: Room, pane: &Pane, model_ready: bool) {
+fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, model_ready: bool) {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
@@ -57,13 +57,13 @@ fn status_ui(ui: &mut Ui, breakpoint: Room, pane: &Pane, model_ready: bool) {
 
 /// Draws how many tokens would change on the left and, if it fits, where the first change is on the
 /// right. Returns whether the count was clicked.
-fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
+fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary) -> bool {
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let right = match (&words.first, pane.generation()) {
             (Some(first), _) => first.clone(),
-            (None, Some(generation)) => counts(Room::Small, generation),
+            (None, Some(generation)) => counts(Breakpoint::Small, generation),
             (None, None) => String::new(),
         };
         let lint_icon = if pane.lints().is_empty() { 0.0 } else { 28.0 };
@@ -85,14 +85,14 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfWords) -> bool {
     .inner
 }
 
-fn counts(breakpoint: Room, generation: &Generation) -> String {
+fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
     let metrics = Metrics::of(generation);
     let tokens = match metrics.n_generated {
         1 => "1 token".to_owned(),
         n => format!("{} tokens", grouped(n as f64)),
     };
     match metrics.decode_per_sec {
-        Some(per_sec) if breakpoint >= Room::Normal => {
+        Some(per_sec) if breakpoint >= Breakpoint::Normal => {
             format!("{tokens} · {} tok/s", speed(per_sec))
         }
         _ => tokens,

@@ -3,12 +3,12 @@
 use egui::{Align, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2};
 
 use super::chain_editor::chain_editor_ui;
+use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
-use super::part::part;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
 use crate::analysis::dialects::spoken;
@@ -43,7 +43,7 @@ pub(super) fn header_ui(
         .show(|ui| menu_ui(ui, state, place, commands));
     let running = state.panes.get(place).is_some_and(is_running);
     let inside = Rect::from_min_max(rect.min + vec2(12.0, 0.0), rect.max - vec2(6.0, 0.0));
-    let mut ui = part(ui, inside, "header");
+    let mut ui = child_ui(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
         let available = ui.available_width() - button_width(running, breakpoint);
@@ -55,7 +55,7 @@ pub(super) fn header_ui(
             let id = state.panes.get(place).map(|pane| pane.id);
             if let Some(id) = id.filter(|_| running) {
                 stop_ui(ui, place, id, commands);
-            } else if breakpoint >= Room::Normal {
+            } else if breakpoint >= Breakpoint::Normal {
                 let name = format!("More actions for pane {}", letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
@@ -74,9 +74,9 @@ fn is_running(pane: &Pane) -> bool {
 
 /// Returns the width reserved for the button on the right. A narrow window hides the menu button:
 /// the menu then opens with a right-click only.
-const fn button_width(running: bool, breakpoint: Room) -> f32 {
+const fn button_width(running: bool, breakpoint: Breakpoint) -> f32 {
     match breakpoint {
-        Room::Tight | Room::Small if !running => 4.0,
+        Breakpoint::Tight | Breakpoint::Small if !running => 4.0,
         _ => 34.0,
     }
 }
@@ -210,7 +210,7 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
         return;
     };
     let id = pane.id;
-    let can_run = state.complaint_of(pane).is_none();
+    let can_run = state.blocking_reason_of(pane).is_none();
     let has_text = pane.generation().is_some();
     let (can_duplicate, can_remove) = (state.panes.len() < MAX_PANES, state.panes.len() > 1);
     let mut item = |ui: &mut Ui, label: &str, enabled: bool, command: Command| {

@@ -7,8 +7,8 @@ use super::fonts::Face;
 use super::theme::Theme;
 use super::widgets::{Button, Notice, NoticeKind, checkbox, field_frame, letter};
 use crate::analysis::dialects::spoken;
-use crate::interop::tools::{ReadSettings, Tool};
-use crate::state::{AppState, Command, Paste, PasteCommand, capital};
+use crate::interop::tools::{ImportedSettings, Tool};
+use crate::state::{AppState, Command, Paste, PasteCommand, capitalize};
 
 const WIDTH: f32 = 560.0;
 
@@ -36,7 +36,7 @@ pub(super) fn paste_settings_ui(ui: &Ui, state: &mut AppState, commands: &mut Ve
         match &paste.read {
             None => {}
             Some(Err(sentence)) => {
-                let words = capital(sentence);
+                let words = capitalize(sentence);
                 ui.label(Face::Small.text(words).color(theme.error));
             }
             Some(Ok(read)) => read_ui(ui, read, &mut paste.limits_too),
@@ -72,7 +72,7 @@ fn text_ui(ui: &mut Ui, paste: &mut Paste, commands: &mut Vec<Command>) {
 }
 
 /// Draws what was recognized and what can't be applied.
-fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
+fn read_ui(ui: &mut Ui, read: &ImportedSettings, limits_too: &mut bool) {
     let theme = Theme::of(ui);
     fact_ui(ui, "Format", read.tool.name());
     let mut chain = read.chain.to_string();
@@ -88,8 +88,8 @@ fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
         let label = format!("Apply to all panes: {}", limits.join(", "));
         checkbox(ui, limits_too, Face::Body.text(label).color(theme.text_1));
     }
-    if !read.unread.is_empty() {
-        let sentences: Vec<String> = read.unread.iter().map(|words| capital(words)).collect();
+    if !read.ignored.is_empty() {
+        let sentences: Vec<String> = read.ignored.iter().map(|words| capitalize(words)).collect();
         let warning = format!("Not applied:\n{}", sentences.join("\n"));
         ScrollArea::vertical()
             .id_salt("unread")
@@ -98,7 +98,7 @@ fn read_ui(ui: &mut Ui, read: &ReadSettings, limits_too: &mut bool) {
     }
 }
 
-fn limits_words(read: &ReadSettings) -> Vec<String> {
+fn limits_words(read: &ImportedSettings) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(read.max_new_tokens.map(|n| format!("up to {n} tokens")));
     if let Some(stops) = &read.stop_strings {

@@ -6,7 +6,7 @@ use super::escape::{escape, unescape};
 use super::fonts::Face;
 use super::icons::Icon;
 use super::keys::{finish_typing, shortcut_words};
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::seed_field::seed_field_ui;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
@@ -15,7 +15,7 @@ use crate::state::{AppState, Command};
 /// Draws the column.
 pub(super) fn run_column_ui(
     ui: &mut Ui,
-    room: Room,
+    breakpoint: Breakpoint,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -26,7 +26,7 @@ pub(super) fn run_column_ui(
         ui.spacing_mut().item_spacing.x = 1.0;
         max_tokens_ui(ui, &mut state.limits);
         seed_ui(ui, &mut state.seed);
-        stops_ui(ui, room, &mut state.limits);
+        stops_ui(ui, breakpoint, &mut state.limits);
     });
 }
 
@@ -39,7 +39,7 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }
         return;
     }
-    let blocking_reason = state.complaint();
+    let blocking_reason = state.blocking_reason();
     let is_primary = blocking_reason.is_none() && state.output_is_stale();
     let button = Button::run("Generate", is_primary)
         .icon(Icon::Play)
@@ -101,8 +101,8 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     });
 }
 
-fn stops_ui(ui: &mut Ui, room: Room, limits: &mut Limits) {
-    let words = stops_words(room, limits);
+fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits) {
+    let words = stops_words(breakpoint, limits);
     editor_chip_ui(ui, &words, "When to stop", None, |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
         let label = Face::Body.text("At the end-of-text token");
@@ -154,16 +154,18 @@ fn format_stops(stop_strings: &[String]) -> String {
     lines.join("\n")
 }
 
-fn stops_words(room: Room, limits: &Limits) -> String {
+fn stops_words(breakpoint: Breakpoint, limits: &Limits) -> String {
     let stops_at_end = limits.end_of_text == EndOfText::Stops;
     let stop_strings = limits.stop_strings.iter();
     let n_strings = stop_strings.filter(|stop| !stop.is_empty()).count();
-    match (room, stops_at_end, n_strings) {
-        (Room::Tight | Room::Small, _, _) => match n_strings + usize::from(stops_at_end) {
-            0 => "No stops".to_owned(),
-            1 => "1 stop".to_owned(),
-            n => format!("{n} stops"),
-        },
+    match (breakpoint, stops_at_end, n_strings) {
+        (Breakpoint::Tight | Breakpoint::Small, _, _) => {
+            match n_strings + usize::from(stops_at_end) {
+                0 => "No stops".to_owned(),
+                1 => "1 stop".to_owned(),
+                n => format!("{n} stops"),
+            }
+        }
         (_, true, 0) => "Stop: end of text".to_owned(),
         (_, true, n) => format!("Stop: end + {n}"),
         (_, false, 0) => "Stop: none".to_owned(),

@@ -4,10 +4,10 @@ use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::models::count_words;
 use super::theme::Theme;
-use super::widgets::{Button, Rest, focus_ring, menu_item, paint_fill};
+use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill};
 use crate::export::ExportFormat;
 use crate::state::{
     AppState, Command, Document, ModelStatus, ModelsCommand, PathPurpose, PictureFormat, Plot,
@@ -17,7 +17,7 @@ use crate::state::{
 /// Draws the top bar.
 pub(super) fn top_bar_ui(
     ui: &mut Ui,
-    room: Room,
+    breakpoint: Breakpoint,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -28,7 +28,7 @@ pub(super) fn top_bar_ui(
         let (line, _) = ui.allocate_exact_size(vec2(1.0, 16.0), Sense::hover());
         let stroke = (1.0, Theme::of(ui).stroke_2);
         ui.painter().vline(line.center().x, line.y_range(), stroke);
-        model_ui(ui, room, &state.model, commands);
+        model_ui(ui, breakpoint, &state.model, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             theme_ui(ui, &mut state.view.theme);
             export_ui(ui, state, commands);
@@ -52,7 +52,7 @@ fn logo_ui(ui: &mut Ui) {
 }
 
 /// Draws the button that shows the model's name or its status, and opens the models dialog.
-fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Command>) {
+fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: &mut Vec<Command>) {
     let mut limits = None;
     let (name, facts) = match model {
         ModelStatus::Loading { fraction, .. } => {
@@ -75,7 +75,11 @@ fn model_ui(ui: &mut Ui, room: Room, model: &ModelStatus, commands: &mut Vec<Com
         ModelStatus::Failed { .. } | ModelStatus::Absent => ("No model".to_owned(), String::new()),
         ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),
     };
-    let facts = if room == Room::Tight { "" } else { &facts };
+    let facts = if breakpoint == Breakpoint::Tight {
+        ""
+    } else {
+        &facts
+    };
     let mut response = model_button_ui(ui, &name, facts);
     if let Some(limits) = limits {
         response = response.on_hover_text(limits);
@@ -117,7 +121,7 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(vec2(width.ceil(), 28.0), Sense::click());
     let label = format!("Model: {name} {facts}");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, label.trim_end()));
-    let color = paint_fill(ui, &response, Rest::quiet(theme), 6);
+    let color = paint_fill(ui, &response, ControlColors::quiet(theme), 6);
     let centered_top = |height: f32| rect.center().y - height / 2.0;
     let name_pos = pos2(rect.left() + 10.0, centered_top(name_galley.size().y));
     let facts_x = name_pos.x + name_galley.size().x + 8.0;

@@ -4,22 +4,22 @@ use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
 use super::fonts::Face;
 use super::icons::Icon;
-use super::layout::Room;
+use super::layout::Breakpoint;
 use super::order_menu::sentences_ui;
 use super::theme::Theme;
 use super::widgets::{Chip, legend, menu_item};
-use crate::state::{AppState, DivergenceWords, Tint, ViewChoices, why_they_part};
+use crate::state::{AppState, DivergenceSummary, Tint, ViewChoices, divergence_reasons};
 
 /// Draws the bar. Returns whether the sentence was clicked, which scrolls the panes to the point
 /// where they diverge.
 pub(super) fn view_bar_ui(
     ui: &mut Ui,
-    breakpoint: Room,
-    divergence: &DivergenceWords,
+    breakpoint: Breakpoint,
+    divergence: &DivergenceSummary,
     state: &mut AppState,
 ) -> bool {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if breakpoint > Room::Tight {
+        if breakpoint > Breakpoint::Tight {
             legend(ui, state.view.tint);
         }
         tint_ui(ui, &mut state.view);
@@ -33,26 +33,26 @@ pub(super) fn view_bar_ui(
 
 fn sentence_ui(
     ui: &mut Ui,
-    breakpoint: Room,
-    divergence: &DivergenceWords,
+    breakpoint: Breakpoint,
+    divergence: &DivergenceSummary,
     state: &AppState,
 ) -> bool {
     let theme = Theme::of(ui);
     // The prompt card already shows why the prompt can't be used.
     let refusal = state.prompt_refusal();
-    let is_new = |complaint: &String| Some(complaint) != refusal.as_ref();
-    let complaint = state.complaint().filter(is_new);
-    let complaint = complaint.filter(|_| !state.is_running());
-    let sentence = if breakpoint >= Room::Normal {
+    let is_new = |blocking_reason: &String| Some(blocking_reason) != refusal.as_ref();
+    let blocking_reason = state.blocking_reason().filter(is_new);
+    let blocking_reason = blocking_reason.filter(|_| !state.is_running());
+    let sentence = if breakpoint >= Breakpoint::Normal {
         &divergence.long
     } else {
         &divergence.short
     };
-    let (icon, sentence, color) = match &complaint {
-        Some(complaint) if state.model.ready().is_some() => {
-            (Some(Icon::Warning), complaint, theme.error)
+    let (icon, sentence, color) = match &blocking_reason {
+        Some(blocking_reason) if state.model.ready().is_some() => {
+            (Some(Icon::Warning), blocking_reason, theme.error)
         }
-        Some(complaint) => (None, complaint, theme.text_2),
+        Some(blocking_reason) => (None, blocking_reason, theme.text_2),
         None => (divergence.step.map(|_| Icon::Fork), sentence, theme.text_2),
     };
     ui.add_space(2.0);
@@ -61,7 +61,7 @@ fn sentence_ui(
         icon.paint(ui.painter(), rect, color);
         ui.add_space(4.0);
     }
-    let clickable = complaint.is_none() && divergence.step.is_some();
+    let clickable = blocking_reason.is_none() && divergence.step.is_some();
     let sense = if clickable {
         Sense::click()
     } else {
@@ -76,7 +76,7 @@ fn sentence_ui(
     }
     let response = response.on_hover_ui(|ui| {
         let mut sentences = vec!["Scroll all panes to this token".to_owned()];
-        sentences.extend(why_they_part(state));
+        sentences.extend(divergence_reasons(state));
         sentences_ui(ui, &sentences);
     });
     response.clicked()

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
 
+use super::child_ui::child_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::keys::{generate_key_ui, keys_ui};
-use super::layout::{EDGE, Layout, LayoutInput, Room};
+use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
 use super::pane::{PaneFrame, pane_ui};
-use super::part::part;
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
@@ -23,7 +23,7 @@ use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
 use super::view_bar::view_bar_ui;
 
-use crate::state::{AppState, Command, DockTab, PaneId, divergence_words};
+use crate::state::{AppState, Command, DockTab, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -53,16 +53,16 @@ impl WindowUi {
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
         let layout = Layout::of(window, layout_input(ui, window, state));
 
-        let mut top = part(ui, layout.top_bar, "top bar");
+        let mut top = child_ui(ui, layout.top_bar, "top bar");
         top_bar_ui(&mut top, layout.breakpoint, state, &mut commands);
-        let mut prompt = part(ui, layout.prompt, "prompt");
+        let mut prompt = child_ui(ui, layout.prompt, "prompt");
         let card = &mut self.prompt_card;
         card.ui(&mut prompt, layout.prompt, state, &mut commands);
-        let mut run = part(ui, layout.run_column, "run");
+        let mut run = child_ui(ui, layout.run_column, "run");
         run_column_ui(&mut run, layout.breakpoint, state, &mut commands);
 
-        let divergence = divergence_words(state);
-        let mut bar = part(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
+        let divergence = divergence_summary(state);
+        let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
         let scroll_to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state);
         if let (true, Some(step)) = (scroll_to_fork, divergence.step) {
             for view in self.token_views.values_mut() {
@@ -76,7 +76,7 @@ impl WindowUi {
             open: layout.dock_open,
             breakpoint: layout.breakpoint,
         };
-        let mut dock = part(ui, layout.dock, "dock");
+        let mut dock = child_ui(ui, layout.dock, "dock");
         self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
@@ -124,7 +124,7 @@ impl WindowUi {
                 continue;
             };
             let view = self.token_views.entry(id).or_default();
-            let mut ui = part(ui, frame.rect, id.0);
+            let mut ui = child_ui(ui, frame.rect, id.0);
             let response = pane_ui(&mut ui, *frame, state, view, commands);
             hovered = hovered.or(response.hovered.map(|step| StepAt { pane, step }));
             self.focused = self.focused.or(response.focused.then_some(pane));
@@ -134,18 +134,18 @@ impl WindowUi {
 }
 
 /// Returns the dock height that a tab with a table needs.
-fn table_height(breakpoint: Room, tab: DockTab) -> Option<f32> {
+fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
-        (_, Room::Wide) => None,
+        (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand, _) | (DockTab::Xray, Room::Normal) => Some(304.0),
+        (DockTab::ByHand, _) | (DockTab::Xray, Breakpoint::Normal) => Some(304.0),
         (DockTab::Xray, _) => Some(264.0),
         _ => None,
     }
 }
 
 fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
-    let breakpoint = Room::of(window.width());
+    let breakpoint = Breakpoint::of(window.width());
     let card_width = window.width() - 3.0 * EDGE - breakpoint.run_column();
     let view = &state.view;
     LayoutInput {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::hub::{CachedModel, DownloadProgress, KeptDownload, Repository, Wanted};
+use crate::hub::{CachedModel, DownloadProgress, DownloadTarget, PartialDownload, Repository};
 
 /// What the window asks for. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,11 +21,11 @@ pub enum DownloadRequest {
     Cached,
     /// Download a model after those already queued. A paused download continues with what was kept,
     /// also from an earlier session.
-    Download(Wanted),
+    Download(DownloadTarget),
     /// Stop a download and keep its partial files.
-    Pause(Wanted),
+    Pause(DownloadTarget),
     /// Stop a download and delete its partial files.
-    Cancel(Wanted),
+    Cancel(DownloadTarget),
 }
 
 /// What the Hub threads report. The events of one download arrive in order.
@@ -48,30 +48,30 @@ pub enum DownloadEvent {
         /// The models, or why the cache could not be read.
         models: Result<Vec<CachedModel>, String>,
         /// Unfinished downloads from this or an earlier session.
-        kept: Vec<KeptDownload>,
+        kept: Vec<PartialDownload>,
     },
     /// A download advanced.
     Progress {
-        wanted: Wanted,
+        wanted: DownloadTarget,
         progress: DownloadProgress,
     },
     /// A download is complete and verified.
     Done {
-        wanted: Wanted,
+        wanted: DownloadTarget,
         /// The file or folder to open.
         path: PathBuf,
     },
     /// A download was paused.
     Paused {
-        wanted: Wanted,
+        wanted: DownloadTarget,
         /// The size of what is kept, in bytes.
         n_bytes_kept: u64,
     },
     /// A download was cancelled, and its partial files were deleted.
-    Cancelled { wanted: Wanted },
+    Cancelled { wanted: DownloadTarget },
     /// A download failed. The same request continues with what is kept.
     Failed {
-        wanted: Wanted,
+        wanted: DownloadTarget,
         /// Can be shown to the user.
         reason: String,
         /// The size of what is kept, in bytes.

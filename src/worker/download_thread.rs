@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use super::event_sender::{Disconnected, EventSender};
 use super::{DownloadEvent, DownloadRequest};
-use crate::hub::{DownloadProgress, Hub, HubConfig, HubError, Order, Outcome, Pace, Wanted};
+use crate::hub::{
+    DownloadControl, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError, Outcome,
+    ProgressThrottle,
+};
 
 /// The shortest time between two progress events of the same stage.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -103,7 +106,7 @@ impl Finder {
             DownloadRequest::Cached => {
                 let kept = hub
                     .as_ref()
-                    .map_or_else(|_| Vec::new(), Hub::kept_downloads);
+                    .map_or_else(|_| Vec::new(), Hub::partial_downloads);
                 let models = hub.and_then(|hub| hub.cached_models());
                 Some(DownloadEvent::CachedListed {
                     models: models.map_err(|error| error.to_string()),
@@ -140,57 +143,63 @@ pub(super) struct Downloader {
 struct DownloadQueue {
     requests: Receiver<DownloadRequest>,
     /// Downloads that have not been started, oldest first. The current download is not among them.
-    waiting: VecDeque<Wanted>,
+    waiting: VecDeque<DownloadTarget>,
     /// Downloads that were paused or cancelled while they were not running, yet to be reported.
     withdrawn: Vec<Withdrawn>,
 }
 
 /// A download that was paused or cancelled while it was not running.
 enum Withdrawn {
-    Paused(Wanted),
-    Cancelled(Wanted),
+    Paused(DownloadTarget),
+    Cancelled(DownloadTarget),
 }
 
 impl DownloadQueue {
     /// Handles the requests that have arrived. Returns what they mean for the current download. It
     /// is paused if the window disconnects.
-    fn poll(&mut self, current: Option<&Wanted>) -> Order {
+    fn poll(&mut self, current: Option<&DownloadTarget>) -> DownloadControl {
         loop {
             match self.requests.try_recv() {
                 Ok(request) => match self.handle(request, current) {
-                    Order::GoOn => {}
+                    DownloadControl::Continue => {}
                     order => return order,
                 },
-                Err(TryRecvError::Empty) => return Order::GoOn,
-                Err(TryRecvError::Disconnected) => return Order::Pause,
+                Err(TryRecvError::Empty) => return DownloadControl::Continue,
+                Err(TryRecvError::Disconnected) => return DownloadControl::Pause,
             }
         }
     }
 
-    fn handle(&mut self, request: DownloadRequest, current: Option<&Wanted>) -> Order {
-        let is_current = |wanted: &Wanted| current == Some(wanted);
+    fn handle(
+        &mut self,
+        request: DownloadRequest,
+        current: Option<&DownloadTarget>,
+    ) -> DownloadControl {
+        let is_current = |wanted: &DownloadTarget| current == Some(wanted);
         match request {
             DownloadRequest::Download(wanted)
                 if !is_current(&wanted) && !self.waiting.contains(&wanted) =>
             {
                 self.waiting.push_back(wanted);
             }
-            DownloadRequest::Pause(wanted) if is_current(&wanted) => return Order::Pause,
+            DownloadRequest::Pause(wanted) if is_current(&wanted) => return DownloadControl::Pause,
             DownloadRequest::Pause(wanted) if self.withdraw(&wanted) => {
                 self.withdrawn.push(Withdrawn::Paused(wanted));
             }
-            DownloadRequest::Cancel(wanted) if is_current(&wanted) => return Order::Cancel,
+            DownloadRequest::Cancel(wanted) if is_current(&wanted) => {
+                return DownloadControl::Cancel;
+            }
             DownloadRequest::Cancel(wanted) => {
                 self.withdraw(&wanted);
                 self.withdrawn.push(Withdrawn::Cancelled(wanted));
             }
             _ => {}
         }
-        Order::GoOn
+        DownloadControl::Continue
     }
 
     /// Removes a download that has not been started. Returns whether it was present.
-    fn withdraw(&mut self, wanted: &Wanted) -> bool {
+    fn withdraw(&mut self, wanted: &DownloadTarget) -> bool {
         let n_before = self.waiting.len();
         self.waiting.retain(|waiting| waiting != wanted);
         self.waiting.len() < n_before
@@ -203,8 +212,8 @@ impl DownloadQueue {
         hub: Option<&Hub>,
         events: &EventSender<DownloadEvent>,
     ) -> Result<(), Disconnected> {
-        let n_bytes_kept = |wanted: &Wanted| hub.map_or(0, |hub| hub.n_bytes_kept(wanted));
-        let discard = |wanted: &Wanted| hub.map_or(Ok(()), |hub| hub.discard(wanted));
+        let n_bytes_kept = |wanted: &DownloadTarget| hub.map_or(0, |hub| hub.n_bytes_kept(wanted));
+        let discard = |wanted: &DownloadTarget| hub.map_or(Ok(()), |hub| hub.discard(wanted));
         for withdrawn in self.withdrawn.drain(..) {
             events.send(match withdrawn {
                 Withdrawn::Paused(wanted) => DownloadEvent::Paused {
@@ -260,7 +269,7 @@ impl Downloader {
         });
     }
 
-    fn download(&mut self, wanted: Wanted) -> Result<(), Disconnected> {
+    fn download(&mut self, wanted: DownloadTarget) -> Result<(), Disconnected> {
         let hub = match self.hub.open() {
             Ok(hub) => hub,
             Err(error) => {
@@ -272,7 +281,7 @@ impl Downloader {
             }
         };
         let (events, queue) = (&self.events, &mut self.queue);
-        let mut pace = Pace::new(PROGRESS_INTERVAL);
+        let mut pace = ProgressThrottle::new(PROGRESS_INTERVAL);
         let mut on_progress = |progress: &DownloadProgress| {
             if pace.is_due(&progress.stage) {
                 let event = DownloadEvent::Progress {
@@ -280,13 +289,13 @@ impl Downloader {
                     progress: progress.clone(),
                 };
                 if events.send(event).is_err() {
-                    return Order::Pause;
+                    return DownloadControl::Pause;
                 }
             }
             let order = queue.poll(Some(&wanted));
             match queue.settle_withdrawn(Some(&hub), events) {
                 Ok(()) => order,
-                Err(Disconnected) => Order::Pause,
+                Err(Disconnected) => DownloadControl::Pause,
             }
         };
         let outcome = hub.download(&wanted, &mut on_progress);

@@ -19,7 +19,7 @@ pub(super) fn inspect_model(path: PathBuf) -> Event {
 pub(super) fn list_devices() -> Event {
     Event::DevicesListed(Devices {
         choices: DeviceChoice::available(),
-        build_knows_accelerators: DeviceChoice::build_knows_accelerators(),
+        build_supports_gpus: DeviceChoice::build_supports_gpus(),
         cpu_threads: CpuThreads::of_machine(),
     })
 }

@@ -21,8 +21,8 @@ pub use crate::engine::{
 };
 pub use crate::generation::GenerationId;
 pub use crate::hub::{
-    CachedModel, DownloadProgress, HubConfig, KeptDownload, ModelFiles, ModelFormat, RECOMMENDED,
-    RecommendedModel, Repository, Stage, Wanted,
+    CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, ModelFiles,
+    ModelFormat, PartialDownload, RECOMMENDED, RecommendedModel, Repository,
 };
 pub use crate::kernels::attention::CacheType;
 pub use download::Downloads;

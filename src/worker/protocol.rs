@@ -39,7 +39,7 @@ pub enum Request {
     /// Report what a model is and how much memory it needs, without loading it.
     Inspect(PathBuf),
     /// Use this device and these settings for models loaded from now on.
-    ComputeWith(ComputeChoice),
+    SetCompute(ComputeChoice),
     /// Report the available devices.
     ListDevices,
     /// Report the tokens of a prompt. Only the newest of several waiting requests is answered.
@@ -72,7 +72,7 @@ pub enum Event {
         /// The author's recommended sampling settings, if the files contain any.
         recommended_sampling: Option<Arc<RecommendedSampling>>,
         /// Why an optional file could not be loaded, if there was such a problem.
-        unread: Option<String>,
+        load_warning: Option<String>,
     },
     /// The model could not be loaded. The previous model, if any, stays loaded.
     ModelFailed {
@@ -97,7 +97,7 @@ pub enum Event {
     /// The answer to [`Request::ListDevices`].
     DevicesListed(Devices),
     /// The chosen device is not available. The next model is loaded on the CPU.
-    DeviceMissing {
+    DeviceUnavailable {
         /// The chosen device: "CUDA 0".
         name: String,
         reason: String,
@@ -132,6 +132,6 @@ pub struct Devices {
     /// The available devices, the CPU first.
     pub choices: Vec<DeviceChoice>,
     /// Whether this build includes GPU support.
-    pub build_knows_accelerators: bool,
+    pub build_supports_gpus: bool,
     pub cpu_threads: CpuThreads,
 }

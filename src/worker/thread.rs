@@ -82,7 +82,7 @@ where
             Request::CancelLoading => Ok(()),
             Request::UnloadModel => self.unload(),
             Request::Inspect(path) => self.events.send(inspection::inspect_model(path)),
-            Request::ComputeWith(choice) => {
+            Request::SetCompute(choice) => {
                 (self.choice, self.compute) = (choice, None);
                 Ok(())
             }
@@ -106,7 +106,7 @@ where
                     vocabulary: model.vocabulary.clone(),
                     chat: model.chat_support(),
                     recommended_sampling: model.recommended_sampling.clone(),
-                    unread: model.unread.clone(),
+                    load_warning: model.load_warning.clone(),
                 };
                 self.session = Some(Session::new(model));
                 loaded
@@ -127,7 +127,7 @@ where
         }
         let compute = Compute::choose(self.choice);
         if let Some(reason) = compute.device.fallback_reason() {
-            self.events.send(Event::DeviceMissing {
+            self.events.send(Event::DeviceUnavailable {
                 name: self.choice.device.name(),
                 reason: reason.to_owned(),
             })?;
@@ -144,7 +144,7 @@ where
 
     fn tokenize(&self, prompt: PromptText) -> Result<(), Disconnected> {
         let tokens = match self.session.as_ref().map(Session::model) {
-            Some(model) => match model.read(&prompt) {
+            Some(model) => match model.encode_prompt(&prompt) {
                 Ok(tokenized) => {
                     let with_piece = |id| PromptToken {
                         id,

@@ -234,14 +234,14 @@ fn tokens_without_an_embedding_only_affect_texts_that_contain_them() {
 fn unreadable_generation_settings_are_reported_and_ignored() {
     let folder = tempfile::tempdir().unwrap();
     write_folder(folder.path(), true, DType::F32);
-    assert_eq!(open(folder.path()).unwrap().unread, None);
+    assert_eq!(open(folder.path()).unwrap().load_warning, None);
     let settings = folder.path().join("generation_config.json");
     std::fs::write(settings, r#"{ "eos_token_id": "two" }"#).unwrap();
     let expected = "The model's generation settings could not be understood: ";
-    let unread = open(folder.path()).unwrap().unread;
-    assert!(unread.unwrap().starts_with(expected));
-    let unread = inspect(folder.path()).unwrap().unread;
-    assert!(unread.unwrap().ends_with("generation_config.json"));
+    let load_warning = open(folder.path()).unwrap().load_warning;
+    assert!(load_warning.unwrap().starts_with(expected));
+    let load_warning = inspect(folder.path()).unwrap().load_warning;
+    assert!(load_warning.unwrap().ends_with("generation_config.json"));
 }
 
 #[test]

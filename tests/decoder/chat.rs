@@ -57,7 +57,7 @@ fn gguf_with(entries: &[(&str, Value)]) -> LoadedModel {
 }
 
 fn ids(model: &LoadedModel, prompt: &PromptText) -> Vec<u32> {
-    let prompt = model.read(prompt).unwrap();
+    let prompt = model.encode_prompt(prompt).unwrap();
     prompt.tokens.into_iter().map(|token| token.0).collect()
 }
 
@@ -84,7 +84,7 @@ fn a_chat_has_one_bos_token_and_ends_with_the_generation_prompt() {
         assert_eq!(chat, [1, 6, 5, 9, 2, 7]);
     }
     let model = folder_with(&[config(true)]).unwrap();
-    let prompt = model.read(&PromptText::chat("w5", "w8")).unwrap();
+    let prompt = model.encode_prompt(&PromptText::chat("w5", "w8")).unwrap();
     let chat = prompt.chat.unwrap();
     assert_eq!(chat.rendered, "<s> w6 w8</s> w6 w5</s> w7");
     assert_eq!((prompt.text.as_str(), chat.system.as_str()), ("w5", "w8"));
@@ -132,7 +132,9 @@ fn a_broken_template_does_not_affect_plain_texts() {
             panic!("{sentence}");
         };
         assert!(error.starts_with(sentence), "{error}");
-        let found = model.read(&PromptText::chat("w5", "")).unwrap_err();
+        let found = model
+            .encode_prompt(&PromptText::chat("w5", ""))
+            .unwrap_err();
         assert_eq!(found.to_string(), error);
         assert_eq!(ids(&model, &PromptText::raw("w5")), [5]);
     }
@@ -148,7 +150,7 @@ fn a_gguf_file_provides_its_template_and_end_tokens() {
     let template = Value::String(TEMPLATE.to_owned());
     let model = gguf_with(&[("tokenizer.chat_template", template.clone())]);
     assert_eq!(model.chat_support(), ChatSupport::Ready);
-    let prompt = model.read(&PromptText::chat("w5", "")).unwrap();
+    let prompt = model.encode_prompt(&PromptText::chat("w5", "")).unwrap();
     assert_eq!(prompt.chat.unwrap().rendered, "<s> w6 w5</s> w7");
     assert_eq!(
         model.end_tokens,
@@ -177,7 +179,7 @@ fn a_gguf_file_provides_its_template_and_end_tokens() {
             ("tokenizer.chat_template", Value::String(template)),
             ("tokenizer.ggml.eos_token_id", id),
         ]);
-        let prompt = model.read(&PromptText::chat("w5", "")).unwrap();
+        let prompt = model.encode_prompt(&PromptText::chat("w5", "")).unwrap();
         assert_eq!(prompt.chat.unwrap().rendered, "</s>w5");
     }
 

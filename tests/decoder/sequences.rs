@@ -108,7 +108,7 @@ fn forks_outlive_their_parent() {
     assert_near(&found, &expected[3..], 1e-4);
     assert!(matches!(
         model.lm.fork(parent),
-        Err(EngineError::SequenceUnknown(_))
+        Err(EngineError::UnknownSequence(_))
     ));
     assert_eq!(model.lm.n_read(parent), 0);
 }
@@ -138,14 +138,14 @@ fn a_failed_forward_pass_leaves_the_sequence_unchanged() {
     let error = model.lm.forward(&[row(sequence, 3), unknown]).unwrap_err();
     assert!(matches!(
         error,
-        EngineError::TokenUnknown {
+        EngineError::UnknownToken {
             token: 50,
             n_vocab: 50
         }
     ));
     let closed = row(SequenceId(999), 3);
     let error = model.lm.forward(&[row(sequence, 3), closed]).unwrap_err();
-    assert!(matches!(error, EngineError::SequenceUnknown(999)));
+    assert!(matches!(error, EngineError::UnknownSequence(999)));
     assert_eq!(model.lm.n_read(sequence), 2);
     let found = read(model.lm.as_mut(), sequence, &[9]);
     let expected = fresh(&mut model, &[1, 5, 9]);

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quartet::hub::{DownloadFailure, DownloadProgress, Hub, HubConfig, Order, Outcome, Wanted};
+use quartet::hub::{
+    DownloadControl, DownloadFailure, DownloadProgress, DownloadTarget, Hub, HubConfig, Outcome,
+};
 use tempfile::TempDir;
 
 use crate::server::Server;
@@ -54,10 +56,10 @@ impl Bench {
             endpoint: Some(self.server.endpoint()),
             cache_folder: Some(self.cache.path().to_owned()),
             token: Some("hf_secret".to_owned()),
-            patience: Duration::from_secs(20),
-            first_pause: Duration::from_millis(1),
+            timeout: Duration::from_secs(20),
+            first_retry_delay: Duration::from_millis(1),
             n_retries: 2,
-            piece: PIECE as u64..=PIECE as u64,
+            range_len: PIECE as u64..=PIECE as u64,
             free_bytes: |_| None,
         }
     }
@@ -72,17 +74,18 @@ impl Bench {
     }
 
     /// Downloads a model without interruption.
-    pub fn bring(&self, wanted: &Wanted) -> Result<Outcome, DownloadFailure> {
-        self.hub().download(wanted, &mut |_| Order::GoOn)
+    pub fn bring(&self, wanted: &DownloadTarget) -> Result<Outcome, DownloadFailure> {
+        self.hub()
+            .download(wanted, &mut |_| DownloadControl::Continue)
     }
 
     /// Downloads the larger file, and returns `order` once `n_bytes` have arrived.
-    pub fn download_until(&self, n_bytes: usize, order: Order) -> Outcome {
+    pub fn download_until(&self, n_bytes: usize, order: DownloadControl) -> Outcome {
         let mut watch = |progress: &DownloadProgress| {
             if progress.n_bytes >= n_bytes as u64 {
                 order
             } else {
-                Order::GoOn
+                DownloadControl::Continue
             }
         };
         self.hub().download(&large(), &mut watch).unwrap()
@@ -113,12 +116,12 @@ impl Bench {
     }
 }
 
-pub fn large() -> Wanted {
+pub fn large() -> DownloadTarget {
     wanted(GGUF, Some(LARGE))
 }
 
-pub fn wanted(repository: &str, file: Option<&str>) -> Wanted {
-    Wanted {
+pub fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
+    DownloadTarget {
         repository: repository.to_owned(),
         file: file.map(str::to_owned),
     }

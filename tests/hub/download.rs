@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quartet::hub::{HubError, KeptDownload, ModelFormat, Order, Outcome, Stage};
+use quartet::hub::{
+    DownloadControl, DownloadPhase, HubError, ModelFormat, Outcome, PartialDownload,
+};
 
 use crate::bench::{Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted};
 use crate::server::{COMMIT, Fault};
@@ -116,16 +118,16 @@ fn progress_only_grows_and_ends_with_the_checksum() {
     let mut reports = Vec::new();
     let outcome = bench.hub().download(&large(), &mut |progress| {
         reports.push(progress.clone());
-        Order::GoOn
+        DownloadControl::Continue
     });
     path_of(outcome.unwrap());
     assert!(reports.is_sorted_by_key(|progress| progress.n_bytes));
-    assert_eq!(reports.first().unwrap().stage, Stage::Asking);
-    assert_eq!(reports.last().unwrap().stage, Stage::Verifying);
+    assert_eq!(reports.first().unwrap().stage, DownloadPhase::Asking);
+    assert_eq!(reports.last().unwrap().stage, DownloadPhase::Verifying);
     assert_eq!(reports.last().unwrap().n_bytes, N_LARGE as u64);
     let receiving = reports
         .iter()
-        .filter(|progress| progress.stage == Stage::Receiving);
+        .filter(|progress| progress.stage == DownloadPhase::Receiving);
     let with_speed = receiving.filter(|progress| progress.bytes_per_second.is_some());
     assert!(with_speed.count() > 0);
 }
@@ -158,21 +160,21 @@ fn a_paused_download_resumes_after_a_restart() {
 #[test]
 fn a_partial_download_is_listed_and_resumes_by_its_repository_name() {
     let bench = Bench::new();
-    assert_eq!(bench.hub().kept_downloads(), []);
+    assert_eq!(bench.hub().partial_downloads(), []);
     pause_after_two_pieces(&bench);
     let n_before = bench.server.asked().len();
-    let kept = KeptDownload {
+    let kept = PartialDownload {
         repository: GGUF.to_owned(),
         n_bytes: 2 * PIECE as u64,
     };
-    assert_eq!(bench.hub().kept_downloads(), [kept]);
+    assert_eq!(bench.hub().partial_downloads(), [kept]);
     assert_eq!(bench.server.asked().len(), n_before);
 
     let n_before = bench.server.ranges().len();
     let outcome = bench.bring(&wanted(GGUF, None));
     path_of(outcome.unwrap());
     assert_eq!(bench.server.ranges()[n_before].start, 2 * PIECE);
-    assert_eq!(bench.hub().kept_downloads(), []);
+    assert_eq!(bench.hub().partial_downloads(), []);
 }
 
 #[test]
@@ -193,25 +195,28 @@ fn a_partial_download_of_an_outdated_file_is_deleted() {
     third_piece_hangs(&bench);
     let paused = hub.download(&large(), &mut |progress| {
         if progress.n_bytes < 2 * PIECE as u64 {
-            Order::GoOn
+            DownloadControl::Continue
         } else {
-            Order::Pause
+            DownloadControl::Pause
         }
     });
     assert!(matches!(paused.unwrap(), Outcome::Paused { .. }));
     bench.server.heal();
     let newer = bench.server.put_large(GGUF, LARGE, bytes(N_LARGE, 7));
-    let path = path_of(hub.download(&large(), &mut |_| Order::GoOn).unwrap());
+    let path = path_of(
+        hub.download(&large(), &mut |_| DownloadControl::Continue)
+            .unwrap(),
+    );
     assert_eq!(fs::read(path).unwrap(), bytes(N_LARGE, 7));
     assert_eq!(bench.blobs(GGUF), [newer]);
-    assert_eq!(hub.kept_downloads(), []);
+    assert_eq!(hub.partial_downloads(), []);
 }
 
 #[test]
 fn a_cancelled_download_leaves_no_partial_file() {
     let bench = Bench::new();
     third_piece_hangs(&bench);
-    let outcome = bench.download_until(2 * PIECE, Order::Cancel);
+    let outcome = bench.download_until(2 * PIECE, DownloadControl::Cancel);
     assert_eq!(outcome, Outcome::Cancelled);
     assert_eq!(bench.blobs(GGUF), [] as [String; 0]);
 }
@@ -234,7 +239,9 @@ fn discarding_a_download_does_not_affect_others_of_the_repository() {
     let hub = bench.hub();
     let small = wanted(GGUF, Some("tiny-Q4_0.gguf"));
     // Cancelled before the Hub listed its files, so there is nothing to discard.
-    let cancelled = hub.download(&small, &mut |_| Order::Cancel).unwrap();
+    let cancelled = hub
+        .download(&small, &mut |_| DownloadControl::Cancel)
+        .unwrap();
     assert_eq!(cancelled, Outcome::Cancelled);
     hub.discard(&small).unwrap();
     assert_eq!(hub.n_bytes_kept(&wanted(GGUF, None)), 2 * PIECE as u64);
@@ -242,15 +249,17 @@ fn discarding_a_download_does_not_affect_others_of_the_repository() {
     let n_bytes_kept = PIECE as u64;
     let paused = hub.download(&small, &mut |progress| {
         if progress.n_bytes < n_bytes_kept {
-            Order::GoOn
+            DownloadControl::Continue
         } else {
-            Order::Pause
+            DownloadControl::Pause
         }
     });
     assert_eq!(paused.unwrap(), Outcome::Paused { n_bytes_kept });
     assert_eq!(hub.n_bytes_kept(&small), n_bytes_kept);
     // A paused download is remembered without asking the Hub again.
-    let asking = hub.download(&small, &mut |_| Order::Pause).unwrap();
+    let asking = hub
+        .download(&small, &mut |_| DownloadControl::Pause)
+        .unwrap();
     assert_eq!(asking, Outcome::Paused { n_bytes_kept });
     hub.discard(&small).unwrap();
     assert_eq!(
@@ -315,10 +324,10 @@ fn two_processes_do_not_download_the_same_file_simultaneously() {
     let hub = bench.hub();
     let outcome = hub.download(&large(), &mut |progress| {
         if progress.n_bytes < 2 * PIECE as u64 {
-            return Order::GoOn;
+            return DownloadControl::Continue;
         }
         second = Some(bench.download().unwrap_err());
-        Order::Pause
+        DownloadControl::Pause
     });
     assert!(matches!(outcome.unwrap(), Outcome::Paused { .. }));
     assert!(matches!(second.unwrap().error, HubError::Locked { .. }));
@@ -326,7 +335,7 @@ fn two_processes_do_not_download_the_same_file_simultaneously() {
 
 fn pause_after_two_pieces(bench: &Bench) -> Outcome {
     third_piece_hangs(bench);
-    let outcome = bench.download_until(2 * PIECE, Order::Pause);
+    let outcome = bench.download_until(2 * PIECE, DownloadControl::Pause);
     bench.server.heal();
     outcome
 }

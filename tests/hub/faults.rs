@@ -5,7 +5,9 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use quartet::hub::{DownloadFailure, Hub, HubConfig, HubError, Order, Outcome, Stage};
+use quartet::hub::{
+    DownloadControl, DownloadFailure, DownloadPhase, Hub, HubConfig, HubError, Outcome,
+};
 
 use crate::bench::{Bench, GGUF, LARGE, N_LARGE, PIECE, bytes, large};
 use crate::server::Fault;
@@ -21,12 +23,12 @@ fn download_with(
     let outcome = Hub::open(config)
         .unwrap()
         .download(&large(), &mut |progress| {
-            if let Stage::Waiting { reason, .. } = &progress.stage
+            if let DownloadPhase::Waiting { reason, .. } = &progress.stage
                 && waits.last() != Some(reason)
             {
                 waits.push(reason.clone());
             }
-            Order::GoOn
+            DownloadControl::Continue
         });
     (outcome, waits)
 }
@@ -214,7 +216,7 @@ fn slow_responses_are_awaited_and_missing_ones_time_out() {
     let bench = Bench::new();
     bench.server.fail("GET /cdn", Fault::Silence);
     let (outcome, waits) = download_with(&bench, |config| {
-        config.patience = Duration::from_secs(1);
+        config.timeout = Duration::from_secs(1);
     });
     assert_eq!(waits, ["127.0.0.1 did not respond for 1 second"]);
     assert_complete(&bench, outcome);
@@ -336,13 +338,13 @@ fn a_download_can_be_cancelled_while_the_server_is_silent() {
     let begun = Instant::now();
     let mut n_reports = 0;
     let outcome = bench.hub().download(&large(), &mut |progress| {
-        n_reports += usize::from(progress.stage == Stage::Receiving);
+        n_reports += usize::from(progress.stage == DownloadPhase::Receiving);
         if n_reports > 2 {
-            Order::Cancel
+            DownloadControl::Cancel
         } else {
-            Order::GoOn
+            DownloadControl::Continue
         }
     });
     assert_eq!(outcome.unwrap(), Outcome::Cancelled);
-    assert!(begun.elapsed() < bench.config().patience);
+    assert!(begun.elapsed() < bench.config().timeout);
 }

@@ -104,7 +104,7 @@ impl ScriptedLm {
             chat: None,
             info: Arc::new(info),
             recommended_sampling: None,
-            unread: None,
+            load_warning: None,
         })
     }
 
@@ -119,7 +119,7 @@ impl ScriptedLm {
     fn tokens(&mut self, sequence: SequenceId) -> Result<&mut Vec<TokenId>, EngineError> {
         self.sequences
             .get_mut(&sequence)
-            .ok_or(EngineError::SequenceUnknown(sequence.0))
+            .ok_or(EngineError::UnknownSequence(sequence.0))
     }
 
     /// Checks all rows before any is read, so that a failed pass changes nothing.
@@ -128,10 +128,10 @@ impl ScriptedLm {
         for row in rows {
             if row.token.index() >= N_VOCAB {
                 let (token, n_vocab) = (row.token.0, N_VOCAB);
-                return Err(EngineError::TokenUnknown { token, n_vocab });
+                return Err(EngineError::UnknownToken { token, n_vocab });
             }
             let Some(tokens) = self.sequences.get(&row.sequence) else {
-                return Err(EngineError::SequenceUnknown(row.sequence.0));
+                return Err(EngineError::UnknownSequence(row.sequence.0));
             };
             let length = lengths.entry(row.sequence).or_insert(tokens.len());
             *length += 1;
@@ -184,7 +184,7 @@ impl CausalLm for ScriptedLm {
             let tokens = self
                 .sequences
                 .get_mut(&row.sequence)
-                .ok_or(EngineError::SequenceUnknown(row.sequence.0))?;
+                .ok_or(EngineError::UnknownSequence(row.sequence.0))?;
             tokens.push(row.token);
             if row.logits_wanted {
                 values.extend((self.logits)(tokens));
@@ -277,6 +277,6 @@ fn a_scripted_pass_that_fails_reads_nothing() {
     lm.close(sequence);
     assert!(matches!(
         lm.forward(&[row(sequence, 1)]),
-        Err(EngineError::SequenceUnknown(_))
+        Err(EngineError::UnknownSequence(_))
     ));
 }

@@ -64,7 +64,10 @@ fn each_template_renders_like_jinja2() {
                 (Some(expected), Ok(found)) => assert_eq!(found, expected, "{place}"),
                 // transformers silently omits the system message; Quartet returns an error.
                 (Some(_), Err(error)) => {
-                    assert_eq!((name.as_str(), error), ("signs", ChatError::SystemLeftOut));
+                    assert_eq!(
+                        (name.as_str(), error),
+                        ("signs", ChatError::SystemPromptIgnored)
+                    );
                 }
                 (None, found) => {
                     let error = found.unwrap_err().to_string();
@@ -119,7 +122,7 @@ fn a_system_message_that_equals_the_templates_default_is_accepted() {
 
     let ignores = parse("{{ messages[-1].content }}").unwrap();
     let error = ignores.render(&explicit, true).unwrap_err();
-    assert_eq!(error, ChatError::SystemLeftOut);
+    assert_eq!(error, ChatError::SystemPromptIgnored);
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
         wait(&mut window, "the count", |state| {
             state.prompt_refusal().is_none()
         });
-        assert!(state_of(&window).complaint().is_none());
+        assert!(state_of(&window).blocking_reason().is_none());
         assert!(window.query_by_label_contains(sentence).is_none());
     }
 }

@@ -91,7 +91,7 @@ fn is_loaded(state: &AppState) -> bool {
 
 /// Returns whether the model is loaded and the prompt tokenized, so that it can be continued.
 fn is_ready(state: &AppState) -> bool {
-    is_loaded(state) && state.complaint().is_none()
+    is_loaded(state) && state.blocking_reason().is_none()
 }
 
 fn is_done(state: &AppState) -> bool {

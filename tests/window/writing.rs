@@ -254,12 +254,12 @@ fn an_empty_or_too_long_prompt_is_reported() {
     window.step();
     prompt(&window).type_text(&long);
     wait(&mut window, "the error", |state| {
-        state.complaint().is_some()
+        state.blocking_reason().is_some()
     });
-    let complaint = window.state().state().complaint().unwrap();
+    let blocking_reason = window.state().state().blocking_reason().unwrap();
     assert!(
-        complaint.ends_with("the model reads at most 512"),
-        "{complaint}"
+        blocking_reason.ends_with("the model reads at most 512"),
+        "{blocking_reason}"
     );
 }
 

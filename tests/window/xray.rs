@@ -18,7 +18,7 @@ fn window(tab: DockTab, size: [f32; 2]) -> Window {
         ]);
     }
     settings.view.dock_tab = tab;
-    settings.by_hand.begin_with(HandPreset::TwoEquals);
+    settings.by_hand.load_preset(HandPreset::TwoEquals);
     open(settings, size, reciting)
 }
 

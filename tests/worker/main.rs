@@ -103,7 +103,7 @@ fn describe(event: &Event) -> String {
         Event::LoadingCancelled => "loading cancelled".to_owned(),
         Event::Inspected { found, .. } => format!("inspected {}", found.is_ok()),
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
-        Event::DeviceMissing { name, .. } => format!("no {name}"),
+        Event::DeviceUnavailable { name, .. } => format!("no {name}"),
         Event::ModelUnloaded => "unloaded".to_owned(),
         Event::Tokenized { prompt, tokens } => {
             let pieces = tokens.as_ref().map(|tokens| joined(tokens));

@@ -113,7 +113,7 @@ fn devices_and_files_are_inspected_without_loading_a_model() {
         panic!("expected the list of devices");
     };
     assert_eq!(devices.choices.first(), Some(&DeviceChoice::Cpu));
-    assert!(devices.cpu_threads.n_usual <= devices.cpu_threads.n_max);
+    assert!(devices.cpu_threads.n_default <= devices.cpu_threads.n_max);
 
     let path = PathBuf::from("nowhere.gguf");
     harness.worker.send(Request::Inspect(path.clone()));
@@ -134,7 +134,7 @@ fn devices_and_files_are_inspected_without_loading_a_model() {
 fn an_unavailable_device_is_reported_before_the_model_is_loaded() {
     let (mut harness, permits, _) = slow_loader();
     drop(permits);
-    harness.worker.send(Request::ComputeWith(ComputeChoice {
+    harness.worker.send(Request::SetCompute(ComputeChoice {
         device: DeviceChoice::Cuda(99),
         ..ComputeChoice::default()
     }));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{ChiSquared, ScoreRow};
+use super::{ChiSquared, LogitRow};
 use crate::decoding::{ChainConfig, Coins, DecodingError, SamplerChain, Selector, TokenId};
 
 /// How often each token was drawn, with a test of fairness.
@@ -45,7 +45,7 @@ impl Draws {
     /// an adaptive selector does not carry state from one draw to the next.
     pub fn toss(
         config: &ChainConfig,
-        row: &ScoreRow,
+        row: &LogitRow,
         coins: Coins,
         n: u32,
     ) -> Result<Self, DecodingError> {
@@ -127,15 +127,15 @@ impl Draws {
 #[cfg(test)]
 mod tests {
     use super::{Draws, Untested};
-    use crate::analysis::by_hand::ScoreRow;
+    use crate::analysis::by_hand::LogitRow;
     use crate::decoding::filters::{TopK, Xtc};
     use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
     use crate::decoding::{ChainConfig, Filter, Selector};
 
-    fn row() -> ScoreRow {
-        ScoreRow {
+    fn row() -> LogitRow {
+        LogitRow {
             logits: vec![2.0, 1.0, 0.5, -1.0],
-            ..ScoreRow::default()
+            ..LogitRow::default()
         }
     }
 

@@ -10,7 +10,7 @@ use crate::decoding::{ChainConfig, Coins, DecodingError, History, Sampled, Sampl
 
 /// One row of logits, with the tokens that precede it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScoreRow {
+pub struct LogitRow {
     /// One logit per token, indexed by token id.
     pub logits: Vec<f32>,
     /// The tokens before the one to sample.
@@ -19,7 +19,7 @@ pub struct ScoreRow {
     pub n_prompt: usize,
 }
 
-impl ScoreRow {
+impl LogitRow {
     /// Returns the tokens that penalties look back on.
     pub fn history(&self) -> History<'_> {
         History::new(&self.history, self.n_prompt)

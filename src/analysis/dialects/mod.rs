@@ -11,4 +11,4 @@ mod why;
 pub use departure::{Departure, departure, short_name, spoken};
 pub use order::{InOrder, Numbers, in_order_of};
 pub(in crate::analysis) use stage::is_temperature;
-pub use why::why_these_differ;
+pub use why::explain_differences;

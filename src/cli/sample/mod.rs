@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 use super::panes::pane_settings;
 use super::token_rules::{broken_bans, unknown_tokens};
-use crate::analysis::by_hand::{Draws, ScoreRow};
+use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
 use crate::generation::PaneSettings;
@@ -145,7 +145,7 @@ impl Arguments {
         &self,
         pane: &PaneSettings,
         number: usize,
-        row: &ScoreRow,
+        row: &LogitRow,
     ) -> Result<Answer, Failure> {
         let coins = row.coins(pane.seed.unwrap_or(self.seed));
         let chain = SamplerChain::new(pane.chain.clone());

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Arguments, Failure};
-use crate::analysis::by_hand::ScoreRow;
+use crate::analysis::by_hand::LogitRow;
 use crate::decoding::TokenId;
 
 /// The accepted forms of JSON.
@@ -29,15 +29,15 @@ struct Entry {
 }
 
 /// Reads the rows that the arguments specify.
-pub(super) fn read(arguments: &Arguments) -> Result<Vec<ScoreRow>, Failure> {
-    let defaults = ScoreRow {
+pub(super) fn read(arguments: &Arguments) -> Result<Vec<LogitRow>, Failure> {
+    let defaults = LogitRow {
         logits: Vec::new(),
         history: ids(arguments.history.as_deref().unwrap_or_default())?,
         n_prompt: arguments.prompt_tokens,
     };
     let Some(json) = json(&arguments.logits)? else {
         let logits = scores(&arguments.logits)?;
-        return Ok(vec![ScoreRow { logits, ..defaults }]);
+        return Ok(vec![LogitRow { logits, ..defaults }]);
     };
     rows(&json.text, &defaults).map_err(|reason| match json.origin {
         Some(origin) => Failure::run(format!("{reason}\n{origin}")),
@@ -46,11 +46,11 @@ pub(super) fn read(arguments: &Arguments) -> Result<Vec<ScoreRow>, Failure> {
 }
 
 /// Parses rows from JSON. Missing fields are taken from `defaults`.
-fn rows(json: &str, defaults: &ScoreRow) -> Result<Vec<ScoreRow>, String> {
+fn rows(json: &str, defaults: &LogitRow) -> Result<Vec<LogitRow>, String> {
     let mut rows = Vec::new();
     for (entry, number) in entries(json)?.into_iter().zip(1..) {
         let logits: Result<Vec<f32>, String> = entry.logits.iter().map(score).collect();
-        rows.push(ScoreRow {
+        rows.push(LogitRow {
             logits: logits.map_err(|reason| format!("row {number}: {reason}"))?,
             history: entry.history.unwrap_or_else(|| defaults.history.clone()),
             n_prompt: entry.n_prompt.unwrap_or(defaults.n_prompt),

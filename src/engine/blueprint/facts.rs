@@ -204,7 +204,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the error that the model needs a feature that we don't support.
     pub fn unsupported(&self, feature: String) -> EngineError {
-        EngineError::FeatureMissing {
+        EngineError::UnsupportedFeature {
             feature,
             path: self.path.to_owned(),
         }

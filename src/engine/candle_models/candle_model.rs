@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 
 use super::network::{Network, NetworkFactory, PrefillMode};
 use crate::decoding::TokenId;
-use crate::engine::sequences::{Reach, Sequences};
+use crate::engine::sequences::{RowLimits, Sequences};
 use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceId};
 
 /// The most tokens of the first pass in [`PrefillMode::SinglePass`]; the rest are read one by one.
@@ -228,7 +228,7 @@ impl CausalLm for CandleModel {
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
-        let limits = Reach {
+        let limits = RowLimits {
             n_vocab: self.n_vocab,
             n_context: self.n_context,
         };
@@ -400,13 +400,13 @@ mod tests {
         let error = lm.forward(&rows(sequence, &[3, 9])).unwrap_err();
         assert!(matches!(error, EngineError::Compute(_)), "{error}");
         let error = lm.forward(&rows(sequence, &[3, 10])).unwrap_err();
-        assert!(matches!(error, EngineError::TokenUnknown { token: 10, .. }));
+        assert!(matches!(error, EngineError::UnknownToken { token: 10, .. }));
         let error = lm.forward(&rows(sequence, &[0; 299])).unwrap_err();
         assert!(matches!(error, EngineError::ContextFull { n_max: 300 }));
         assert_eq!(lm.n_read(sequence), 2);
         assert_eq!(logit(&mut lm, sequence, &[4]), 7.0);
         lm.close(sequence);
         let error = lm.forward(&rows(sequence, &[1])).unwrap_err();
-        assert!(matches!(error, EngineError::SequenceUnknown(_)));
+        assert!(matches!(error, EngineError::UnknownSequence(_)));
     }
 }

@@ -17,7 +17,7 @@ pub fn adapt_config(
     mut values: Map<String, Value>,
     path: &str,
 ) -> Result<Map<String, Value>, EngineError> {
-    let unsupported = |feature: String| EngineError::FeatureMissing {
+    let unsupported = |feature: String| EngineError::UnsupportedFeature {
         feature,
         path: path.to_owned(),
     };

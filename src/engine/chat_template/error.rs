@@ -46,7 +46,7 @@ pub enum ChatError {
     #[error(
         "the model's chat template ignores the system prompt; put its text into the prompt instead"
     )]
-    SystemLeftOut,
+    SystemPromptIgnored,
 
     /// The template raised an error while it was rendered.
     #[error("the model's chat template failed{}: {reason}", in_line(*line))]

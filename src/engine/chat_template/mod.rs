@@ -130,7 +130,7 @@ impl ChatTemplate {
             (Ok(rendered), Ok(without))
                 if rendered == without && !contains(&rendered, &system, &others) =>
             {
-                Err(ChatError::SystemLeftOut)
+                Err(ChatError::SystemPromptIgnored)
             }
             (rendered, _) => rendered,
         }

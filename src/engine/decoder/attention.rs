@@ -79,7 +79,10 @@ impl<V> AttentionLayer<V> {
     }
 
     /// Returns the rotary angles of this layer, or `None` if it does not rotate.
-    pub fn turns<'a, T>(&self, turns: &'a [RotaryAngles<T>]) -> Option<&'a RotaryAngles<T>> {
-        self.rope.and_then(|rope| turns.get(rope))
+    pub fn rotary_angles<'a, T>(
+        &self,
+        rotary_angles: &'a [RotaryAngles<T>],
+    ) -> Option<&'a RotaryAngles<T>> {
+        self.rope.and_then(|rope| rotary_angles.get(rope))
     }
 }

@@ -32,7 +32,7 @@ use self::cpu::CpuBackend;
 use self::sequence::{Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
-use super::sequences::{Reach, Sequences};
+use super::sequences::{RowLimits, Sequences};
 use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 
@@ -84,7 +84,7 @@ impl<B: Backend> Decoder<B> {
 
     /// Returns the sequences in the order in which rows first name them, and each row's place.
     fn plan(&self, rows: &[Row]) -> Result<(Vec<SequenceId>, Vec<Place>), EngineError> {
-        let limits = Reach {
+        let limits = RowLimits {
             n_vocab: self.n_vocab(),
             n_context: self.blueprint.n_context,
         };

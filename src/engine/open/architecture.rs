@@ -41,7 +41,7 @@ impl Architecture {
     ) -> Result<Self, EngineError> {
         match blueprint {
             Ok(blueprint) => Ok(Self::Quartet(blueprint)),
-            Err(error @ EngineError::UnknownArchitecture { .. }) => {
+            Err(error @ EngineError::UnsupportedArchitecture { .. }) => {
                 plan()?.map(Self::Candle).ok_or(error)
             }
             Err(error) => Err(error),
@@ -103,7 +103,7 @@ impl Architecture {
                     n_step_bytes: memory.n_weight_bytes,
                     memory,
                     head_dim: None,
-                    unread: None,
+                    load_warning: None,
                 }
             }
         }

@@ -26,7 +26,7 @@ pub fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, Engi
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
     let mut end_tokens = architecture.end_tokens().to_vec();
     // The model also works without these settings, so a failure to read them is only noted.
-    let (settings, unread) = match GenerationSettings::of_folder(folder) {
+    let (settings, load_warning) = match GenerationSettings::of_folder(folder) {
         Ok(settings) => (settings, None),
         Err(error) => (GenerationSettings::default(), Some(error.to_string())),
     };
@@ -39,7 +39,7 @@ pub fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, Engi
         tokenizer: TokenizerSource::Json(tokenizer, Box::new(tokenizer_config)),
         end_tokens,
         recommended_sampling: settings.recommended_sampling,
-        unread,
+        load_warning,
         name: name(folder),
         file,
     })

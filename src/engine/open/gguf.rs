@@ -92,7 +92,7 @@ impl Gguf {
             chat: chat_template::of_gguf(&first.content),
             end_tokens: end_tokens_of(&first.content),
             recommended_sampling: recommended_by_gguf(&first.content),
-            unread: None,
+            load_warning: None,
             tokenizer: self
                 .tokenizer
                 .unwrap_or_else(|| TokenizerSource::Gguf(Box::new(first.content), path)),

@@ -64,7 +64,7 @@ pub(super) struct LocatedModel {
     end_tokens: Vec<TokenId>,
     recommended_sampling: Option<RecommendedSampling>,
     /// Why the recommended settings could not be read, if they could not.
-    unread: Option<String>,
+    load_warning: Option<String>,
     name: String,
     file: String,
 }
@@ -82,7 +82,7 @@ impl LocatedModel {
     /// Describes the model from its headers.
     pub fn outline(self) -> ModelOutline {
         ModelOutline {
-            unread: self.unread,
+            load_warning: self.load_warning,
             ..self.architecture.outline(self.name, &self.catalog)
         }
     }
@@ -132,7 +132,7 @@ impl LocatedModel {
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
             recommended_sampling: self.recommended_sampling.map(Arc::new),
-            unread: self.unread,
+            load_warning: self.load_warning,
         }))
     }
 }

@@ -138,7 +138,7 @@ fn read(
     let dtype = match stored_type {
         StoredType::Known(dtype) => dtype,
         StoredType::Foreign(stored_as) => {
-            return Err(EngineError::TypeUnknown {
+            return Err(EngineError::UnsupportedTensorType {
                 tensor: name,
                 stored_as,
                 instead: "the model's BF16 or F16 weights, or a GGUF version of it",

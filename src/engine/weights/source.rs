@@ -133,7 +133,7 @@ impl Source {
     }
 
     pub(super) fn memory_short(&self, n_bytes: usize) -> EngineError {
-        EngineError::MemoryShort {
+        EngineError::OutOfMemory {
             n_bytes,
             path: self.path.clone(),
         }

@@ -56,7 +56,7 @@ impl StoredTensor {
 
     /// Returns the error that there is not enough memory to convert this tensor.
     pub fn memory_short(&self) -> EngineError {
-        EngineError::MemoryShort {
+        EngineError::OutOfMemory {
             n_bytes: self.bytes.len(),
             path: self.path.clone(),
         }

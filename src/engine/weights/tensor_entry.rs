@@ -84,7 +84,7 @@ fn check_ends(entries: &[&TensorEntry], source: &Source) -> Result<(), EngineErr
         n_needed = end.max(n_needed);
     }
     if n_needed > source.n_bytes() {
-        return Err(EngineError::FileCutOff {
+        return Err(EngineError::FileTruncated {
             n_bytes: ByteSize(source.n_bytes()),
             n_needed: ByteSize(n_needed),
             path: source.path().to_owned(),

@@ -84,7 +84,7 @@ pub enum ParseError {
 
     /// A token id is larger than any vocabulary.
     #[error("this file is damaged: token id {id} is out of range")]
-    TokenUnknown { id: u32 },
+    UnknownToken { id: u32 },
 }
 
 #[derive(Serialize, Deserialize)]

@@ -242,7 +242,7 @@ impl Pieces {
     /// Adds a token's piece. Fails if the token id is out of range.
     pub(super) fn learn(&mut self, token: TokenId, piece: &NamedPiece) -> Result<(), ParseError> {
         if token.0 >= N_VOCAB_MAX {
-            return Err(ParseError::TokenUnknown { id: token.0 });
+            return Err(ParseError::UnknownToken { id: token.0 });
         }
         self.0.entry(token).or_insert_with(|| piece.piece());
         Ok(())

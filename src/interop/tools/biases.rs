@@ -28,7 +28,7 @@ pub(super) fn by_token(filter: Option<&Filter>) -> Vec<(TokenId, Option<f32>)> {
 /// false]]`.
 pub(super) fn as_pairs(biases: &[(TokenId, Option<f32>)]) -> Value {
     let pair = |(token, bias): &(TokenId, Option<f32>)| {
-        let bias = bias.map_or(Value::Truth(false), Value::from);
+        let bias = bias.map_or(Value::Bool(false), Value::from);
         Value::List(vec![Value::from(token.0), bias])
     };
     Value::List(biases.iter().map(pair).collect())
@@ -51,11 +51,11 @@ pub(super) fn read(name: &str, ban: f32, fields: &mut Fields) -> Result<LogitBia
             let Some(token) = token(&key) else {
                 let (name, key) = (&field.shown, key.json());
                 let sentence = format!("{name} for {key} is not supported: use a token id");
-                fields.unread.push(sentence);
+                fields.ignored.push(sentence);
                 continue;
             };
             match number(&bias) {
-                _ if bias == Value::Truth(false) => filter.banned.push(token),
+                _ if bias == Value::Bool(false) => filter.banned.push(token),
                 Some(bias) if bias <= ban => filter.banned.push(token),
                 Some(bias) => filter.biases.push(TokenBias { token, bias }),
                 None => return Err(wrong(&field)),

@@ -36,7 +36,7 @@ pub(super) fn tokens(texts: &[String], vocabulary: &Vocabulary) -> Vec<Vec<Token
 }
 
 /// Returns the tokens at which llama.cpp breaks by default.
-pub fn usual_breakers(vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
+pub fn default_breakers(vocabulary: &Vocabulary) -> Vec<Vec<TokenId>> {
     tokens(&defaults(), vocabulary)
 }
 

@@ -1,9 +1,9 @@
 //! Detects which tool a text is for, and imports its settings.
 
 use super::fields::{Field, Fields};
-use super::llama::{self, Words};
+use super::llama::{self, Flavor};
 use super::value::Value;
-use super::{ReadSettings, Tool, flags, modelfile, openai, python, transformers};
+use super::{ImportedSettings, Tool, flags, modelfile, openai, python, transformers};
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
 
@@ -98,19 +98,22 @@ const ONLY_SERVER: [&str; 4] = ["n_predict", "repeat_last_n", "repeat_penalty", 
 /// Imports settings that were written for a tool: a command line, JSON, a Python call or dict, or a
 /// Modelfile. The tool is detected from the text. An error says what is wrong, or what was
 /// expected.
-pub fn read_settings(text: &str, vocabulary: Option<&Vocabulary>) -> Result<ReadSettings, String> {
+pub fn import_settings(
+    text: &str,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<ImportedSettings, String> {
     let text = unfenced(text);
     let (tool, fields) = detect(&text)?;
     match tool {
         Tool::LlamaCpp => {
             let mut fields = Fields::new(fields);
-            let chain = llama::read(Words::Flags, &mut fields, vocabulary)?;
+            let chain = llama::read(Flavor::Flags, &mut fields, vocabulary)?;
             let names = ["n_predict", "stop"];
             finish(tool, chain, names, fields, flags::is_unrelated)
         }
         Tool::LlamaServer => {
             let mut fields = Fields::new(with_n_predict(fields));
-            let chain = llama::read(Words::Server, &mut fields, vocabulary)?;
+            let chain = llama::read(Flavor::Server, &mut fields, vocabulary)?;
             let is_unrelated =
                 |name: &str| SERVER_UNRELATED.contains(&name) || openai::UNRELATED.contains(&name);
             finish(tool, chain, ["n_predict", "stop"], fields, is_unrelated)
@@ -136,14 +139,14 @@ pub fn read_settings(text: &str, vocabulary: Option<&Vocabulary>) -> Result<Read
 fn read_ollama(
     fields: Vec<Field>,
     vocabulary: Option<&Vocabulary>,
-) -> Result<ReadSettings, String> {
+) -> Result<ImportedSettings, String> {
     let is_known = |field: &Field| llama::OLLAMA_NAMES.contains(&field.name.as_str());
     let (known, others): (Vec<Field>, Vec<Field>) = fields.into_iter().partition(is_known);
     let mut fields = Fields::new(known);
-    let chain = llama::read(Words::Ollama, &mut fields, vocabulary)?;
+    let chain = llama::read(Flavor::Ollama, &mut fields, vocabulary)?;
     if fields.names("mirostat") {
         let written = fields.as_written("mirostat");
-        fields.unread.push(format!(
+        fields.ignored.push(format!(
             "{written} only works in old versions of Ollama; current ones reject it"
         ));
     }
@@ -157,7 +160,7 @@ fn read_ollama(
     )?;
     let mut others = Fields::new(others);
     others.report_rest(is_unrelated);
-    read.unread.extend(others.unread);
+    read.ignored.extend(others.ignored);
     Ok(read)
 }
 
@@ -169,15 +172,15 @@ fn finish(
     limits: [&str; 2],
     mut fields: Fields,
     is_unrelated: impl Fn(&str) -> bool,
-) -> Result<ReadSettings, String> {
+) -> Result<ImportedSettings, String> {
     let [max_tokens, stop] = limits;
-    let mut read = ReadSettings {
+    let mut read = ImportedSettings {
         tool,
         chain,
         seed: None,
         max_new_tokens: None,
         stop_strings: fields.texts(stop)?,
-        unread: Vec::new(),
+        ignored: Vec::new(),
     };
     if let Some(seed) = fields.integer("seed")? {
         let is_llama = matches!(tool, Tool::LlamaCpp | Tool::LlamaServer);
@@ -185,7 +188,7 @@ fn finish(
         if read.seed.is_none() || (is_llama && seed == i64::from(u32::MAX)) {
             let written = fields.as_written("seed");
             fields
-                .unread
+                .ignored
                 .push(format!("{written} requests a random seed and is ignored"));
             read.seed = None;
         }
@@ -194,13 +197,13 @@ fn finish(
         read.max_new_tokens = usize::try_from(n_tokens).ok();
         if read.max_new_tokens.is_none() {
             let written = fields.as_written(max_tokens);
-            fields.unread.push(format!(
+            fields.ignored.push(format!(
                 "{written} means no limit, which Quartet does not support"
             ));
         }
     }
     fields.report_rest(is_unrelated);
-    read.unread = fields.unread;
+    read.ignored = fields.ignored;
     Ok(read)
 }
 

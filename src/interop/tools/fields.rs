@@ -35,16 +35,16 @@ pub(super) struct Fields {
     /// The settings that were taken, kept for messages.
     taken: Vec<Field>,
     /// The settings that can't be imported, one sentence each.
-    pub unread: Vec<String>,
+    pub ignored: Vec<String>,
 }
 
 impl Fields {
     pub fn new(mut fields: Vec<Field>) -> Self {
-        fields.retain(|field| field.value != Value::Nothing);
+        fields.retain(|field| field.value != Value::Null);
         Self {
             left: fields,
             taken: Vec::new(),
-            unread: Vec::new(),
+            ignored: Vec::new(),
         }
     }
 
@@ -97,12 +97,12 @@ impl Fields {
     }
 
     /// Takes a setting that must be true or false.
-    pub fn truth(&mut self, name: &str) -> Result<Option<bool>, String> {
+    pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
         match field.value {
-            Value::Truth(truth) => Ok(Some(truth)),
+            Value::Bool(boolean) => Ok(Some(boolean)),
             _ => Err(needs(&field, "true or false")),
         }
     }
@@ -152,11 +152,11 @@ impl Fields {
         let (unrelated, unsupported): (Vec<Field>, Vec<Field>) = rest
             .into_iter()
             .partition(|field| is_unrelated(&field.name));
-        self.unread.extend(unrelated_sentence(&unrelated));
+        self.ignored.extend(unrelated_sentence(&unrelated));
         let mut reported = BTreeSet::new();
         for Field { shown, .. } in &unsupported {
             if reported.insert(shown) {
-                self.unread.push(format!("{shown} is not supported"));
+                self.ignored.push(format!("{shown} is not supported"));
             }
         }
     }

@@ -198,7 +198,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
             None => words.next_if(|next| !is_flag(next)),
         };
         fields.push(match (name_of(flag), value) {
-            (None, value) => Field::new(flag, value.map_or(Value::Truth(true), Value::Text)),
+            (None, value) => Field::new(flag, value.map_or(Value::Bool(true), Value::Text)),
             (Some(_), None) => return Err(format!("{flag} needs a value")),
             (Some(name), Some(text)) => Field {
                 name: name.to_owned(),
@@ -214,7 +214,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Field>, String> {
 pub(super) fn write(fields: &[(&'static str, Value)]) -> String {
     let mut words = Vec::new();
     for (name, value) in fields {
-        if (*name, value) == ("ignore_eos", &Value::Truth(true)) {
+        if (*name, value) == ("ignore_eos", &Value::Bool(true)) {
             words.push("--ignore-eos".to_owned());
         }
         let known = FLAGS.iter().find(|(known, _)| known == name);
@@ -295,7 +295,7 @@ fn biased(text: &str) -> Option<Value> {
     let token: u32 = token.trim().parse().ok()?;
     let number: f32 = bias.parse().ok()?;
     let bias = if number == f32::NEG_INFINITY {
-        Value::Truth(false)
+        Value::Bool(false)
     } else {
         Value::Number(bias.trim_start_matches('+').to_owned())
     };
@@ -307,7 +307,7 @@ fn bias(pair: &Value) -> String {
         return String::new();
     };
     match pair.as_slice() {
-        [token, Value::Truth(false)] => format!("{token}-inf"),
+        [token, Value::Bool(false)] => format!("{token}-inf"),
         [token, bias] => {
             let bias = bias.to_string();
             let sign = if bias.starts_with('-') { "" } else { "+" };

@@ -23,11 +23,11 @@ mod tests;
 mod transformers;
 mod value;
 
-pub use self::breakers::usual_breakers;
-pub use self::detect::read_settings;
+pub use self::breakers::default_breakers;
+pub use self::detect::import_settings;
 
-use self::llama::Words;
-use self::value::Said;
+use self::llama::Flavor;
+use self::value::NamedValues;
 use crate::decoding::ChainConfig;
 use crate::generation::{GenerationConfig, Vocabulary};
 
@@ -74,12 +74,12 @@ pub struct ExportedSettings {
     /// The text to paste. It ends in a line break if it has several lines.
     pub text: String,
     /// What the text does not express or what works differently there, one sentence each.
-    pub unsaid: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Settings that were imported from a tool's format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReadSettings {
+pub struct ImportedSettings {
     pub tool: Tool,
     /// The chain that the text means in that tool, with its order, defaults and rules.
     pub chain: ChainConfig,
@@ -90,41 +90,41 @@ pub struct ReadSettings {
     /// `None` if the text sets no stop sequences.
     pub stop_strings: Option<Vec<String>>,
     /// The settings that were not imported, one sentence each.
-    pub unread: Vec<String>,
+    pub ignored: Vec<String>,
 }
 
 /// Converts a configuration to a tool's format. The vocabulary is needed if DRY has sequence
 /// breakers, which are tokens in Quartet and strings in llama.cpp.
-pub fn write_settings(
+pub fn export_settings(
     tool: Tool,
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
 ) -> ExportedSettings {
-    let (text, unsaid) = match tool {
+    let (text, notes) = match tool {
         Tool::LlamaCpp => {
-            let (said, unsaid) = llama::write(Words::Flags, config, vocabulary);
-            (flags::write(&said), unsaid)
+            let (fields, notes) = llama::write(Flavor::Flags, config, vocabulary);
+            (flags::write(&fields), notes)
         }
         Tool::LlamaServer => {
-            let (said, unsaid) = llama::write(Words::Server, config, vocabulary);
-            (json(&said), unsaid)
+            let (fields, notes) = llama::write(Flavor::Server, config, vocabulary);
+            (json(&fields), notes)
         }
         Tool::Transformers => transformers::write(config),
         Tool::Ollama => {
-            let (said, unsaid) = llama::write(Words::Ollama, config, vocabulary);
-            (modelfile::write(&said), unsaid)
+            let (fields, notes) = llama::write(Flavor::Ollama, config, vocabulary);
+            (modelfile::write(&fields), notes)
         }
         Tool::OpenAi => {
-            let (said, unsaid) = openai::write(config);
-            (json(&said), unsaid)
+            let (fields, notes) = openai::write(config);
+            (json(&fields), notes)
         }
     };
-    ExportedSettings { text, unsaid }
+    ExportedSettings { text, notes }
 }
 
 /// Formats a JSON object with one entry per line.
-fn json(said: &Said) -> String {
-    let entries: Vec<String> = said
+fn json(fields: &NamedValues) -> String {
+    let entries: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("  \"{name}\": {}", value.json()))
         .collect();

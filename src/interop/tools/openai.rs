@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use super::biases;
 use super::fields::Fields;
 use super::plan::{Manner, Plan};
-use super::value::{Said, Value};
+use super::value::{NamedValues, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
@@ -57,17 +57,17 @@ const TEMPERATURES: RangeInclusive<f32> = 0.0..=2.0;
 const PENALTIES: RangeInclusive<f32> = -2.0..=2.0;
 
 /// Returns the fields, and one sentence for each difference.
-pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
+pub(super) fn write(config: &GenerationConfig) -> (NamedValues, Vec<String>) {
     let mut plan = Plan::new(&Manner::of("OpenAI", Dialect::OpenAi), config);
     plan.without_other_selectors();
     plan.expect_window(
         &[FilterKind::FrequencyPenalty, FilterKind::PresencePenalty],
         Window::GENERATED,
     );
-    let mut said = stages(&mut plan);
+    let mut fields = stages(&mut plan);
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
-    said.extend(seed.map(|seed| ("seed", Value::from(seed))));
-    said.push(("max_tokens", Value::from(config.limits.max_new_tokens)));
+    fields.extend(seed.map(|seed| ("seed", Value::from(seed))));
+    fields.push(("max_tokens", Value::from(config.limits.max_new_tokens)));
     let stop_strings = config.limits.stop_strings.iter();
     let mut stops: Vec<&String> = stop_strings.filter(|text| !text.is_empty()).collect();
     if stops.len() > MAX_STOPS {
@@ -79,15 +79,15 @@ pub(super) fn write(config: &GenerationConfig) -> (Said, Vec<String>) {
         stops.truncate(MAX_STOPS);
     }
     if !stops.is_empty() {
-        said.push(("stop", Value::texts(stops)));
+        fields.push(("stop", Value::texts(stops)));
     }
     plan.tell_end_of_text(config.limits.end_of_text);
-    (said, plan.unsaid)
+    (fields, plan.notes)
 }
 
-fn stages(plan: &mut Plan) -> Said {
+fn stages(plan: &mut Plan) -> NamedValues {
     let greedy = plan.selector == Selector::Greedy;
-    let (mut t, mut p, mut penalties) = (if greedy { 0.0 } else { 1.0 }, 1.0, Said::new());
+    let (mut t, mut p, mut penalties) = (if greedy { 0.0 } else { 1.0 }, 1.0, NamedValues::new());
     for filter in plan.filters.clone() {
         match filter {
             Filter::Temperature(filter) if !greedy => {
@@ -111,17 +111,17 @@ fn stages(plan: &mut Plan) -> Said {
             _ => {}
         }
     }
-    let mut said = vec![("temperature", Value::from(t)), ("top_p", Value::from(p))];
-    said.extend(penalties);
+    let mut fields = vec![("temperature", Value::from(t)), ("top_p", Value::from(p))];
+    fields.extend(penalties);
     let mut biases = Vec::new();
     for (token, bias) in biases::by_token(plan.find(FilterKind::LogitBias)) {
         let bias = bias.map_or(BAN, |bias| within("logit_bias", bias, BAN..=-BAN, plan));
         biases.push((Value::text(token.to_string()), Value::from(bias)));
     }
     if !biases.is_empty() {
-        said.push(("logit_bias", Value::Map(biases)));
+        fields.push(("logit_bias", Value::Map(biases)));
     }
-    said
+    fields
 }
 
 /// Clamps a value to the range that OpenAI accepts.

@@ -62,7 +62,7 @@ pub(super) struct Plan {
     /// The least number of candidates that the cuts leave.
     pub min_keep: u32,
     /// What is lost, one sentence each.
-    pub unsaid: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Plan {
@@ -74,7 +74,7 @@ impl Plan {
             filters: Vec::new(),
             selector,
             min_keep: config.chain.rules.min_keep,
-            unsaid: Vec::new(),
+            notes: Vec::new(),
         };
         for filter in filters {
             plan.place(manner, filter);
@@ -91,8 +91,8 @@ impl Plan {
 
     /// Notes that something is lost.
     pub fn tell(&mut self, sentence: String) {
-        if !self.unsaid.contains(&sentence) {
-            self.unsaid.push(sentence);
+        if !self.notes.contains(&sentence) {
+            self.notes.push(sentence);
         }
     }
 
@@ -422,7 +422,7 @@ mod tests {
     use super::spelled_stages;
     use crate::decoding::FilterKind;
     use crate::decoding::dialect::Dialect;
-    use crate::interop::tools::read_settings;
+    use crate::interop::tools::import_settings;
 
     #[test]
     fn a_request_without_settings_means_the_defaults_of_its_dialect() {
@@ -435,7 +435,7 @@ mod tests {
             ("PARAMETER temperature 0.8", Dialect::Ollama),
             ("generate(do_sample=True)", Dialect::Transformers),
         ] {
-            let chain = read_settings(request, None).unwrap().chain;
+            let chain = import_settings(request, None).unwrap().chain;
             assert_eq!(chain.dialect, Some(dialect), "{request}");
             assert_eq!(chain.to_string(), dialect.chain().to_string(), "{request}");
         }

@@ -262,9 +262,9 @@ impl<'a> Python<'a> {
             .find(|c| !is_name_char(c))
             .unwrap_or(self.rest.len());
         let value = match self.rest.get(..end)? {
-            "True" | "true" => Value::Truth(true),
-            "False" | "false" => Value::Truth(false),
-            "None" | "null" => Value::Nothing,
+            "True" | "true" => Value::Bool(true),
+            "False" | "false" => Value::Bool(false),
+            "None" | "null" => Value::Null,
             _ => return None,
         };
         self.skip(end);

@@ -8,7 +8,7 @@
 use super::biases;
 use super::fields::{Fields, token};
 use super::plan::{Manner, Plan};
-use super::value::{Said, Value};
+use super::value::{NamedValues, Value};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     EpsilonCutoff, EtaCutoff, LogitBias, MinP, NoRepeatNgram, RepetitionPenalty, Temperature,
@@ -85,26 +85,26 @@ pub(super) fn write(config: &GenerationConfig) -> (String, Vec<String>) {
     plan.expect_window(&WITHOUT_SAMPLING, Window::ALL);
     let greedy = plan.selector == Selector::Greedy;
     plan.leave_out(|filter| unsupported(filter, greedy));
-    let mut said: Said = vec![("do_sample", Value::Truth(!greedy))];
+    let mut fields: NamedValues = vec![("do_sample", Value::Bool(!greedy))];
     if !greedy {
-        said.extend(sampling(&plan));
+        fields.extend(sampling(&plan));
     }
-    said.extend(adjustments(&plan));
+    fields.extend(adjustments(&plan));
     let seed = plan.seed(config.seed, MAX_SEED);
     let limits = &config.limits;
     if limits.max_new_tokens > 0 {
-        said.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
+        fields.push(("max_new_tokens", Value::from(limits.max_new_tokens)));
     } else {
         plan.tell("transformers requires a limit of at least 1 token; 0 is left out".to_owned());
     }
     let stop_strings = limits.stop_strings.iter();
     let stops: Vec<&String> = stop_strings.filter(|text| !text.is_empty()).collect();
     if !stops.is_empty() {
-        said.push(("stop_strings", Value::texts(stops)));
-        said.push(("tokenizer", Value::Code("tokenizer".to_owned())));
+        fields.push(("stop_strings", Value::texts(stops)));
+        fields.push(("tokenizer", Value::Code("tokenizer".to_owned())));
     }
     plan.tell_end_of_text(limits.end_of_text);
-    (call(seed, &said), plan.unsaid)
+    (call(seed, &fields), plan.notes)
 }
 
 /// Returns why a stage must be left out, if so: transformers would ignore or reject it.
@@ -119,9 +119,9 @@ fn unsupported(filter: &Filter, greedy: bool) -> Option<String> {
     is_error.then(|| format!("transformers requires a {what} above 0; {filter} is left out"))
 }
 
-fn call(seed: Option<u64>, said: &Said) -> String {
+fn call(seed: Option<u64>, fields: &NamedValues) -> String {
     let seed = seed.map(|seed| format!("import transformers\n\ntransformers.set_seed({seed})\n"));
-    let arguments: Vec<String> = said
+    let arguments: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("    {name}={},\n", value.python()))
         .collect();
@@ -130,9 +130,9 @@ fn call(seed: Option<u64>, said: &Said) -> String {
     format!("{seed}model.generate(\n    **inputs,\n{arguments})\n")
 }
 
-fn sampling(plan: &Plan) -> Said {
+fn sampling(plan: &Plan) -> NamedValues {
     let (mut t, mut k, mut p) = (1.0, 0, 1.0);
-    let mut others = Said::new();
+    let mut others = NamedValues::new();
     for filter in &plan.filters {
         match filter {
             Filter::Temperature(filter) => t = filter.temperature,
@@ -145,17 +145,17 @@ fn sampling(plan: &Plan) -> Said {
             _ => {}
         }
     }
-    let mut said = vec![
+    let mut fields = vec![
         ("temperature", float(t)),
         ("top_k", Value::from(k)),
         ("top_p", float(p)),
     ];
-    said.extend(others);
-    said
+    fields.extend(others);
+    fields
 }
 
-fn adjustments(plan: &Plan) -> Said {
-    let (mut repetition, mut others) = (1.0, Said::new());
+fn adjustments(plan: &Plan) -> NamedValues {
+    let (mut repetition, mut others) = (1.0, NamedValues::new());
     for filter in &plan.filters {
         match filter {
             Filter::RepetitionPenalty(filter) => repetition = filter.penalty,
@@ -180,9 +180,9 @@ fn adjustments(plan: &Plan) -> Said {
             others.push((name, Value::List(values)));
         }
     }
-    let mut said = vec![("repetition_penalty", float(repetition))];
-    said.extend(others);
-    said
+    let mut fields = vec![("repetition_penalty", float(repetition))];
+    fields.extend(others);
+    fields
 }
 
 /// Formats a number as a Python float literal.
@@ -201,7 +201,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
         rules: Dialect::Transformers.rules(),
         ..ChainConfig::sampled([])
     };
-    let samples = fields.truth("do_sample")?;
+    let samples = fields.boolean("do_sample")?;
     let bias = bias(fields)?;
     let names = ["sequence_bias", "bad_words_ids", "suppress_tokens"];
     fields.add(Filter::LogitBias(bias), &names, &mut chain.stages)?;
@@ -300,7 +300,7 @@ fn report_unused_warpers(samples: Option<bool>, warpers: &[(Filter, &str)], fiel
         } else {
             "do_sample is False"
         };
-        fields.unread.push(format!(
+        fields.ignored.push(format!(
             "{} has no effect because {why}, so transformers decodes greedily",
             unused.join(", ")
         ));
@@ -331,7 +331,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
         for (tokens, bias) in sequences(&field.value).ok_or_else(wrong)? {
             match (single(&tokens), super::fields::number(&bias)) {
                 (Some(token), Some(bias)) => filter.biases.push(TokenBias { token, bias }),
-                (None, Some(_)) => fields.unread.push(format!(
+                (None, Some(_)) => fields.ignored.push(format!(
                     "The bias of the sequence {} is not supported: Quartet biases single tokens",
                     tokens.json()
                 )),
@@ -352,7 +352,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
         for entry in entries {
             match token(entry).or_else(|| single(entry)) {
                 Some(token) => filter.banned.push(token),
-                None => fields.unread.push(format!(
+                None => fields.ignored.push(format!(
                     "{} in {name} is not supported: Quartet bans single tokens",
                     entry.json()
                 )),

@@ -1,14 +1,14 @@
 //! The values of other tools' settings, independent of the format.
 
 /// Settings to export, by their names in the tool, in the order of the output.
-pub(super) type Said = Vec<(&'static str, Value)>;
+pub(super) type NamedValues = Vec<(&'static str, Value)>;
 
 /// A value of JSON, Python, a command line or a Modelfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// JSON's `null` or Python's `None`.
-    Nothing,
-    Truth(bool),
+    Null,
+    Bool(bool),
     /// A number as it was written, so that no digit is lost or invented.
     Number(String),
     /// A string, without its quotes.
@@ -44,9 +44,9 @@ impl Value {
     fn written(&self, null: &str, yes: &str, no: &str) -> String {
         let nested = |value: &Self| value.written(null, yes, no);
         match self {
-            Self::Nothing => null.to_owned(),
-            Self::Truth(true) => yes.to_owned(),
-            Self::Truth(false) => no.to_owned(),
+            Self::Null => null.to_owned(),
+            Self::Bool(true) => yes.to_owned(),
+            Self::Bool(false) => no.to_owned(),
             Self::Number(written) | Self::Code(written) => written.clone(),
             // Every JSON escape is valid in Python too.
             Self::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
@@ -101,16 +101,16 @@ impl From<usize> for Value {
 }
 
 impl From<bool> for Value {
-    fn from(truth: bool) -> Self {
-        Self::Truth(truth)
+    fn from(boolean: bool) -> Self {
+        Self::Bool(boolean)
     }
 }
 
 impl From<serde_json::Value> for Value {
     fn from(json: serde_json::Value) -> Self {
         match json {
-            serde_json::Value::Null => Self::Nothing,
-            serde_json::Value::Bool(truth) => Self::Truth(truth),
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(boolean) => Self::Bool(boolean),
             serde_json::Value::Number(number) => Self::Number(number.to_string()),
             serde_json::Value::String(text) => Self::Text(text),
             serde_json::Value::Array(values) => {
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn json_and_python_have_different_keywords() {
         let list = Value::List(vec![
-            Value::Nothing,
-            Value::Truth(true),
+            Value::Null,
+            Value::Bool(true),
             Value::text("a\n\"b\""),
             Value::Map(vec![(Value::text("13"), Value::from(-2.5))]),
         ]);

@@ -158,7 +158,7 @@ fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Forms, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
+    use super::super::{InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
     use super::*;
 
     const FORMATS: [Format; 13] = [
@@ -191,7 +191,7 @@ mod tests {
                 let values = (0..n_inputs * width).map(|i| (i as f32 * 0.71).sin());
                 let values: Vec<f32> = values.collect();
                 let mut inputs = Inputs::new(InstructionSet::Portable);
-                inputs.set(&threads, &values, width, Forms::of([format]));
+                inputs.set(&threads, &values, width, InputKinds::of([format]));
                 let product = |multiply: &dyn Fn(ProductTask<'_>)| {
                     let mut outputs = vec![0.0; n_inputs * n_rows];
                     multiply(ProductTask {

@@ -6,7 +6,7 @@ pub use self::preset::HandPreset;
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::by_hand::{Draws, ScoreRow};
+use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, Coins, TokenId};
 use crate::state::{AppState, Effect};
@@ -57,7 +57,7 @@ impl Default for ByHand {
             coin: None,
             toss: 0,
         };
-        by_hand.begin_with(HandPreset::Undecided);
+        by_hand.load_preset(HandPreset::Undecided);
         by_hand
     }
 }
@@ -78,7 +78,7 @@ impl HandToken {
 
 impl ByHand {
     /// Replaces the tokens and scores with a preset's, and clears the history.
-    pub fn begin_with(&mut self, preset: HandPreset) {
+    pub fn load_preset(&mut self, preset: HandPreset) {
         let tokens = preset.tokens().iter();
         self.tokens = tokens
             .map(|(label, logit)| HandToken {
@@ -145,13 +145,13 @@ impl ByHand {
     }
 
     /// Returns whether another token fits into the history.
-    pub const fn history_has_room(&self) -> bool {
+    pub const fn history_has_space(&self) -> bool {
         self.history.len() < MAX_HISTORY
     }
 
     /// Appends a token to the history, if there is room.
-    pub fn write_before(&mut self, token: TokenId) {
-        if token.index() < self.tokens.len() && self.history_has_room() {
+    pub fn push_history(&mut self, token: TokenId) {
+        if token.index() < self.tokens.len() && self.history_has_space() {
             self.history.push(token.0);
         }
     }
@@ -175,8 +175,8 @@ impl ByHand {
     }
 
     /// Returns the logits and the history in the form the chain takes.
-    pub fn row(&self) -> ScoreRow {
-        ScoreRow {
+    pub fn row(&self) -> LogitRow {
+        LogitRow {
             logits: self.tokens.iter().map(HandToken::logit).collect(),
             history: self.history().collect(),
             n_prompt: self.n_prompt,
@@ -201,7 +201,7 @@ impl ByHand {
         self
     }
 
-    fn coins(&self, row: &ScoreRow, seed: u64) -> Coins {
+    fn coins(&self, row: &LogitRow, seed: u64) -> Coins {
         let mut coins = row.coins(seed);
         coins.position += u64::from(self.toss);
         coins
@@ -218,7 +218,7 @@ pub struct HandDraws {
 /// Everything that determines the draws, except the coins' positions.
 #[derive(Debug, Clone, PartialEq)]
 struct HandInputs {
-    row: ScoreRow,
+    row: LogitRow,
     chain: ChainConfig,
     seed: u64,
 }
@@ -239,7 +239,7 @@ impl AppState {
         let coins = self.by_hand.coins(&row, seed);
         let sampled = row.sample(&chain, coins);
         let trace = sampled
-            .map_err(|error| super::capital(&error.to_string()))?
+            .map_err(|error| super::capitalize(&error.to_string()))?
             .trace;
         let mut table = XrayTable::recorded(&chain, &trace);
         if let Some(coin) = self.by_hand.coin {

@@ -85,7 +85,7 @@ impl AppState {
         }
         match &self.models.devices {
             None => String::new(),
-            Some(devices) if !devices.build_knows_accelerators => {
+            Some(devices) if !devices.build_supports_gpus => {
                 "This build has no GPU support; see the README".to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
@@ -136,7 +136,7 @@ impl AppState {
         // The engine looks for the device again, and reports if it is still missing.
         self.models.device_missing = None;
         self.models.compute = choice;
-        vec![Effect::Send(Request::ComputeWith(choice))]
+        vec![Effect::Send(Request::SetCompute(choice))]
     }
 
     /// Returns whether the next model is loaded into dedicated GPU memory. Apple GPUs share the
@@ -170,7 +170,7 @@ impl AppState {
     pub(in crate::state) fn compute_request(&self) -> Option<Effect> {
         let choice = self.models.compute;
         let is_default = choice == ComputeChoice::default();
-        (!is_default).then_some(Effect::Send(Request::ComputeWith(choice)))
+        (!is_default).then_some(Effect::Send(Request::SetCompute(choice)))
     }
 
     pub(in crate::state) fn on_device_missing(&mut self, name: &str, reason: &str) {
@@ -180,5 +180,5 @@ impl AppState {
 }
 
 const fn choose(choice: ComputeChoice) -> Command {
-    Command::Models(ModelsCommand::ComputeWith(choice))
+    Command::Models(ModelsCommand::SetCompute(choice))
 }

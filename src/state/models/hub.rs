@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::state::{AppState, Effect, ModelsCommand, Notice, capital};
+use crate::state::{AppState, Effect, ModelsCommand, Notice, capitalize};
 use crate::worker::{
-    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, KeptDownload, Repository, Wanted,
+    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, DownloadTarget, PartialDownload,
+    Repository,
 };
 
 /// The maximum number of search results.
@@ -58,7 +59,7 @@ pub struct HubState {
     /// The models in the cache folder.
     pub(in crate::state) cached: Vec<CachedModel>,
     /// The unfinished downloads in the cache folder, as of the last listing.
-    pub(in crate::state) kept: Vec<KeptDownload>,
+    pub(in crate::state) kept: Vec<PartialDownload>,
 }
 
 /// The state of the search.
@@ -85,7 +86,7 @@ pub(in crate::state) enum Listing {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Download {
-    pub wanted: Wanted,
+    pub wanted: DownloadTarget,
     pub stage: DownloadStage,
 }
 
@@ -111,11 +112,11 @@ pub enum HubCommand {
     /// Expand this repository, or collapse it if it is expanded.
     ToggleFiles(String),
     /// Start or resume this download.
-    Download(Wanted),
+    Download(DownloadTarget),
     /// Pause this download and keep its partial files.
-    Pause(Wanted),
+    Pause(DownloadTarget),
     /// Cancel this download and delete its partial files.
-    Cancel(Wanted),
+    Cancel(DownloadTarget),
     /// A report of the download threads.
     Event(DownloadEvent),
 }
@@ -169,7 +170,7 @@ impl AppState {
                 if self.hub.search == Search::Pending(query) {
                     self.hub.search = match repositories {
                         Ok(repositories) => Search::Found(repositories),
-                        Err(reason) => Search::Failed(capital(&reason)),
+                        Err(reason) => Search::Failed(capitalize(&reason)),
                     };
                 }
             }
@@ -179,7 +180,7 @@ impl AppState {
                 {
                     *listing = match found {
                         Ok(repository) => Listing::Found(repository),
-                        Err(reason) => Listing::Failed(capital(&reason)),
+                        Err(reason) => Listing::Failed(capitalize(&reason)),
                     };
                 }
             }
@@ -227,7 +228,7 @@ impl AppState {
         Vec::new()
     }
 
-    fn set_download(&mut self, wanted: &Wanted, stage: DownloadStage) {
+    fn set_download(&mut self, wanted: &DownloadTarget, stage: DownloadStage) {
         let downloads = &mut self.hub.downloads;
         match downloads
             .iter_mut()
@@ -242,8 +243,8 @@ impl AppState {
     }
 
     /// Shows the failure in the download's row, and in a notice if the dialog is closed.
-    fn fail_download(&mut self, wanted: &Wanted, reason: &str, n_bytes_kept: u64) {
-        let reason = capital(reason);
+    fn fail_download(&mut self, wanted: &DownloadTarget, reason: &str, n_bytes_kept: u64) {
+        let reason = capitalize(reason);
         let stage = DownloadStage::Failed(reason.clone(), n_bytes_kept);
         self.set_download(wanted, stage);
         if !self.models.dialog_open {

@@ -3,7 +3,9 @@
 use super::hub::{DownloadStage, Listing, Search};
 use crate::generation::ByteSize;
 use crate::state::{AppState, Command, HubCommand, ModelsCommand};
-use crate::worker::{DownloadProgress, ModelFiles, RECOMMENDED, Repository, Stage, Wanted};
+use crate::worker::{
+    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, RECOMMENDED, Repository,
+};
 
 /// A row in the list: a repository, or a model on the Hub.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +64,7 @@ impl AppState {
     /// Returns the rows of a few small models to start with.
     pub fn recommended_rows(&self) -> Vec<HubRow> {
         let rows = RECOMMENDED.iter().map(|model| {
-            let wanted = Wanted {
+            let wanted = DownloadTarget {
                 repository: model.repository.to_owned(),
                 file: Some(model.file.to_owned()),
             };
@@ -91,7 +93,7 @@ impl AppState {
                 })
             })
             .map(|kept| {
-                let wanted = Wanted {
+                let wanted = DownloadTarget {
                     repository: kept.repository.clone(),
                     file: None,
                 };
@@ -113,7 +115,7 @@ impl AppState {
     }
 
     /// Returns whether the download is a recommended model, or a file of the expanded repository.
-    fn has_row(&self, wanted: &Wanted) -> bool {
+    fn has_row(&self, wanted: &DownloadTarget) -> bool {
         let is_wanted = |repository: &str, file: &str| {
             (wanted.repository == repository) && wanted.file.as_deref() == Some(file)
         };
@@ -197,7 +199,7 @@ impl AppState {
             return Vec::new();
         }
         let rows = found.models.iter().map(|model| {
-            let wanted = Wanted {
+            let wanted = DownloadTarget {
                 repository: repository.to_owned(),
                 file: Some(model.name().to_owned()),
             };
@@ -217,8 +219,8 @@ impl AppState {
         rows.collect()
     }
 
-    fn hub_status(&self, wanted: &Wanted, size: String) -> HubRowStatus {
-        let command = |make: fn(Wanted) -> HubCommand| Command::Hub(make(wanted.clone()));
+    fn hub_status(&self, wanted: &DownloadTarget, size: String) -> HubRowStatus {
+        let command = |make: fn(DownloadTarget) -> HubCommand| Command::Hub(make(wanted.clone()));
         let mut downloads = self.hub.downloads.iter();
         let stage = downloads.find(|download| download.wanted == *wanted);
         match stage.map(|download| &download.stage) {
@@ -256,7 +258,7 @@ impl AppState {
     }
 
     /// Returns the command that opens this model from the cache folder, if it is there.
-    fn open_cached(&self, wanted: &Wanted) -> Option<Command> {
+    fn open_cached(&self, wanted: &DownloadTarget) -> Option<Command> {
         let mut cached = self.hub.cached.iter();
         let model = cached.find(|cached| {
             let name = cached.model.name();
@@ -266,7 +268,7 @@ impl AppState {
     }
 }
 
-fn interrupted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
+fn interrupted(wanted: &DownloadTarget, words: String, failed: bool) -> HubRowStatus {
     HubRowStatus::Interrupted {
         words,
         failed,
@@ -277,7 +279,7 @@ fn interrupted(wanted: &Wanted, words: String, failed: bool) -> HubRowStatus {
 
 /// Returns the row of a download that has no row elsewhere. For one from an earlier session, only
 /// the repository is known.
-fn unfinished_row(wanted: &Wanted, status: HubRowStatus) -> HubRow {
+fn unfinished_row(wanted: &DownloadTarget, status: HubRowStatus) -> HubRow {
     let from_earlier = || "Started in an earlier session".to_owned();
     HubRow {
         name: wanted.repository.clone(),
@@ -316,25 +318,27 @@ fn fraction(progress: &DownloadProgress) -> f32 {
 fn progress_words(progress: &DownloadProgress) -> String {
     let received = || ByteSize(progress.n_bytes).of(ByteSize(progress.n_bytes_total));
     match &progress.stage {
-        Stage::Asking => "Contacting the Hub".to_owned(),
-        Stage::Receiving => match progress.bytes_per_second {
+        DownloadPhase::Asking => "Contacting the Hub".to_owned(),
+        DownloadPhase::Receiving => match progress.bytes_per_second {
             Some(speed) => format!("{}  {}/s", received(), ByteSize(speed as u64)),
             None => received(),
         },
-        Stage::Waiting { reason, seconds } => {
+        DownloadPhase::Waiting { reason, seconds } => {
             format!("{reason}; retrying in {seconds} s")
         }
-        Stage::Verifying => "Verifying the file".to_owned(),
+        DownloadPhase::Verifying => "Verifying the file".to_owned(),
     }
 }
 
 fn left_words(progress: &DownloadProgress) -> String {
     match (&progress.stage, progress.seconds_left) {
-        (Stage::Receiving, Some(seconds @ ..90)) => format!("about {seconds} s left"),
-        (Stage::Receiving, Some(seconds @ 90..5_400)) => {
+        (DownloadPhase::Receiving, Some(seconds @ ..90)) => format!("about {seconds} s left"),
+        (DownloadPhase::Receiving, Some(seconds @ 90..5_400)) => {
             format!("about {} min left", (seconds + 30) / 60)
         }
-        (Stage::Receiving, Some(seconds)) => format!("about {} h left", (seconds + 1_800) / 3_600),
+        (DownloadPhase::Receiving, Some(seconds)) => {
+            format!("about {} h left", (seconds + 1_800) / 3_600)
+        }
         _ => String::new(),
     }
 }

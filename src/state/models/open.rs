@@ -8,7 +8,7 @@ use crate::generation::{MemoryNeed, ModelOutline};
 use crate::state::models::Opening;
 use crate::state::{
     AppState, Command, Effect, ModelStatus, ModelsTab, Notice, NoticeAction, PathPurpose,
-    ReadyModel, capital,
+    ReadyModel, capitalize,
 };
 use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
 
@@ -26,17 +26,17 @@ pub enum ModelsCommand {
     /// Files or folders were dropped onto the window.
     Dropped(Vec<PathBuf>),
     /// The dropped path is not a model, with the reason.
-    DropRefused(String),
+    DropRejected(String),
     /// Cancel the load in progress; the previous model stays.
     CancelLoading,
     /// Unload the current model.
     Unload,
     /// Choose how models compute, from the next load on.
-    ComputeWith(ComputeChoice),
+    SetCompute(ComputeChoice),
     /// Remove this model from the recent ones.
     Forget(PathBuf),
     /// The sizes of these models in bytes, or why they can't be opened.
-    Seen(BTreeMap<PathBuf, Result<u64, String>>),
+    FilesChecked(BTreeMap<PathBuf, Result<u64, String>>),
 }
 
 impl AppState {
@@ -62,17 +62,17 @@ impl AppState {
                 Vec::new()
             }
             ModelsCommand::Dropped(paths) => self.take_dropped(paths),
-            ModelsCommand::DropRefused(reason) => {
+            ModelsCommand::DropRejected(reason) => {
                 self.notify(Notice::error("The drop was not opened", reason))
             }
             ModelsCommand::CancelLoading => self.cancel_loading(),
             ModelsCommand::Unload => self.unload_model(),
-            ModelsCommand::ComputeWith(choice) => self.compute_with(choice),
+            ModelsCommand::SetCompute(choice) => self.compute_with(choice),
             ModelsCommand::Forget(path) => {
                 self.models.forget(&path);
                 Vec::new()
             }
-            ModelsCommand::Seen(checked) => {
+            ModelsCommand::FilesChecked(checked) => {
                 self.models.checked.extend(checked);
                 Vec::new()
             }
@@ -85,7 +85,7 @@ impl AppState {
         let paths: Vec<PathBuf> = recent.map(|recent| recent.path.clone()).collect();
         let mut effects = Vec::new();
         if !paths.is_empty() {
-            effects.push(Effect::LookAt(paths));
+            effects.push(Effect::CheckModelFiles(paths));
         }
         effects.push(Effect::Hub(DownloadRequest::Cached));
         effects.extend(self.list_devices());
@@ -172,7 +172,7 @@ impl AppState {
 
     fn take_dropped(&mut self, mut paths: Vec<PathBuf>) -> Vec<Effect> {
         match (paths.pop(), paths.len()) {
-            (Some(path), 0) => vec![Effect::LookAtDropped(path)],
+            (Some(path), 0) => vec![Effect::CheckDroppedPath(path)],
             (Some(_), _) => self.notify(Notice::error(
                 "The drop was not opened",
                 "Drop one file or one folder at a time. A split GGUF opens from any of its parts.",
@@ -258,7 +258,7 @@ impl AppState {
         let in_use = self.model.in_use().is_some() && source.as_ref() == Some(&self.model_source);
         let list_visible = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
         let shown_in_row = list_visible && source.is_some() && !in_use;
-        self.models.refusal = source.map(|source| (source, capital(&error)));
+        self.models.refusal = source.map(|source| (source, capitalize(&error)));
         if !shown_in_row {
             let ask = Command::AskPath(PathPurpose::ModelFile);
             let notice = Notice::error("The model was not loaded", error);

@@ -1,7 +1,7 @@
 //! Tracks how far the panes' texts agree, incrementally from frame to frame.
 
 use super::review::TextMark;
-use crate::analysis::{Agreement, Divergence};
+use crate::analysis::{Divergence, DivergenceTracker};
 use crate::generation::Generation;
 use crate::state::{Pane, PaneId};
 
@@ -11,7 +11,7 @@ pub(in crate::state) struct Comparison {
     /// The panes from left to right, each with the mark of its text up to the last compared step.
     /// `agreement` holds for exactly these texts.
     compared: Vec<ComparedText>,
-    agreement: Agreement,
+    agreement: DivergenceTracker,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ impl Comparison {
         let can_resume = self.compared.len() == panes.len()
             && pairs.all(|(compared, pane)| compared.is_beginning_of(pane));
         if !can_resume {
-            self.agreement = Agreement::default();
+            self.agreement = DivergenceTracker::default();
         }
         self.agreement.follow(&generations(panes));
         let compared = panes.iter().map(|pane| {

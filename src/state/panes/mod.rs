@@ -15,4 +15,4 @@ pub(super) mod what_if;
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
 pub use presets::PresetCommand;
-pub use what_if::{Fate, Imagined, WhatIfWords, WhatIfs};
+pub use what_if::{WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs};

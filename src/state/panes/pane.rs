@@ -32,10 +32,10 @@ pub enum PaneStatus {
     /// Nothing has been requested yet.
     Ready,
     /// Requested, but the engine has not started.
-    Waiting { asked: PendingGeneration },
+    Waiting { pending: PendingGeneration },
     /// The prompt is being processed (prefill).
     Reading {
-        asked: PendingGeneration,
+        pending: PendingGeneration,
         /// The number of prompt tokens processed so far.
         n_read: usize,
         /// The number of prompt tokens in total.
@@ -113,7 +113,7 @@ impl PaneStatus {
     pub const fn generation(&self) -> Option<&Generation> {
         match self {
             Self::Ready => None,
-            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.previous.as_ref(),
+            Self::Waiting { pending } | Self::Reading { pending, .. } => pending.previous.as_ref(),
             Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
             Self::Refused { before, .. } => before.as_ref(),
         }
@@ -122,7 +122,7 @@ impl PaneStatus {
     /// Returns the id of the generation in progress.
     pub const fn running(&self) -> Option<GenerationId> {
         match self {
-            Self::Waiting { asked } | Self::Reading { asked, .. } => Some(asked.id),
+            Self::Waiting { pending } | Self::Reading { pending, .. } => Some(pending.id),
             Self::Writing { id, .. } => Some(*id),
             Self::Ready | Self::Finished(_) | Self::Refused { .. } => None,
         }
@@ -137,7 +137,7 @@ impl PaneStatus {
     pub(in crate::state) fn into_generation(self) -> Option<Generation> {
         match self {
             Self::Ready => None,
-            Self::Waiting { asked } | Self::Reading { asked, .. } => asked.previous,
+            Self::Waiting { pending } | Self::Reading { pending, .. } => pending.previous,
             Self::Writing { generation, .. } | Self::Finished(generation) => Some(generation),
             Self::Refused { before, .. } => before,
         }
@@ -146,9 +146,9 @@ impl PaneStatus {
     /// Ends the generation in progress for this reason. A partial text is kept.
     pub(in crate::state) fn finish(&mut self, reason: FinishReason) {
         *self = match std::mem::replace(self, Self::Ready) {
-            Self::Waiting { asked } | Self::Reading { asked, .. } => Self::Refused {
+            Self::Waiting { pending } | Self::Reading { pending, .. } => Self::Refused {
                 reason,
-                before: asked.previous,
+                before: pending.previous,
             },
             Self::Writing { mut generation, .. } => {
                 generation.finish = Some(reason);

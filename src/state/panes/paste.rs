@@ -1,6 +1,6 @@
 //! Copies a pane's settings in the formats of other tools, and pastes them back.
 
-use crate::interop::tools::{ReadSettings, Tool, read_settings, write_settings};
+use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
 use crate::state::{AppState, Command, Effect, Notice, PaneId};
 
 /// The beginning of every notice about copied settings.
@@ -14,7 +14,7 @@ pub struct Paste {
     /// The text pasted or typed so far.
     pub text: String,
     /// The parsed settings or the error; `None` while the text is blank.
-    pub read: Option<Result<ReadSettings, String>>,
+    pub read: Option<Result<ImportedSettings, String>>,
     /// Whether to apply the token limit and the stop sequences too. All panes share these, so the
     /// user decides.
     pub limits_too: bool,
@@ -40,10 +40,10 @@ impl AppState {
         };
         let model = self.model.ready();
         let vocabulary = model.map(|model| &*model.vocabulary);
-        let written = write_settings(tool, &self.config_of(pane), vocabulary);
+        let written = export_settings(tool, &self.config_of(pane), vocabulary);
         let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
-        if !written.unsaid.is_empty() {
-            notice.body = format!("Different there:\n{}", written.unsaid.join("\n"));
+        if !written.notes.is_empty() {
+            notice.body = format!("Different there:\n{}", written.notes.join("\n"));
             // An action keeps the notice open until the user has read it.
             notice = notice.with_action("Close", Command::CloseNotice);
         }
@@ -83,7 +83,7 @@ impl AppState {
         let vocabulary = model.map(|model| model.vocabulary.clone());
         if let Some(paste) = &mut self.paste {
             let has_text = !paste.text.trim().is_empty();
-            paste.read = has_text.then(|| read_settings(&paste.text, vocabulary.as_deref()));
+            paste.read = has_text.then(|| import_settings(&paste.text, vocabulary.as_deref()));
         }
     }
 

@@ -6,12 +6,12 @@ use crate::state::{AppState, Effect, Pane, PaneId};
 
 impl AppState {
     /// Returns what undo would revert: "top-p of D".
-    pub fn undo_words(&self) -> Option<&str> {
+    pub fn undo_label(&self) -> Option<&str> {
         self.undo.undo_label()
     }
 
     /// Returns what redo would apply again.
-    pub fn redo_words(&self) -> Option<&str> {
+    pub fn redo_label(&self) -> Option<&str> {
         self.undo.redo_label()
     }
 

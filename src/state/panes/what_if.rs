@@ -8,7 +8,7 @@ use crate::generation::{Generation, Step};
 
 /// Whether other settings would have changed a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum WhatIfVerdict {
     /// They would have picked the same token.
     Same,
     /// They would have picked another token.
@@ -21,7 +21,7 @@ pub enum Fate {
 
 /// The token that other settings would have picked at one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Imagined {
+pub struct WhatIfToken {
     /// The token, or `None` if the step has no recorded evidence.
     pub outcome: Option<WhatIf>,
     /// The lower and upper bound of its probability after the other chain; `None` if unknown.
@@ -38,7 +38,7 @@ pub struct WhatIfs {
     /// Marks the text up to the last evaluated step.
     mark: TextMark,
     /// One entry per evaluated step.
-    fates: Vec<Fate>,
+    verdicts: Vec<WhatIfVerdict>,
     /// The number of steps of the text; evaluation is complete when `fates` is as long.
     n_steps: usize,
     n_changed: usize,
@@ -49,7 +49,7 @@ pub struct WhatIfs {
 
 /// The result in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WhatIfWords {
+pub struct WhatIfSummary {
     /// How many tokens would change: "What if: 4 of 187 would change".
     pub count: String,
     /// Where the first one is: "first at 6".
@@ -60,8 +60,8 @@ pub struct WhatIfWords {
 
 impl WhatIfs {
     /// Returns whether a step's token would change, or `None` if it has not been evaluated.
-    pub fn fate(&self, step: usize) -> Option<Fate> {
-        self.fates.get(step).copied()
+    pub fn verdict(&self, step: usize) -> Option<WhatIfVerdict> {
+        self.verdicts.get(step).copied()
     }
 
     /// Returns the first step known to change.
@@ -76,16 +76,16 @@ impl WhatIfs {
 
     /// Returns the token that would have been picked at a step, or `None` if the step has not been
     /// evaluated.
-    pub fn imagine(&self, generation: &Generation, index: usize) -> Option<Imagined> {
+    pub fn what_if_token(&self, generation: &Generation, index: usize) -> Option<WhatIfToken> {
         let reader = self.reader.as_ref()?;
         let step = generation.steps.get(index)?;
-        self.fate(index)?;
+        self.verdict(index)?;
         let outcome = reader.outcome(index, step);
         let token = match outcome {
             Some(WhatIf::Exact(token) | WhatIf::Bounded(token)) => Some(token),
             Some(WhatIf::Unrecorded) | None => None,
         };
-        Some(Imagined {
+        Some(WhatIfToken {
             outcome,
             prob: token.and_then(|token| reader.prob(index, step, token)),
             selector: reader.chain().selector,
@@ -124,44 +124,44 @@ impl WhatIfs {
             };
         }
         self.n_steps = generation.steps.len();
-        for step in generation.steps.iter().skip(self.fates.len()) {
+        for step in generation.steps.iter().skip(self.verdicts.len()) {
             if !has_time() {
                 break;
             }
             self.evaluate(step);
         }
-        self.mark = TextMark::of(generation, self.fates.len());
+        self.mark = TextMark::of(generation, self.verdicts.len());
         self.is_complete()
     }
 
     const fn is_complete(&self) -> bool {
-        self.fates.len() >= self.n_steps
+        self.verdicts.len() >= self.n_steps
     }
 
     fn evaluate(&mut self, step: &Step) {
         let Some(reader) = &mut self.reader else {
             return;
         };
-        let fate = fate_of(step, reader.read(step));
-        let index = Some(self.fates.len());
-        match fate {
-            Fate::Same => {}
-            Fate::Changed => {
+        let verdict = verdict_of(step, reader.read(step));
+        let index = Some(self.verdicts.len());
+        match verdict {
+            WhatIfVerdict::Same => {}
+            WhatIfVerdict::Changed => {
                 self.n_changed += 1;
                 self.first_changed = self.first_changed.or(index);
             }
-            Fate::Unsure | Fate::LikelyChanged => {
+            WhatIfVerdict::Unsure | WhatIfVerdict::LikelyChanged => {
                 self.n_unsure += 1;
                 self.first_unsure = self.first_unsure.or(index);
             }
         }
-        self.fates.push(fate);
+        self.verdicts.push(verdict);
     }
 
     /// Returns the result in words, or `None` if there is no text or nothing to compare.
-    pub fn words(&self) -> Option<WhatIfWords> {
+    pub fn words(&self) -> Option<WhatIfSummary> {
         let selector = self.reader.as_ref()?.chain().selector;
-        (self.n_steps > 0).then(|| WhatIfWords {
+        (self.n_steps > 0).then(|| WhatIfSummary {
             count: format!("What if: {}", self.count_words()),
             first: self.first_words().filter(|_| self.is_complete()),
             explanation: self.explanation(selector),
@@ -214,17 +214,17 @@ impl WhatIfs {
     }
 }
 
-fn fate_of(step: &Step, outcome: Option<WhatIf>) -> Fate {
+fn verdict_of(step: &Step, outcome: Option<WhatIf>) -> WhatIfVerdict {
     let is_recorded = |token: TokenId| {
         let head = &step.trace.raw.head;
         head.iter().any(|known| known.token == token)
     };
     match outcome {
-        Some(WhatIf::Exact(token)) if token == step.token => Fate::Same,
-        Some(WhatIf::Exact(_)) => Fate::Changed,
-        Some(WhatIf::Unrecorded) if is_recorded(step.token) => Fate::Changed,
-        Some(WhatIf::Bounded(token)) if token != step.token => Fate::LikelyChanged,
-        Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => Fate::Unsure,
+        Some(WhatIf::Exact(token)) if token == step.token => WhatIfVerdict::Same,
+        Some(WhatIf::Exact(_)) => WhatIfVerdict::Changed,
+        Some(WhatIf::Unrecorded) if is_recorded(step.token) => WhatIfVerdict::Changed,
+        Some(WhatIf::Bounded(token)) if token != step.token => WhatIfVerdict::LikelyChanged,
+        Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => WhatIfVerdict::Unsure,
     }
 }
 

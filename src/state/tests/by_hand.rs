@@ -13,7 +13,7 @@ fn history(by_hand: &ByHand) -> Vec<u32> {
 fn drawing() -> AppState {
     let mut state = ready();
     state.by_hand.pane = Some(1);
-    state.by_hand.begin_with(HandPreset::TwoEquals);
+    state.by_hand.load_preset(HandPreset::TwoEquals);
     state
 }
 
@@ -29,7 +29,7 @@ fn the_number_of_tokens_stays_within_bounds() {
     }
     assert_eq!(by_hand.tokens().len(), *HAND_TOKENS.start());
     for preset in HandPreset::ALL {
-        by_hand.begin_with(preset);
+        by_hand.load_preset(preset);
         assert!(
             HAND_TOKENS.contains(&by_hand.tokens().len()),
             "{}",
@@ -42,9 +42,9 @@ fn the_number_of_tokens_stays_within_bounds() {
 fn removing_a_token_removes_it_from_the_history() {
     let mut by_hand = ByHand::default();
     for id in [1, 2, 0, 2, 3] {
-        by_hand.write_before(TokenId(id));
+        by_hand.push_history(TokenId(id));
     }
-    by_hand.write_before(TokenId(99));
+    by_hand.push_history(TokenId(99));
     by_hand.set_n_prompt(3);
     by_hand.remove(2);
     assert_eq!(history(&by_hand), [1, 0, 2]);

@@ -8,8 +8,8 @@ use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
 };
 use crate::worker::{
-    CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, KeptDownload, ModelFiles,
-    ModelFormat, Repository, Request, Stage, Wanted,
+    CachedModel, DownloadEvent, DownloadPhase, DownloadProgress, DownloadRequest, DownloadTarget,
+    ModelFiles, ModelFormat, PartialDownload, Repository, Request,
 };
 
 const NAME: &str = "someone/Tiny-GGUF";
@@ -43,8 +43,8 @@ fn repository(n_bytes: Option<u64>) -> Repository {
     }
 }
 
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> DownloadTarget {
+    DownloadTarget {
         repository: NAME.to_owned(),
         file: Some("tiny-Q8_0.gguf".to_owned()),
     }
@@ -147,7 +147,7 @@ fn a_download_shows_its_progress_and_can_be_opened_when_done() {
     let effects = hub(&mut state, HubCommand::Download(wanted()));
     assert_eq!(effects, [Effect::Hub(DownloadRequest::Download(wanted()))]);
     let progress = DownloadProgress {
-        stage: Stage::Receiving,
+        stage: DownloadPhase::Receiving,
         file: "tiny-Q8_0.gguf".to_owned(),
         n_bytes: 291_000_000,
         n_bytes_total: 484_000_000,
@@ -250,7 +250,7 @@ fn cached_models_can_be_opened_without_a_download() {
 #[test]
 fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
     let mut state = ready();
-    let kept = vec![KeptDownload {
+    let kept = vec![PartialDownload {
         repository: NAME.to_owned(),
         n_bytes: 291_000_000,
     }];
@@ -272,7 +272,7 @@ fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
     assert_eq!((rows.len(), rows[0].name.as_str()), (1, NAME));
     assert_eq!(words, "Paused. 291 MB downloaded; it resumes from there.");
 
-    let any_file = Wanted {
+    let any_file = DownloadTarget {
         repository: NAME.to_owned(),
         file: None,
     };
@@ -307,7 +307,7 @@ fn a_safetensors_folder_is_downloaded_as_a_whole() {
     };
     event(&mut state, listed);
     let status = |state: &AppState| state.found_rows()[3].status.clone();
-    let wanted = Wanted {
+    let wanted = DownloadTarget {
         repository: NAME.to_owned(),
         file: Some("safetensors".to_owned()),
     };
@@ -329,7 +329,7 @@ fn a_safetensors_folder_is_downloaded_as_a_whole() {
 #[test]
 fn a_resumed_download_is_listed_while_the_files_of_its_repository_are_shown() {
     let mut state = expanded();
-    let any_file = Wanted {
+    let any_file = DownloadTarget {
         file: None,
         ..wanted()
     };
@@ -343,7 +343,7 @@ fn a_panic_of_the_download_thread_is_reported_and_downloads_can_be_resumed() {
     let mut state = expanded();
     hub(&mut state, HubCommand::Download(wanted()));
     let progress = DownloadProgress {
-        stage: Stage::Receiving,
+        stage: DownloadPhase::Receiving,
         file: "tiny-Q8_0.gguf".to_owned(),
         n_bytes: 291_000_000,
         n_bytes_total: 484_000_000,

@@ -19,7 +19,7 @@ use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 pub(crate) use crate::worker::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, PartialDownload, Precision,
 };
 use crate::worker::{GenerationId, ModelSource, Progress, Request};
 
@@ -42,7 +42,7 @@ pub(super) fn loaded_with(chat: ChatSupport) -> Event {
         vocabulary: generation.vocabulary,
         chat,
         recommended_sampling: None,
-        unread: None,
+        load_warning: None,
     }
 }
 

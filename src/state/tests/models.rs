@@ -103,13 +103,13 @@ fn a_missing_model_says_so_and_can_be_forgotten() {
     let mut effects = models(&mut state, ModelsCommand::ShowDialog);
     effects.truncate(1);
     let paths = ["last.gguf", "gone.gguf", "here.gguf"].map(path);
-    assert_eq!(effects, [Effect::LookAt(paths.to_vec())]);
+    assert_eq!(effects, [Effect::CheckModelFiles(paths.to_vec())]);
     let reason = "It is not there any more".to_owned();
     let seen = [
         (path("here.gguf"), Ok(7)),
         (path("gone.gguf"), Err(reason.clone())),
     ];
-    models(&mut state, ModelsCommand::Seen(seen.into()));
+    models(&mut state, ModelsCommand::FilesChecked(seen.into()));
     let statuses: Vec<ModelRowStatus> = rows(&state).into_iter().map(|row| row.1).collect();
     let gone = ModelRowStatus::Missing { reason };
     let closed = ModelRowStatus::Closed;
@@ -174,7 +174,7 @@ fn cancelling_a_load_returns_to_the_previous_model() {
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
     state.on_event(Event::LoadingCancelled);
     assert_eq!(state.model, ModelStatus::Absent);
-    assert_eq!(state.complaint().as_deref(), Some("No model is open"));
+    assert_eq!(state.blocking_reason().as_deref(), Some("No model is open"));
 }
 
 #[test]
@@ -207,12 +207,12 @@ fn unloading_a_model_keeps_the_texts_and_blocks_generating() {
     state.on_event(Event::ModelUnloaded);
     assert_eq!(state.model, ModelStatus::Absent);
     assert_eq!(text(&state, 0), " in a house");
-    assert_eq!(state.complaint().as_deref(), Some("No model is open"));
+    assert_eq!(state.blocking_reason().as_deref(), Some("No model is open"));
     assert_eq!(models(&mut state, ModelsCommand::Unload), []);
     assert_eq!(rows(&state)[0].1, ModelRowStatus::Closed);
     state.apply(Command::LoadEmbeddedModel);
     state.on_event(loaded());
-    assert_eq!(state.complaint(), None);
+    assert_eq!(state.blocking_reason(), None);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn texts_keep_the_model_that_generated_them() {
         vocabulary,
         chat,
         recommended_sampling,
-        unread: Some("the settings could not be understood".to_owned()),
+        load_warning: Some("the settings could not be understood".to_owned()),
     });
     assert_eq!(
         state.notices[0].body,
@@ -256,9 +256,9 @@ fn only_one_model_can_be_dropped_at_a_time() {
     let mut state = ready();
     let dropped = vec![path("a.gguf")];
     let effects = models(&mut state, ModelsCommand::Dropped(dropped));
-    assert_eq!(effects, [Effect::LookAtDropped(path("a.gguf"))]);
+    assert_eq!(effects, [Effect::CheckDroppedPath(path("a.gguf"))]);
     let reason = "‘notes.txt’ is not a model".to_owned();
-    models(&mut state, ModelsCommand::DropRefused(reason.clone()));
+    models(&mut state, ModelsCommand::DropRejected(reason.clone()));
     assert_eq!(state.notices[0].body, reason);
 
     let several = vec![path("a.gguf"), path("b.gguf")];
@@ -291,7 +291,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_state_bytes: 0,
         },
         head_dim: Some(64),
-        unread: None,
+        load_warning: None,
     }
 }
 
@@ -373,7 +373,7 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     assert!(effects.contains(&list));
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
-        build_knows_accelerators: false,
+        build_supports_gpus: false,
         cpu_threads: cpu_threads(),
     };
     state.on_event(Event::DevicesListed(devices.clone()));
@@ -385,11 +385,11 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     assert!(state.device_words().contains("no GPU support"));
     assert_eq!(state.precision_rows(), []);
 
-    devices.build_knows_accelerators = true;
+    devices.build_supports_gpus = true;
     devices.choices.push(DeviceChoice::Cuda(0));
     state.on_event(Event::DevicesListed(devices));
     let choose = state.device_rows()[2].command.clone();
-    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
         device: DeviceChoice::Cuda(0),
         ..ComputeChoice::default()
     }));
@@ -400,7 +400,7 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
     assert_eq!(effects[0], use_it);
 
     let choose = state.precision_rows()[1].command.clone();
-    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
         device: DeviceChoice::Cuda(0),
         precision: Precision::Bf16,
         ..ComputeChoice::default()
@@ -413,11 +413,11 @@ fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
         device: DeviceChoice::Cpu,
         ..ComputeChoice::default()
     };
-    models(&mut state, ModelsCommand::ComputeWith(on_cpu));
+    models(&mut state, ModelsCommand::SetCompute(on_cpu));
     assert_eq!(state.precision_rows(), []);
     assert!(state.device_words().contains("f32"));
 
-    state.on_event(Event::DeviceMissing {
+    state.on_event(Event::DeviceUnavailable {
         name: "CUDA 0".to_owned(),
         reason: "no driver".to_owned(),
     });
@@ -430,13 +430,13 @@ fn a_quantized_cache_needs_less_memory() {
     let mut state = ready();
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
-        build_knows_accelerators: false,
+        build_supports_gpus: false,
         cpu_threads: cpu_threads(),
     }));
     let chosen = |state: &AppState| state.cache_rows().iter().position(|row| row.chosen);
     assert_eq!(chosen(&state), Some(0));
     let in_half = state.cache_rows()[1].command.clone();
-    let use_it = Effect::Send(Request::ComputeWith(ComputeChoice {
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
         cache: CacheType::F16,
         ..ComputeChoice::default()
     }));
@@ -463,7 +463,7 @@ fn a_quantized_cache_needs_less_memory() {
         device: DeviceChoice::Cuda(0),
         ..ComputeChoice::default()
     };
-    models(&mut state, ModelsCommand::ComputeWith(elsewhere));
+    models(&mut state, ModelsCommand::SetCompute(elsewhere));
     assert_eq!(state.cache_rows(), []);
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     let effects = state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
@@ -473,7 +473,7 @@ fn a_quantized_cache_needs_less_memory() {
 
 fn cpu_threads() -> CpuThreads {
     CpuThreads {
-        n_usual: NonZeroUsize::new(4).unwrap(),
+        n_default: NonZeroUsize::new(4).unwrap(),
         n_max: NonZeroUsize::new(8).unwrap(),
     }
 }
@@ -484,7 +484,7 @@ fn the_thread_count_is_independent_of_the_device_and_saved() {
     assert_eq!(state.thread_choice(), None);
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
-        build_knows_accelerators: false,
+        build_supports_gpus: false,
         cpu_threads: cpu_threads(),
     }));
     let chosen = |state: &AppState| {
@@ -495,7 +495,7 @@ fn the_thread_count_is_independent_of_the_device_and_saved() {
 
     state.apply(state.device_rows()[0].command.clone());
     let three = state.with_threads(NonZeroUsize::new(3));
-    let use_them = Effect::Send(Request::ComputeWith(ComputeChoice {
+    let use_them = Effect::Send(Request::SetCompute(ComputeChoice {
         device: DeviceChoice::Cpu,
         n_threads: NonZeroUsize::new(3),
         ..ComputeChoice::default()

@@ -13,7 +13,7 @@ fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
     let load = Request::LoadModel(ModelSource::Embedded);
     assert_eq!(effects, [Effect::Send(load)]);
     assert_eq!(state.panes.len(), 4);
-    assert!(state.complaint().is_some());
+    assert!(state.blocking_reason().is_some());
 
     let text = state.prompt.clone();
     let effects = state.on_event(loaded());
@@ -21,7 +21,7 @@ fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
     assert_eq!(effects, [Effect::Send(Request::Tokenize { prompt })]);
     state.on_event(tokenized(text.as_str(), 10));
     assert_eq!(state.prompt_length().unwrap().to_string(), "10 tokens");
-    assert_eq!(state.complaint(), None);
+    assert_eq!(state.blocking_reason(), None);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_path_is_typed_if_there_is_no_native_dialog() {
     let purpose = PathPurpose::Save(document);
     let effects = state.apply(Command::AskPath(purpose));
     assert_eq!(effects, [Effect::OpenDialog(purpose)]);
-    state.apply(Command::NoDialog(purpose));
+    state.apply(Command::DialogUnavailable(purpose));
     assert_eq!(state.path_field, Some((purpose, "quartet.json".to_owned())));
     let path = PathBuf::from("here.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));

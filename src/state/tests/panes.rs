@@ -7,7 +7,7 @@ use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::FinishReason;
 
 use crate::state::{
-    AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, divergence_words,
+    AppState, Command, Effect, MAX_PANES, PaneId, PaneStatus, Pin, PinMove, divergence_summary,
 };
 use crate::worker::{Event, ModelSource, Progress, Request};
 
@@ -121,7 +121,7 @@ fn a_text_is_copied_exactly() {
 #[test]
 fn the_first_divergence_is_described() {
     let state = written();
-    let words = divergence_words(&state);
+    let words = divergence_summary(&state);
     assert_eq!(words.step, Some(2));
     assert!(
         words
@@ -140,7 +140,7 @@ fn the_first_divergence_is_described() {
         prompt.tokens.push(TokenId(1));
         generation.prompt = Arc::new(prompt);
     }
-    let words = divergence_words(&other);
+    let words = divergence_summary(&other);
     assert!(
         words
             .long
@@ -148,7 +148,7 @@ fn the_first_divergence_is_described() {
     );
     assert_eq!(words.step, None);
 
-    let first = divergence_words(&ready());
+    let first = divergence_summary(&ready());
     assert!(
         first
             .long
@@ -160,7 +160,7 @@ fn the_first_divergence_is_described() {
         write(&mut same, id, &[(" in", 0.6)]);
     }
     assert_eq!(
-        divergence_words(&same).long,
+        divergence_summary(&same).long,
         "All four are identical, token for token"
     );
 }
@@ -174,7 +174,7 @@ fn a_text_that_stops_early_does_not_hide_a_later_divergence() {
         for (id, last) in ids[1..].iter().zip(lasts) {
             write(&mut state, *id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
         }
-        divergence_words(&state)
+        divergence_summary(&state)
     };
     let words = words_after([" house", " fox", " fox"]);
     assert_eq!(words.step, Some(2));

@@ -1,7 +1,7 @@
 //! Tests of copying settings to other tools and pasting them back.
 
 use super::ready;
-use crate::interop::tools::{Tool, read_settings};
+use crate::interop::tools::{Tool, import_settings};
 use crate::state::{AppState, Command, Effect, PasteCommand};
 
 fn paste(state: &mut AppState, place: usize, text: &str) {
@@ -22,7 +22,7 @@ fn settings_are_copied_in_the_format_of_each_tool() {
         let [Effect::CopyText(text)] = effects.as_slice() else {
             panic!("{tool:?}: {effects:?}");
         };
-        assert_eq!(read_settings(text, None).unwrap().tool, tool, "{text}");
+        assert_eq!(import_settings(text, None).unwrap().tool, tool, "{text}");
         let notice = &state.notices[0];
         assert!(
             notice

@@ -9,7 +9,8 @@ use crate::decoding::dialect::Dialect;
 use crate::generation::PaneSettings;
 use crate::interop::presets::OwnPreset;
 use crate::state::{
-    AppState, Command, Document, Effect, PathPurpose, PresetCommand, why_it_parts, why_they_part,
+    AppState, Command, Document, Effect, PathPurpose, PresetCommand, divergence_reasons,
+    divergence_reasons_of,
 };
 
 fn names(state: &AppState) -> Vec<&str> {
@@ -126,12 +127,12 @@ fn panes_with_the_same_parameters_say_why_they_diverge() {
         pane.settings.chain = in_order_of(dialect, Numbers::Kept, &own).chain;
     }
     let ids = asked(&state.apply(Command::GenerateAll));
-    assert!(why_they_part(&state).is_empty());
+    assert!(divergence_reasons(&state).is_empty());
     for (id, last) in ids.into_iter().zip([" house", " house", " little", " fox"]) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
     }
     // A, B and C apply equivalent chains, so the engine is not why C diverges.
-    let reasons = why_it_parts(&state, 0);
+    let reasons = divergence_reasons_of(&state, 0);
     assert_eq!(
         reasons,
         [
@@ -140,10 +141,10 @@ fn panes_with_the_same_parameters_say_why_they_diverge() {
              sees unscaled probabilities; so Quartet keeps more tokens.",
         ]
     );
-    assert_eq!(why_they_part(&state).len(), 3);
+    assert_eq!(divergence_reasons(&state).len(), 3);
     state.seed = 7;
     let again = state.panes[3].id;
     let ids = asked(&state.apply(Command::Generate(again)));
     write(&mut state, ids[0], &[(" in", 0.6), (" the", 0.9)]);
-    assert!(why_it_parts(&state, 0).is_empty());
+    assert!(divergence_reasons_of(&state, 0).is_empty());
 }

@@ -41,7 +41,7 @@ fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
     let read = |prompt| [Effect::Send(Request::Tokenize { prompt })];
     assert_eq!(state.apply(Command::PromptEdited), read(prompt.clone()));
     state.on_event(tokenized(prompt.clone(), 9));
-    assert_eq!(state.complaint(), None);
+    assert_eq!(state.blocking_reason(), None);
     let effects = state.apply(Command::GenerateAll);
     let [Effect::Send(Request::Generate { prompt: sent, .. })] = effects.as_slice() else {
         panic!("{effects:?}");
@@ -93,10 +93,10 @@ fn a_refused_prompt_does_not_block_its_edited_version() {
     let sentence = "The model's chat template does not accept a system prompt: no";
     let mut state = chatting(ChatSupport::Ready);
     state.on_event(refused(PromptText::chat("Hi", "Be kind"), reason));
-    assert_eq!(state.complaint().as_deref(), Some(sentence));
+    assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
     state.system.clear();
     state.apply(Command::PromptEdited);
-    assert_eq!(state.complaint(), None);
+    assert_eq!(state.blocking_reason(), None);
     let shown = state.prompt_refusal();
     assert_eq!(
         shown.as_deref(),
@@ -114,7 +114,7 @@ fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
     for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), in_line_3)] {
         let mut state = chatting(chat);
         assert_eq!(state.prompt_refusal().as_deref(), Some(sentence));
-        assert_eq!(state.complaint().as_deref(), Some(sentence));
+        assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
         assert_eq!(state.apply(Command::PromptEdited), []);
         assert_eq!(state.apply(Command::GenerateAll), []);
 
@@ -141,7 +141,10 @@ fn chat_mode_asks_for_a_message() {
     let mut state = chatting(ChatSupport::Ready);
     state.prompt.clear();
     state.apply(Command::PromptEdited);
-    assert_eq!(state.complaint().as_deref(), Some("Type a message first"));
+    assert_eq!(
+        state.blocking_reason().as_deref(),
+        Some("Type a message first")
+    );
 }
 
 #[test]

@@ -49,14 +49,14 @@ fn every_change_of_the_panes_can_be_undone_and_redone() {
         (
             &|state| {
                 state.panes[1].settings.name = "Mine".to_owned();
-                state.apply(Command::SettleEdits);
+                state.apply(Command::EndUndoStep);
             },
             "name of B",
         ),
         (
             &|state| {
                 state.seed = 9;
-                state.apply(Command::SettleEdits);
+                state.apply(Command::EndUndoStep);
             },
             "the shared seed",
         ),
@@ -67,14 +67,14 @@ fn every_change_of_the_panes_can_be_undone_and_redone() {
         act(&mut state);
         let after = state.settings();
         assert_ne!(before, after, "{words}");
-        assert_eq!(state.undo_words(), Some(words));
+        assert_eq!(state.undo_label(), Some(words));
         state.apply(Command::Undo);
         assert_eq!(state.settings(), before, "{words}");
-        assert_eq!(state.undo_words(), None);
-        assert_eq!(state.redo_words(), Some(words));
+        assert_eq!(state.undo_label(), None);
+        assert_eq!(state.redo_label(), Some(words));
         state.apply(Command::Redo);
         assert_eq!(state.settings(), after, "{words}");
-        assert_eq!(state.redo_words(), None);
+        assert_eq!(state.redo_label(), None);
     }
 }
 
@@ -84,7 +84,7 @@ fn only_changes_of_settings_are_undo_steps() {
     state.apply(Command::StopAll);
     state.apply(Command::Unpin);
     state.apply(Command::CloseNotice);
-    assert_eq!(state.undo_words(), None);
+    assert_eq!(state.undo_label(), None);
     assert_eq!(state.apply(Command::Undo), []);
 }
 

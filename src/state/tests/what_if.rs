@@ -3,7 +3,7 @@
 use super::{asked, ready, write, written};
 use crate::decoding::{ChainConfig, WhatIf};
 use crate::generation::PaneSettings;
-use crate::state::{AppState, Command, Fate, PaneStatus, WhatIfWords};
+use crate::state::{AppState, Command, PaneStatus, WhatIfSummary, WhatIfVerdict};
 
 fn ask(state: &mut AppState, words: &str) {
     let pane = state.panes[0].id;
@@ -11,7 +11,7 @@ fn ask(state: &mut AppState, words: &str) {
     state.apply(Command::SetChain(pane, chain));
 }
 
-fn words(state: &AppState) -> Option<WhatIfWords> {
+fn words(state: &AppState) -> Option<WhatIfSummary> {
     state.panes[0].what_ifs()?.words()
 }
 
@@ -47,9 +47,9 @@ fn only_settings_with_another_effect_count_what_would_change() {
     assert_eq!(summary.count, "What if: 2 of 5 would change");
     assert_eq!(summary.first.as_deref(), Some("first at 2"));
     let what_ifs = state.panes[0].what_ifs().unwrap();
-    let fates: Vec<_> = (0..6).map_while(|step| what_ifs.fate(step)).collect();
-    let (same, changed) = (Fate::Same, Fate::Changed);
-    assert_eq!(fates, [same, changed, same, changed, same]);
+    let verdicts: Vec<_> = (0..6).map_while(|step| what_ifs.verdict(step)).collect();
+    let (same, changed) = (WhatIfVerdict::Same, WhatIfVerdict::Changed);
+    assert_eq!(verdicts, [same, changed, same, changed, same]);
     assert_eq!(what_ifs.first_changed(), Some(1));
 
     // A stage without effect makes no difference.
@@ -85,11 +85,15 @@ fn the_token_that_would_have_been_picked_has_its_probability() {
     state.review(|| true);
     let pane = &state.panes[0];
     let generation = pane.generation().unwrap();
-    let imagined = pane.what_ifs().unwrap().imagine(generation, 1).unwrap();
+    let what_if_token = pane
+        .what_ifs()
+        .unwrap()
+        .what_if_token(generation, 1)
+        .unwrap();
     let best = generation.steps[1].trace.raw.head[0];
-    assert_eq!(imagined.outcome, Some(WhatIf::Exact(best.token)));
-    assert_eq!(imagined.prob, Some([1.0, 1.0]));
-    assert_eq!(pane.what_ifs().unwrap().imagine(generation, 5), None);
+    assert_eq!(what_if_token.outcome, Some(WhatIf::Exact(best.token)));
+    assert_eq!(what_if_token.prob, Some([1.0, 1.0]));
+    assert_eq!(pane.what_ifs().unwrap().what_if_token(generation, 5), None);
 }
 
 #[test]
@@ -135,8 +139,8 @@ fn a_long_evaluation_is_spread_over_frames() {
     assert!(!state.review(two_more()));
     assert_eq!(count(&state), "What if: evaluating…");
     assert_eq!(
-        state.panes[0].what_ifs().unwrap().fate(1),
-        Some(Fate::Changed)
+        state.panes[0].what_ifs().unwrap().verdict(1),
+        Some(WhatIfVerdict::Changed)
     );
     assert!(!state.review(two_more()));
     assert!(state.review(two_more()));

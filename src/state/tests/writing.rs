@@ -163,7 +163,7 @@ fn a_blocked_generate_says_why() {
     for (sentence, block) in cases {
         let mut state = ready();
         block(&mut state);
-        assert_eq!(state.complaint().as_deref(), Some(sentence));
+        assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
         assert_eq!(state.apply(Command::GenerateAll), [], "{sentence}");
     }
 }

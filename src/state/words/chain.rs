@@ -48,7 +48,7 @@ pub fn describe(chain: &ChainConfig) -> String {
         *last = format!("{last}, {}", late.join(" and "));
     }
     let sentence = parts.join(", then ") + &target_words(chain.selector);
-    crate::state::capital(&sentence)
+    crate::state::capitalize(&sentence)
 }
 
 /// Returns whether the filter looks back at earlier tokens.

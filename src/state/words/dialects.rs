@@ -1,6 +1,6 @@
 //! Explains why panes with the same parameters diverge because of their engines' order or rules.
 
-use crate::analysis::dialects::why_these_differ;
+use crate::analysis::dialects::explain_differences;
 use crate::analysis::{Divergence, first_divergence};
 use crate::generation::Generation;
 use crate::state::AppState;
@@ -8,7 +8,7 @@ use crate::state::app_state::letter;
 
 /// Returns why the text of this pane diverges from those of other panes with the same parameters,
 /// one sentence per reason.
-pub fn why_it_parts(state: &AppState, place: usize) -> Vec<String> {
+pub fn divergence_reasons_of(state: &AppState, place: usize) -> Vec<String> {
     let others = (0..state.panes.len()).filter(|other| *other != place);
     others
         .flat_map(|other| reasons(state, place, other))
@@ -16,7 +16,7 @@ pub fn why_it_parts(state: &AppState, place: usize) -> Vec<String> {
 }
 
 /// Returns the main reason for each pair of panes with the same parameters that diverge.
-pub fn why_they_part(state: &AppState) -> Vec<String> {
+pub fn divergence_reasons(state: &AppState) -> Vec<String> {
     let n_panes = state.panes.len();
     let pairs = (0..n_panes).flat_map(|first| {
         let later_panes = first + 1..n_panes;
@@ -43,7 +43,7 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
     let letters = [place, other].map(letter);
     let names = letters.map(|letter| format!("pane {letter}"));
     let [first, second] = letters;
-    why_these_differ([&one.config.chain, &two.config.chain], names)
+    explain_differences([&one.config.chain, &two.config.chain], names)
         .into_iter()
         .map(|reason| format!("{first} and {second}: {reason}."))
         .collect()
@@ -51,5 +51,5 @@ fn reasons(state: &AppState, place: usize, other: usize) -> Vec<String> {
 
 /// Returns whether the generations differ at most in their chains.
 fn comparable(one: &Generation, other: &Generation) -> bool {
-    one.config.seed == other.config.seed && one.begins_like(other)
+    one.config.seed == other.config.seed && one.shares_prompt_with(other)
 }

@@ -4,11 +4,11 @@ use crate::analysis::Divergence;
 use crate::generation::{Generation, Step, listed};
 use crate::state::AppState;
 use crate::state::app_state::letter;
-use crate::state::notice::capital;
+use crate::state::notice::capitalize;
 
 /// The sentence about the first divergence, at full length and for a narrow window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DivergenceWords {
+pub struct DivergenceSummary {
     /// Includes the tokens and the coins.
     pub long: String,
     /// Says only which panes diverge, and where.
@@ -18,7 +18,7 @@ pub struct DivergenceWords {
 }
 
 /// Describes where the panes diverge.
-pub fn divergence_words(state: &AppState) -> DivergenceWords {
+pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
     let n_panes = state.panes.len();
     if !are_comparable(&state.generations()) {
         let words = "These texts come from different prompts or models, so they are not compared";
@@ -40,11 +40,11 @@ fn are_comparable(texts: &[Option<&Generation>]) -> bool {
     let Some(first) = started().next() else {
         return true;
     };
-    started().all(|text| text.begins_like(first))
+    started().all(|text| text.shares_prompt_with(first))
 }
 
-fn without_divergence(words: String) -> DivergenceWords {
-    DivergenceWords {
+fn without_divergence(words: String) -> DivergenceSummary {
+    DivergenceSummary {
         short: words.clone(),
         long: words,
         step: None,
@@ -77,14 +77,14 @@ fn agreement_words(state: &AppState) -> String {
     match n_longer {
         0 => format!(
             "{} are identical, token for token",
-            capital(&all(lengths.len()))
+            capitalize(&all(lengths.len()))
         ),
         1 => format!("{agreed}, then one continues alone"),
         n => format!("{agreed}, then {} continue identically", number(n)),
     }
 }
 
-fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> DivergenceWords {
+fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> DivergenceSummary {
     let texts = state.generations();
     let leaving = leaving_panes(groups);
     let verb = if leaving.len() == 1 {
@@ -108,7 +108,7 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
     } else {
         sentences(&clauses(&texts, groups, step).join("; "))
     };
-    DivergenceWords {
+    DivergenceSummary {
         long,
         short,
         step: Some(step),

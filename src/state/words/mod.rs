@@ -6,5 +6,5 @@ pub(super) mod dialects;
 pub(super) mod divergence;
 
 pub use chain::describe;
-pub use dialects::{why_it_parts, why_they_part};
-pub use divergence::{DivergenceWords, divergence_words};
+pub use dialects::{divergence_reasons, divergence_reasons_of};
+pub use divergence::{DivergenceSummary, divergence_summary};

@@ -7,9 +7,9 @@ use crate::analysis::by_hand::{Draws, Tally, Untested};
 use crate::decoding::Selector;
 use crate::state::{AppState, Command};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::grouped;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Button;
-use crate::ui::words::grouped;
 
 const ROW: f32 = 18.0;
 
@@ -156,14 +156,14 @@ fn test_verdict(draws: &Draws, selector: Selector) -> String {
 #[cfg(test)]
 mod tests {
     use super::test_verdict;
-    use crate::analysis::by_hand::{Draws, ScoreRow};
+    use crate::analysis::by_hand::{Draws, LogitRow};
     use crate::decoding::filters::TopK;
     use crate::decoding::{ChainConfig, Filter, Selector};
 
     fn verdict(chain: &ChainConfig, n: u32) -> String {
-        let row = ScoreRow {
+        let row = LogitRow {
             logits: vec![1.0, 0.5, 0.0],
-            ..ScoreRow::default()
+            ..LogitRow::default()
         };
         let draws = Draws::toss(chain, &row, row.coins(7), n).unwrap();
         test_verdict(&draws, chain.selector)
@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn unlikely_counts_are_reported_as_unusual() {
-        let row = ScoreRow {
+        let row = LogitRow {
             logits: vec![1.0, 0.5, 0.0],
-            ..ScoreRow::default()
+            ..LogitRow::default()
         };
         let draws = Draws::toss(&ChainConfig::sampled([]), &row, row.coins(42), 1000).unwrap();
         for (chi_squared, expected) in [

@@ -50,7 +50,7 @@ pub(super) fn history_ui(ui: &mut Ui, by_hand: &mut ByHand) {
 }
 
 fn add_ui(ui: &mut Ui, by_hand: &mut ByHand) {
-    let can_add = by_hand.history_has_room();
+    let can_add = by_hand.history_has_space();
     let response = ui
         .add_enabled_ui(can_add, |ui| {
             icon_button(ui, Icon::Plus, "Add a previous token")
@@ -69,7 +69,7 @@ fn add_ui(ui: &mut Ui, by_hand: &mut ByHand) {
                     for id in 0..by_hand.tokens().len() as u32 {
                         let label = by_hand.label(TokenId(id));
                         if menu_item(ui, &label, "", false).clicked() {
-                            by_hand.write_before(TokenId(id));
+                            by_hand.push_history(TokenId(id));
                         }
                     }
                 });

@@ -10,9 +10,9 @@ use egui::{Align, Layout, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, pos
 use self::draws::draws_ui;
 use self::history::history_ui;
 use self::scores::scores_ui;
+use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::pane_header::open_chain_editor;
-use super::part::part;
 use super::theme::Theme;
 use super::widgets::{Chip, SMALL_BADGE, focus_ring, letter, paint_badge};
 use crate::analysis::xray::XrayTable;
@@ -53,16 +53,16 @@ pub(super) fn by_hand_ui(
     let draws = span(inside.right() - draws, inside.right());
     let table = span(scores.right() + GAP, draws.left() - GAP);
 
-    scores_ui(&mut part(ui, scores, "scores"), &mut state.by_hand);
+    scores_ui(&mut child_ui(ui, scores, "scores"), &mut state.by_hand);
     let (top, mut below) = table.split_top_bottom_at_y(table.top() + TOP);
     let one_row = table.width() >= MIN_ONE_ROW;
-    let mut chain = part(ui, top, "chain");
+    let mut chain = child_ui(ui, top, "chain");
     // A long row must not reach the buttons beside it.
     chain.shrink_clip_rect(top);
     chain_ui(&mut chain, state, one_row);
     if !one_row {
         let (second, rest) = below.split_top_bottom_at_y(below.top() + TOP);
-        let mut history = part(ui, second, "history");
+        let mut history = child_ui(ui, second, "history");
         history.shrink_clip_rect(second);
         history.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
@@ -74,7 +74,7 @@ pub(super) fn by_hand_ui(
     let below = below.with_min_y(below.top() + 2.0);
     xray_ui(ui, below, &table, state, commands);
     let enabled = table.is_ok();
-    draws_ui(&mut part(ui, draws, "draws"), enabled, state, commands);
+    draws_ui(&mut child_ui(ui, draws, "draws"), enabled, state, commands);
 
     let stroke = egui::Stroke::new(1.0, Theme::of(ui).stroke_1);
     for x in [scores.right() + GAP / 2.0, draws.left() - GAP / 2.0] {

@@ -63,7 +63,7 @@ fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand) {
         .show(|ui| {
             for preset in HandPreset::ALL {
                 if menu_item(ui, preset.name(), "", false).clicked() {
-                    by_hand.begin_with(preset);
+                    by_hand.load_preset(preset);
                 }
             }
         });

@@ -6,7 +6,7 @@ use super::number_line::{INDENT, error_ui};
 use super::token_words::exact_words;
 use crate::decoding::TokenId;
 use crate::generation::Vocabulary;
-use crate::interop::tools::usual_breakers;
+use crate::interop::tools::default_breakers;
 use crate::ui::escape::unescape;
 use crate::ui::fonts::Face;
 use crate::ui::keys;
@@ -61,7 +61,7 @@ pub(super) fn breakers_ui(
                 .on_hover_text(TIP)
                 .clicked()
         {
-            breakers.extend(usual_breakers(vocabulary));
+            breakers.extend(default_breakers(vocabulary));
         }
     });
     if let Some(vocabulary) = vocabulary {
@@ -130,13 +130,13 @@ fn field_ui(
 mod tests {
     use crate::decoding::testing::token_ids;
     use crate::generation::{Piece, Vocabulary};
-    use crate::interop::tools::usual_breakers;
+    use crate::interop::tools::default_breakers;
 
     #[test]
     fn the_usual_breakers_are_the_tokens_with_one_of_four_characters() {
         let pieces = ["a", "\n", ".\n", ":", "\"", "**", "User", "User:", "b."];
         let vocabulary = Vocabulary::new(pieces.map(Piece::text).to_vec());
         let expected = [1, 2, 3, 4, 5, 7].map(|id| token_ids(&[id]));
-        assert_eq!(usual_breakers(&vocabulary), expected);
+        assert_eq!(default_breakers(&vocabulary), expected);
     }
 }

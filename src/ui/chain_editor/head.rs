@@ -5,10 +5,10 @@ use egui::{Align, Layout, RectAlign, Ui};
 use crate::decoding::ChainConfig;
 use crate::state::{AppState, Command, Pane};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::grouped;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, SMALL_BADGE, badge, inner_menu, letter, menu_item};
-use crate::ui::words::grouped;
 
 /// Draws the title of the editor and the commands for the whole chain.
 pub(super) fn head_ui(
@@ -37,10 +37,10 @@ pub(super) fn head_ui(
             {
                 commands.push(Command::ResetSettings(pane.id));
             }
-            if history_button_ui(ui, Icon::Redo, "Redo", state.redo_words()) {
+            if history_button_ui(ui, Icon::Redo, "Redo", state.redo_label()) {
                 commands.push(Command::Redo);
             }
-            if history_button_ui(ui, Icon::Undo, "Undo", state.undo_words()) {
+            if history_button_ui(ui, Icon::Undo, "Undo", state.undo_label()) {
                 commands.push(Command::Undo);
             }
         });

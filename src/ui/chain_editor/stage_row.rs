@@ -8,12 +8,12 @@ use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, n
 use super::stage_details::{details_id, details_ui, has_details};
 use super::{Edit, Shown};
 use crate::decoding::{Filter, Stage, StageReport, Trace};
+use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
+use crate::ui::formatting::grouped;
 use crate::ui::icons::{Icon, icon_button};
-use crate::ui::part::part;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, focus_ring};
-use crate::ui::words::grouped;
 
 const ROW: f32 = 52.0;
 
@@ -106,7 +106,7 @@ fn handle_ui(ui: &mut Ui, rect: Rect, id: Id, stage: &Stage) -> Response {
 
 fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage: &mut Stage) {
     let theme = Theme::of(ui);
-    let mut ui = part(ui, rect, "names");
+    let mut ui = child_ui(ui, rect, "names");
     ui.spacing_mut().item_spacing = vec2(2.0, 0.0);
     let color = if stage.enabled {
         theme.text_1
@@ -168,7 +168,7 @@ fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
     } else {
         stage.filter.to_string()
     };
-    let mut ui = part(ui, rect, "primary");
+    let mut ui = child_ui(ui, rect, "primary");
     if !stage.enabled {
         ui.multiply_opacity(MUTED);
     }
@@ -197,7 +197,7 @@ fn buttons_ui(
 ) -> bool {
     let name = stage.filter.name();
     let middle = Rect::from_center_size(rect.center(), vec2(rect.width(), 24.0));
-    let mut ui = part(ui, middle, "buttons");
+    let mut ui = child_ui(ui, middle, "buttons");
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;

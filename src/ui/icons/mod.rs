@@ -7,7 +7,7 @@ use egui::{Color32, Painter, Rect, Response, Role, Sense, Ui, Vec2};
 
 use self::mark::{Mark, MarkPainter};
 use super::theme::Theme;
-use super::widgets::{Rest, focus_ring, paint_fill};
+use super::widgets::{ControlColors, focus_ring, paint_fill};
 
 /// An icon for an action or a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
     if ui.is_rect_visible(rect) {
         let theme = Theme::of(ui);
-        let color = paint_fill(ui, &response, Rest::quiet(theme), 6);
+        let color = paint_fill(ui, &response, ControlColors::quiet(theme), 6);
         let square = Rect::from_center_size(rect.center(), Vec2::splat(16.0));
         icon.paint(ui.painter(), square, color);
         focus_ring(ui, &response, 6);

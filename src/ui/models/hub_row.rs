@@ -6,10 +6,10 @@ use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::count_words;
 use crate::state::{Command, HubRow, HubRowStatus};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::grouped;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Button, progress_bar};
-use crate::ui::words::grouped;
 
 /// The indentation of a repository's files, in points.
 const INDENT: f32 = 20.0;

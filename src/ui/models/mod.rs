@@ -14,12 +14,12 @@ use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
 use self::row::row_ui;
+use super::child_ui::child_ui;
 use super::dock::tab_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::keys::entered;
 use super::layout::TABS;
-use super::part::part;
 use super::theme::Theme;
 use super::widgets::{Button, field_frame};
 use crate::state::{
@@ -69,8 +69,8 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
             .split_top_bottom_at_y(ui.max_rect().bottom() - FOOT);
         let mut list = above.with_min_y(ui.cursor().top());
         list.max.x += SCROLL_BAR;
-        list_ui(&mut part(ui, list, "list"), state, commands);
-        compute_ui(&mut part(ui, foot, "foot"), state, commands);
+        list_ui(&mut child_ui(ui, list, "list"), state, commands);
+        compute_ui(&mut child_ui(ui, foot, "foot"), state, commands);
     });
     if response.should_close() {
         commands.push(Command::Models(ModelsCommand::CloseDialog));
@@ -118,7 +118,7 @@ fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
 fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), TABS), Sense::hover());
     // Align the first tab's label, rather than its padding, with the title.
-    let mut row = part(ui, rect.translate(vec2(-TAB_PADDING, 0.0)), "tabs");
+    let mut row = child_ui(ui, rect.translate(vec2(-TAB_PADDING, 0.0)), "tabs");
     row.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in ModelsTab::ALL {

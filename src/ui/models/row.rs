@@ -4,7 +4,7 @@ use egui::{Color32, Label, Sense, Ui, vec2};
 
 use super::row_frame::{row_frame_ui, sentence_ui};
 use super::words::facts;
-use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capital, unix_time_secs};
+use crate::state::{Command, ModelRow, ModelRowStatus, ModelsCommand, capitalize, unix_time_secs};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
@@ -17,10 +17,10 @@ pub(super) fn row_ui(ui: &mut Ui, row: &ModelRow, commands: &mut Vec<Command>) {
     row_frame_ui(ui, 0.0, actions_ui, |ui| words_ui(ui, row));
     match &row.status {
         ModelRowStatus::Loading { fraction } => loading_ui(ui, *fraction),
-        ModelRowStatus::Refused { reason } => sentence_ui(ui, &capital(reason), theme.error),
-        ModelRowStatus::Missing { reason } => sentence_ui(ui, &capital(reason), theme.text_3),
+        ModelRowStatus::Refused { reason } => sentence_ui(ui, &capitalize(reason), theme.error),
+        ModelRowStatus::Missing { reason } => sentence_ui(ui, &capitalize(reason), theme.text_3),
         ModelRowStatus::NeedsConfirmation { warning } => {
-            sentence_ui(ui, &capital(warning), theme.warning);
+            sentence_ui(ui, &capitalize(warning), theme.warning);
         }
         ModelRowStatus::Closed | ModelRowStatus::Inspecting | ModelRowStatus::InUse => {}
     }

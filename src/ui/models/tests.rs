@@ -9,7 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::state::tests::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, KeptDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, PartialDownload, Precision,
     ready,
 };
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
@@ -87,7 +87,7 @@ fn each_tab_shows_its_models_and_a_search_switches_to_its_tab() {
 #[test]
 fn a_download_from_an_earlier_session_is_listed_above_the_results() {
     let mut window = dialog();
-    let kept = KeptDownload {
+    let kept = PartialDownload {
         repository: "fox/tiny".to_owned(),
         n_bytes: 291_000_000,
     };
@@ -153,9 +153,9 @@ fn precision_can_be_chosen_only_if_there_is_a_choice() {
     let mut window = dialog();
     let mut devices = Devices {
         choices: vec![DeviceChoice::Cpu],
-        build_knows_accelerators: true,
+        build_supports_gpus: true,
         cpu_threads: CpuThreads {
-            n_usual: NonZeroUsize::MIN,
+            n_default: NonZeroUsize::MIN,
             n_max: NonZeroUsize::MIN,
         },
     };
@@ -195,7 +195,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_state_bytes: 0,
         },
         head_dim: None,
-        unread: None,
+        load_warning: None,
     };
     window.state_mut().on_event(Event::Inspected {
         path,
@@ -236,9 +236,9 @@ fn the_thread_count_can_be_changed_and_reset() {
     let count = |n| NonZeroUsize::new(n).unwrap();
     state.on_event(Event::DevicesListed(Devices {
         choices: vec![DeviceChoice::Cpu],
-        build_knows_accelerators: false,
+        build_supports_gpus: false,
         cpu_threads: CpuThreads {
-            n_usual: count(4),
+            n_default: count(4),
             n_max: count(8),
         },
     }));

@@ -1,6 +1,6 @@
 //! Round numbers for axes and their labels.
 
-pub(super) use crate::ui::words::grouped;
+pub(super) use crate::ui::formatting::grouped;
 
 /// The maximum number of decimals in an axis label.
 const MAX_DECIMALS: u8 = 9;

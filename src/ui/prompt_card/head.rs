@@ -10,7 +10,7 @@ use crate::generation::ChatSupport;
 use crate::state::{AppState, Command, PromptLength, PromptMode};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, Rest, focus_ring, paint_fill, switch_part};
+use crate::ui::widgets::{Chip, ControlColors, focus_ring, paint_fill, switch_part};
 
 /// Example prompts for an empty field: texts to continue or messages to answer.
 const fn examples(mode: PromptMode) -> [&'static str; 3] {
@@ -147,7 +147,7 @@ fn count_ui(ui: &mut Ui, length: PromptLength) -> Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     let seen = response.clone().with_new_rect(rect.shrink2(vec2(0.0, 2.0)));
-    let rest = Rest {
+    let rest = ControlColors {
         fill: Color32::TRANSPARENT,
         text: theme.text_3,
     };

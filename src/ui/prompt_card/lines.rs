@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::generation::{Piece, PieceKind, PromptToken};
-use crate::ui::words::{code_point, is_invisible};
+use crate::ui::formatting::{code_point, is_invisible};
 
 /// How a part of a token is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use egui::{FontId, Rect, RichText, Stroke, StrokeKind, TextEdit, Ui, pos2, vec2}
 use self::head::{COUNT_PADDING, head_ui};
 use self::refusal::{refusal_height, refusal_ui};
 use self::tokens::TokensView;
+use super::child_ui::child_ui;
 use super::fonts::Face;
-use super::part::part;
 use super::theme::Theme;
 use crate::state::{AppState, Command, PromptMode};
 
@@ -130,7 +130,7 @@ impl PromptCard {
 
         // The order of the calls is the tab order.
         let is_chat = state.prompt_mode == PromptMode::Chat;
-        let mut head = part(ui, head, "prompt head");
+        let mut head = child_ui(ui, head, "prompt head");
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
         let mut has_focus = false;
         if is_chat {
@@ -139,7 +139,7 @@ impl PromptCard {
             changed |= system.changed();
             has_focus |= system.has_focus();
         }
-        let text = text_ui(&mut part(ui, body, "prompt text"), state);
+        let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
         if !std::mem::replace(&mut self.was_drawn, true) {
             focus_at_end(ui, text.id, &state.prompt);
         }
@@ -200,7 +200,7 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
     let hint = hint.color(theme.text_3);
     egui::ScrollArea::vertical()
         .id_salt("system")
-        .show(&mut part(ui, field, "system prompt"), |ui| {
+        .show(&mut child_ui(ui, field, "system prompt"), |ui| {
             let edit = bare_edit(system, SYSTEM_FACE.font());
             let edit = edit.text_color(theme.text_2).hint_text(hint);
             ui.add(edit).accessible_name("System prompt")

@@ -4,9 +4,9 @@ use egui::text::LayoutJob;
 use egui::{Align, Color32, Layout, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2};
 
 use crate::state::{AppState, PromptMode};
+use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
-use crate::ui::part::part;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
@@ -41,7 +41,7 @@ pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool 
         return false;
     }
     let layout = Layout::right_to_left(Align::Center);
-    let clicked = part(ui, button, "refusal")
+    let clicked = child_ui(ui, button, "refusal")
         .with_layout(layout, |ui| ui.add(Chip::new("Use raw")).clicked())
         .inner;
     if clicked {

@@ -7,8 +7,8 @@ use super::what_if_lines::{WhatIfLines, what_if_lines};
 use crate::decoding::{RankedCandidate, Trace};
 use crate::generation::{Generation, Step};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::{percent, token_word};
 use crate::ui::theme::Theme;
-use crate::ui::words::{percent, token_word};
 
 /// The hovered token, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,8 +59,9 @@ pub(super) fn show(
     let Some(step) = generation.steps.get(index) else {
         return;
     };
-    let imagined = input.what_ifs;
-    let imagined = imagined.and_then(|what_ifs| what_ifs.imagine(generation, index));
+    let what_if_token = input.what_ifs;
+    let what_if_token =
+        what_if_token.and_then(|what_ifs| what_ifs.what_if_token(generation, index));
     let id = response.id.with("card");
     Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, token_rect)
         .gap(6.0)
@@ -70,8 +71,8 @@ pub(super) fn show(
                 .inner_margin(Margin::symmetric(8, 4))
                 .show(ui, |ui| {
                     card_ui(ui, generation, step, index);
-                    if let Some(imagined) = imagined {
-                        what_if_ui(ui, &what_if_lines(generation, step, imagined));
+                    if let Some(what_if_token) = what_if_token {
+                        what_if_ui(ui, &what_if_lines(generation, step, what_if_token));
                     }
                 });
         });

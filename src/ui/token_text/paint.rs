@@ -9,7 +9,7 @@ use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
 use super::transcript::RunStyle;
-use crate::state::Fate;
+use crate::state::WhatIfVerdict;
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -156,8 +156,8 @@ impl Painting<'_> {
     /// Underlines a token that the current settings would change, dashed if they only likely would.
     /// The line is below that of the fork.
     fn what_if(&self, span: &Span, rect: Rect) {
-        let fate = span.step.zip(self.input.what_ifs);
-        let fate = fate.and_then(|(step, what_ifs)| what_ifs.fate(step));
+        let verdict = span.step.zip(self.input.what_ifs);
+        let verdict = verdict.and_then(|(step, what_ifs)| what_ifs.verdict(step));
         let below = if span.step == self.input.fork_step {
             2.75
         } else {
@@ -166,15 +166,15 @@ impl Painting<'_> {
         let y = rect.bottom() + below;
         let ends = [pos2(rect.left() + 1.0, y), pos2(rect.right() - 1.0, y)];
         let stroke = Stroke::new(2.0, self.theme.changed);
-        match fate {
-            Some(Fate::Changed) => {
+        match verdict {
+            Some(WhatIfVerdict::Changed) => {
                 self.painter.line_segment(ends, stroke);
             }
-            Some(Fate::LikelyChanged) => {
+            Some(WhatIfVerdict::LikelyChanged) => {
                 let dashes = Shape::dashed_line(&ends, stroke, DASH, DASH);
                 self.painter.extend(dashes);
             }
-            Some(Fate::Same | Fate::Unsure) | None => {}
+            Some(WhatIfVerdict::Same | WhatIfVerdict::Unsure) | None => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
-use crate::ui::words::{code_point, is_invisible, joins};
+use crate::ui::formatting::{code_point, is_invisible, joins};
 
 /// The style of a run of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

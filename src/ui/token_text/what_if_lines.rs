@@ -3,8 +3,8 @@
 
 use crate::decoding::{TokenId, WhatIf};
 use crate::generation::{Generation, Step};
-use crate::state::Imagined;
-use crate::ui::words::{percent, token_word};
+use crate::state::WhatIfToken;
+use crate::ui::formatting::{percent, token_word};
 
 /// The two lines on a card.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct WhatIfLines {
 pub(super) fn what_if_lines(
     generation: &Generation,
     step: &Step,
-    imagined: Imagined,
+    what_if_token: WhatIfToken,
 ) -> WhatIfLines {
     let word = |token: TokenId| {
         if token == step.token {
@@ -31,9 +31,9 @@ pub(super) fn what_if_lines(
         }
     };
     let n_recorded = step.trace.raw.head.len();
-    let (outcome, certainty) = match imagined.outcome {
+    let (outcome, certainty) = match what_if_token.outcome {
         Some(WhatIf::Exact(token)) => (
-            word(token) + &prob_suffix(imagined.prob),
+            word(token) + &prob_suffix(what_if_token.prob),
             "Exact, given the text before it".to_owned(),
         ),
         Some(WhatIf::Unrecorded) => (
@@ -41,9 +41,12 @@ pub(super) fn what_if_lines(
             format!("Exact, but only the {n_recorded} most likely tokens are recorded"),
         ),
         Some(WhatIf::Bounded(token)) => (
-            format!("perhaps {}{}", word(token), prob_suffix(imagined.prob)),
-            if imagined.selector.is_adaptive() {
-                format!("Uncertain: {} adapts as it goes", imagined.selector.name())
+            format!("perhaps {}{}", word(token), prob_suffix(what_if_token.prob)),
+            if what_if_token.selector.is_adaptive() {
+                format!(
+                    "Uncertain: {} adapts as it goes",
+                    what_if_token.selector.name()
+                )
             } else {
                 format!("Uncertain: it depends on more than the {n_recorded} recorded tokens")
             },
@@ -77,7 +80,7 @@ mod tests {
     use crate::decoding::selector::MirostatV2;
     use crate::decoding::{Selector, TokenId, WhatIf};
     use crate::generation::testing::generation;
-    use crate::state::Imagined;
+    use crate::state::WhatIfToken;
 
     #[test]
     fn a_card_says_what_would_be_drawn_and_how_certain_that_is() {
@@ -130,13 +133,13 @@ mod tests {
                 "No alternatives were recorded for this step",
             ),
         ] {
-            let imagined = Imagined {
+            let what_if_token = WhatIfToken {
                 outcome,
                 prob,
                 selector,
             };
             assert_eq!(
-                what_if_lines(&generation, step, imagined),
+                what_if_lines(&generation, step, what_if_token),
                 WhatIfLines {
                     outcome: expected.to_owned(),
                     certainty: certainty.to_owned(),

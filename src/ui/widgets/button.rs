@@ -2,7 +2,7 @@
 
 use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
 
-use super::fill::{Rest, focus_ring, paint_fill};
+use super::fill::{ControlColors, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
@@ -104,18 +104,18 @@ impl<'a> Button<'a> {
         self
     }
 
-    const fn colors(&self, theme: &Theme) -> Rest {
+    const fn colors(&self, theme: &Theme) -> ControlColors {
         match self.emphasis {
-            Emphasis::Primary => Rest {
+            Emphasis::Primary => ControlColors {
                 fill: theme.primary,
                 text: theme.primary_text,
             },
-            Emphasis::Raised => Rest {
+            Emphasis::Raised => ControlColors {
                 fill: theme.surface_3,
                 text: theme.text_1,
             },
-            Emphasis::Plain => Rest::filled(theme),
-            Emphasis::Quiet => Rest::quiet(theme),
+            Emphasis::Plain => ControlColors::filled(theme),
+            Emphasis::Quiet => ControlColors::quiet(theme),
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a> Button<'a> {
                 (colors.text, colors.text.gamma_multiply(0.68))
             }
             Emphasis::Primary => {
-                let text = paint_fill(ui, response, Rest::filled(theme), self.radius);
+                let text = paint_fill(ui, response, ControlColors::filled(theme), self.radius);
                 (text, theme.text_3)
             }
             Emphasis::Raised | Emphasis::Plain | Emphasis::Quiet => {

@@ -2,7 +2,7 @@
 
 use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
 
-use super::fill::{Rest, focus_ring, paint_fill};
+use super::fill::{ControlColors, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
 use crate::ui::icons::Icon;
 use crate::ui::theme::Theme;
@@ -70,16 +70,16 @@ impl<'a> Chip<'a> {
         self
     }
 
-    const fn colors(&self, theme: &Theme) -> Rest {
+    const fn colors(&self, theme: &Theme) -> ControlColors {
         if self.open {
-            Rest {
+            ControlColors {
                 fill: theme.surface_3,
                 text: theme.text_1,
             }
         } else if self.filled {
-            Rest::filled(theme)
+            ControlColors::filled(theme)
         } else {
-            Rest::quiet(theme)
+            ControlColors::quiet(theme)
         }
     }
 }

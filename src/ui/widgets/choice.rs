@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Color32, Galley, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use super::fill::{Rest, focus_ring, paint_fill};
+use super::fill::{ControlColors, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -80,7 +80,7 @@ impl<'a> Choice<'a> {
             Color32::TRANSPARENT
         };
         let text = theme.text_1;
-        paint_fill(ui, &response, Rest { fill, text }, 6);
+        paint_fill(ui, &response, ControlColors { fill, text }, 6);
         let mut at = pos2(rect.left() + PADDING, rect.top() + 6.0);
         let right = pos2(rect.right() - PADDING - aside.size().x, at.y + 2.0);
         ui.painter().galley(right, aside, theme.text_2);

@@ -6,12 +6,12 @@ use crate::ui::theme::Theme;
 
 /// The colors of a control at rest: not hovered, pressed or disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rest {
+pub struct ControlColors {
     pub fill: Color32,
     pub text: Color32,
 }
 
-impl Rest {
+impl ControlColors {
     /// The colors of a plain button or chip.
     pub const fn filled(theme: &Theme) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Rest {
 }
 
 /// Paints a control's fill according to its state. Returns the color for its text.
-pub fn paint_fill(ui: &Ui, response: &Response, rest: Rest, radius: u8) -> Color32 {
+pub fn paint_fill(ui: &Ui, response: &Response, rest: ControlColors, radius: u8) -> Color32 {
     let theme = Theme::of(ui);
     if !ui.is_enabled() {
         // egui fades disabled widgets. Undo that for the fill, so that only the text is dimmed.

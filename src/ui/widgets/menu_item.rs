@@ -2,7 +2,7 @@
 
 use egui::{Color32, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use super::fill::{Rest, focus_ring, paint_fill};
+use super::fill::{ControlColors, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
 
@@ -24,7 +24,7 @@ pub fn menu_item(ui: &mut Ui, label: &str, shortcut: &str, selected: bool) -> Re
         } else {
             Color32::TRANSPARENT
         };
-        let colors = Rest {
+        let colors = ControlColors {
             fill,
             text: theme.text_1,
         };

@@ -25,7 +25,7 @@ pub use checkbox::checkbox;
 pub use chip::Chip;
 pub use choice::Choice;
 pub use editor::{editor_popup, hint_ui};
-pub use fill::{Rest, field_frame, focus_ring, paint_fill};
+pub use fill::{ControlColors, field_frame, focus_ring, paint_fill};
 pub use inner_menu::{inner_menu, is_inner_menu_open};
 pub use legend::legend;
 pub use menu_item::menu_item;

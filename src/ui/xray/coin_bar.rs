@@ -9,10 +9,10 @@ use super::Xray;
 use super::labels::{bar_sentence, draw_sentence, unrecorded_label};
 use crate::analysis::xray::{BarPart, DrawnBy};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::{percent, token_word};
 use crate::ui::plots::{TokenStyle, token_galley};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{focus_ring, key_steps};
-use crate::ui::words::{percent, token_word};
 
 const BAR_HEIGHT: f32 = 18.0;
 

@@ -5,9 +5,9 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::Xray;
 use super::labels::{entropy_label, entropy_sentence, head_labels, settings_label};
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
+use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
-use crate::ui::part::part;
 use crate::ui::plots::{TokenStyle, token_galley};
 use crate::ui::theme::Theme;
 
@@ -174,7 +174,7 @@ pub(super) fn heads_ui(
             pos2(left + from, rect.top()),
             pos2(left + to - GAP, rect.bottom()),
         );
-        let mut head = part(ui, at, index);
+        let mut head = child_ui(ui, at, index);
         head.shrink_clip_rect(right_of_names);
         if head_ui(&mut head, column) {
             toggled = match &column.at {
@@ -228,7 +228,12 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn) -> bool {
     } else {
         (Icon::Eye, "Mute")
     };
-    icon_button(&mut part(ui, eye, "eye"), icon, &format!("{verb} {name}")).clicked()
+    icon_button(
+        &mut child_ui(ui, eye, "eye"),
+        icon,
+        &format!("{verb} {name}"),
+    )
+    .clicked()
 }
 
 /// Draws the entropy below each column.

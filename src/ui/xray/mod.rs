@@ -11,8 +11,8 @@ use egui::{Rect, Ui, pos2, vec2};
 use self::coin_bar::coin_bar_ui;
 use self::columns::{Columns, feet_ui, heads_ui};
 use self::rows::rows_ui;
+use super::child_ui::child_ui;
 use super::fonts::Face;
-use super::part::part;
 use super::theme::Theme;
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, TokenId};
@@ -104,7 +104,7 @@ pub(super) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
 
 /// Shows a sentence in place of the table.
 pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
-    let mut ui = part(ui, rect, "x-ray sentence");
+    let mut ui = child_ui(ui, rect, "x-ray sentence");
     ui.add_space(4.0);
     let text = Face::Small.text(sentence).color(Theme::of(&ui).text_3);
     ui.add(egui::Label::new(text).wrap());
@@ -125,12 +125,12 @@ pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     let at_top = |top: f32, height: f32| {
         Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height))
     };
-    let scrolled = rows_ui(&mut part(ui, rows, "x-ray rows"), xray, &columns);
-    let mut heads = part(ui, at_top(rect.top(), HEADS), "x-ray heads");
+    let scrolled = rows_ui(&mut child_ui(ui, rows, "x-ray rows"), xray, &columns);
+    let mut heads = child_ui(ui, at_top(rect.top(), HEADS), "x-ray heads");
     let toggled = heads_ui(&mut heads, xray, &columns, scrolled);
-    let mut feet = part(ui, at_top(rows.bottom(), FEET), "x-ray feet");
+    let mut feet = child_ui(ui, at_top(rows.bottom(), FEET), "x-ray feet");
     feet_ui(&mut feet, xray, &columns, scrolled);
-    let mut bar = part(ui, at_top(rows.bottom() + FEET, COIN_BAR), "x-ray coin");
+    let mut bar = child_ui(ui, at_top(rows.bottom() + FEET, COIN_BAR), "x-ray coin");
     let coin = coin_bar_ui(&mut bar, xray, columns.names);
     XrayResponse { toggled, coin }
 }

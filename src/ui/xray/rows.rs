@@ -9,9 +9,9 @@ use super::labels::{prob_range, row_sentence};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::percent;
 use crate::ui::plots::{TokenStyle, token_galley};
 use crate::ui::theme::Theme;
-use crate::ui::words::percent;
 
 const BAR_HEIGHT: f32 = 10.0;
 

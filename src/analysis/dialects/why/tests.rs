@@ -1,6 +1,6 @@
 //! Each difference is explained if it applies, and only then.
 
-use super::why_these_differ;
+use super::explain_differences;
 use crate::analysis::dialects::{Numbers, in_order_of};
 use crate::decoding::ChainConfig;
 use crate::decoding::dialect::Dialect;
@@ -12,7 +12,7 @@ fn chain(words: &str) -> ChainConfig {
 
 fn why_they_differ(one: &ChainConfig, other: &ChainConfig) -> Vec<String> {
     let names = ["the first", "the second"].map(str::to_owned);
-    why_these_differ([one, other], names)
+    explain_differences([one, other], names)
 }
 
 /// The differences between two engines that run the same chain.

@@ -100,7 +100,7 @@ impl Family {
 }
 
 fn unknown(architecture: &str) -> EngineError {
-    EngineError::UnknownArchitecture {
+    EngineError::UnsupportedArchitecture {
         architecture: architecture.to_owned(),
         known: KNOWN,
     }

@@ -1,7 +1,7 @@
 //! Attention on the CPU: prepares queries and keys, updates the KV cache, and calls the kernels.
 
 use super::Batch;
-use super::head::{Angles, Turned};
+use super::head::{Angles, RotateRow};
 use super::rows::each_row;
 use super::run::{KvFormat, spans};
 use crate::engine::decoder::attention::{AttentionLayer, HeadShape};
@@ -67,23 +67,23 @@ impl CpuAttention {
     }
 
     fn turn(&self, layer: &AttentionLayer<Vec<f32>>, qkv: &mut [f32], batch: &Batch<'_>) {
-        let turns = layer.turns(&batch.turns);
-        if turns.is_none() && layer.norms.is_none() {
+        let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
+        if rotary_angles.is_none() && layer.norms.is_none() {
             return;
         }
         let rows = qkv.chunks_exact_mut(self.row_width()).enumerate();
         let arch = batch.context.instructions.arch();
         each_row(&batch.context.threads, rows, |(index, qkv)| {
-            let angles = turns.and_then(|turns| {
-                let n_planes = turns.n_dims / 2;
+            let angles = rotary_angles.and_then(|rotary_angles| {
+                let n_planes = rotary_angles.n_dims / 2;
                 let planes = index * n_planes..(index + 1) * n_planes;
                 Some(Angles {
-                    form: turns.form,
-                    cos: turns.cos.get(planes.clone())?,
-                    sin: turns.sin.get(planes)?,
+                    form: rotary_angles.form,
+                    cos: rotary_angles.cos.get(planes.clone())?,
+                    sin: rotary_angles.sin.get(planes)?,
                 })
             });
-            arch.dispatch(Turned {
+            arch.dispatch(RotateRow {
                 shape: self.shape,
                 norms: layer.norms.as_ref(),
                 angles,

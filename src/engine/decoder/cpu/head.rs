@@ -7,7 +7,7 @@ use crate::engine::blueprint::RopeForm;
 use crate::engine::decoder::attention::{HeadNorms, HeadShape};
 
 /// Norms and rotates the queries and keys of one row, in place.
-pub struct Turned<'a> {
+pub struct RotateRow<'a> {
     pub shape: HeadShape,
     pub norms: Option<&'a HeadNorms<Vec<f32>>>,
     /// `None` if the layer does not rotate.
@@ -24,7 +24,7 @@ pub struct Angles<'a> {
     pub sin: &'a [f32],
 }
 
-impl WithSimd for Turned<'_> {
+impl WithSimd for RotateRow<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -12,7 +12,7 @@ mod run;
 use std::time::Instant;
 
 use self::attention::CpuAttention;
-use self::rows::{Activated, Joined, Normed, each_row};
+use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
 use super::attention::HeadShape;
 use super::backend::{Backend, Facts};
@@ -66,7 +66,7 @@ struct Batch<'a> {
     context: &'a CpuContext,
     places: &'a [Place],
     /// The rotary angles of the rows, for each of the model's rotations.
-    turns: Vec<RotaryAngles>,
+    rotary_angles: Vec<RotaryAngles>,
     /// The caches of the rows' sequences, indexed by their places.
     caches: &'a mut [Cache<CpuRun>],
 }
@@ -79,9 +79,9 @@ impl CpuBackend {
         compute: &Compute,
     ) -> Result<Self, LoadStop> {
         let instructions = InstructionSet::chosen()
-            .map_err(|reason| EngineError::InstructionsMissing { reason })?;
+            .map_err(|reason| EngineError::UnsupportedInstructions { reason })?;
         let threads = ThreadPool::new(compute.n_threads.get())
-            .map_err(|source| EngineError::ThreadsMissing { source })?;
+            .map_err(|source| EngineError::ThreadsUnavailable { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &Slices)?,
             blueprint: blueprint.clone(),
@@ -195,7 +195,7 @@ impl Model {
             .zip(normed.chunks_exact_mut(width));
         let arch = self.context.instructions.arch();
         each_row(&self.context.threads, rows, |(input, output)| {
-            arch.dispatch(Normed {
+            arch.dispatch(NormRow {
                 norm,
                 input,
                 output,
@@ -220,7 +220,7 @@ impl Model {
             .zip(found.chunks_exact(width));
         let arch = self.context.instructions.arch();
         each_row(&self.context.threads, rows, |(hidden, found)| {
-            arch.dispatch(Joined {
+            arch.dispatch(AddResidual {
                 hidden,
                 found,
                 scale,
@@ -241,7 +241,7 @@ impl Model {
             .zip(activated.chunks_exact_mut(width));
         let arch = self.context.instructions.arch();
         each_row(&self.context.threads, rows, |(input, output)| {
-            arch.dispatch(Activated {
+            arch.dispatch(ActivateRow {
                 feed_forward,
                 input,
                 output,
@@ -304,7 +304,7 @@ impl Backend for CpuBackend {
         let mut batch = Batch {
             context: &model.context,
             places,
-            turns: rotations
+            rotary_angles: rotations
                 .map(|rotation| RotaryAngles::new(rotation, places))
                 .collect(),
             caches,

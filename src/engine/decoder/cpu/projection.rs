@@ -6,7 +6,7 @@ use super::Slices;
 use super::rows::add_to_rows;
 use crate::engine::EngineError;
 use crate::engine::weights::StoredTensor;
-use crate::kernels::{Format, Forms, Inputs, Matrix, ThreadPool, multiply};
+use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 
 /// A linear map, or several of the same input side by side.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Projection {
     bias: Option<Vec<f32>>,
     n_rows: usize,
     width: usize,
-    forms: Forms,
+    kinds: InputKinds,
 }
 
 /// Returns the kernel format of a stored type, or `None` for two ggml types that no model uses.
@@ -47,7 +47,7 @@ impl Projection {
             bias,
             n_rows: parts.iter().map(Matrix::n_rows).sum(),
             width: parts.first().map_or(0, Matrix::width),
-            forms: Forms::of(parts.iter().map(Matrix::format)),
+            kinds: InputKinds::of(parts.iter().map(Matrix::format)),
             parts,
         })
     }
@@ -63,7 +63,7 @@ impl Projection {
         let n_inputs = values.len() / self.width.max(1);
         // Every element is overwritten below.
         outputs.resize(n_inputs * self.n_rows, 0.0);
-        inputs.set(threads, values, self.width, self.forms);
+        inputs.set(threads, values, self.width, self.kinds);
         let parts: Vec<&Matrix> = self.parts.iter().collect();
         multiply(threads, &parts, inputs, outputs);
         if let Some(bias) = &self.bias {

@@ -37,13 +37,13 @@ pub fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
 }
 
 /// Applies a norm to one row.
-pub struct Normed<'a> {
+pub struct NormRow<'a> {
     pub norm: &'a NormWeights<Vec<f32>>,
     pub input: &'a [f32],
     pub output: &'a mut [f32],
 }
 
-impl WithSimd for Normed<'_> {
+impl WithSimd for NormRow<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -85,7 +85,7 @@ pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
 }
 
 /// Adds a sublayer's output to one row of the residual stream.
-pub struct Joined<'a> {
+pub struct AddResidual<'a> {
     /// A row of the residual stream.
     pub hidden: &'a mut [f32],
     /// The sublayer's output.
@@ -94,7 +94,7 @@ pub struct Joined<'a> {
     pub scale: f32,
 }
 
-impl WithSimd for Joined<'_> {
+impl WithSimd for AddResidual<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -106,7 +106,7 @@ impl WithSimd for Joined<'_> {
 }
 
 /// Applies the activation of the feed-forward network to one row.
-pub struct Activated<'a> {
+pub struct ActivateRow<'a> {
     pub feed_forward: FeedForward,
     /// The row. If the network is gated, its first half is the gate and its second half the up
     /// projection.
@@ -114,7 +114,7 @@ pub struct Activated<'a> {
     pub output: &'a mut [f32],
 }
 
-impl WithSimd for Activated<'_> {
+impl WithSimd for ActivateRow<'_> {
     type Output = ();
 
     #[inline(always)]

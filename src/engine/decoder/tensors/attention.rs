@@ -59,27 +59,29 @@ impl TensorAttention {
     fn rotated(
         &self,
         heads: Tensor,
-        turns: Option<&RotaryAngles<Tensor>>,
+        rotary_angles: Option<&RotaryAngles<Tensor>>,
     ) -> candle_core::Result<Tensor> {
-        let Some(turns) = turns else {
+        let Some(rotary_angles) = rotary_angles else {
             return Ok(heads);
         };
-        let n_unrotated = self.shape.head_dim - turns.n_dims;
+        let n_unrotated = self.shape.head_dim - rotary_angles.n_dims;
         let rotating = heads
-            .narrow(2, 0, turns.n_dims)?
+            .narrow(2, 0, rotary_angles.n_dims)?
             .contiguous()?
             .unsqueeze(0)?;
-        let rotated = match turns.form {
+        let rotated = match rotary_angles.form {
             RopeForm::Interleaved => {
-                candle_nn::rotary_emb::rope_i(&rotating, &turns.cos, &turns.sin)
+                candle_nn::rotary_emb::rope_i(&rotating, &rotary_angles.cos, &rotary_angles.sin)
             }
-            RopeForm::HalfSplit => candle_nn::rotary_emb::rope(&rotating, &turns.cos, &turns.sin),
+            RopeForm::HalfSplit => {
+                candle_nn::rotary_emb::rope(&rotating, &rotary_angles.cos, &rotary_angles.sin)
+            }
         };
         let rotated = rotated?.squeeze(0)?;
         if n_unrotated == 0 {
             return Ok(rotated);
         }
-        let unrotated = heads.narrow(2, turns.n_dims, n_unrotated)?;
+        let unrotated = heads.narrow(2, rotary_angles.n_dims, n_unrotated)?;
         Tensor::cat(&[rotated, unrotated], 2)?.contiguous()
     }
 
@@ -131,7 +133,7 @@ impl TensorAttention {
 pub struct Batch<'a> {
     pub places: &'a [Place],
     /// The rotary angles of the rows, for each of the model's rotations.
-    pub turns: Vec<RotaryAngles<Tensor>>,
+    pub rotary_angles: Vec<RotaryAngles<Tensor>>,
 }
 
 impl<'a> Batch<'a> {
@@ -142,19 +144,19 @@ impl<'a> Batch<'a> {
         device: &Device,
         dtype: DType,
     ) -> candle_core::Result<Self> {
-        let turns = rotations.iter().map(|rotation| {
-            let turns = RotaryAngles::new(rotation, places);
-            let shape = (places.len(), turns.n_dims / 2);
+        let rotary_angles = rotations.iter().map(|rotation| {
+            let rotary_angles = RotaryAngles::new(rotation, places);
+            let shape = (places.len(), rotary_angles.n_dims / 2);
             Ok(RotaryAngles {
-                form: turns.form,
-                n_dims: turns.n_dims,
-                cos: Tensor::from_vec(turns.cos, shape, device)?.to_dtype(dtype)?,
-                sin: Tensor::from_vec(turns.sin, shape, device)?.to_dtype(dtype)?,
+                form: rotary_angles.form,
+                n_dims: rotary_angles.n_dims,
+                cos: Tensor::from_vec(rotary_angles.cos, shape, device)?.to_dtype(dtype)?,
+                sin: Tensor::from_vec(rotary_angles.sin, shape, device)?.to_dtype(dtype)?,
             })
         });
         Ok(Self {
             places,
-            turns: turns.collect::<candle_core::Result<_>>()?,
+            rotary_angles: rotary_angles.collect::<candle_core::Result<_>>()?,
         })
     }
 }
@@ -176,11 +178,11 @@ impl TensorAttention {
         let norms = layer.norms.as_ref();
         let query_norm = norms.map(|norms| (&norms.queries, norms.eps));
         let key_norm = norms.map(|norms| (&norms.keys, norms.eps));
-        let turns = layer.turns(&batch.turns);
+        let rotary_angles = layer.rotary_angles(&batch.rotary_angles);
         let queries = self.heads(qkv, 0, self.shape.n_heads, query_norm)?;
-        let queries = self.rotated(queries, turns)?;
+        let queries = self.rotated(queries, rotary_angles)?;
         let keys = self.heads(qkv, q_width, n_kv_heads, key_norm)?;
-        let keys = self.rotated(keys, turns)?;
+        let keys = self.rotated(keys, rotary_angles)?;
         let values = self.heads(qkv, q_width + kv_width, n_kv_heads, None)?;
         let mut mixed = Vec::new();
         let mut order = vec![0_u32; batch.places.len()];

@@ -150,7 +150,7 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<TensorEntry, EngineError> {
     let stored_type = StoredType::from_gguf(reader.u32()?);
     let start = reader.u64()?;
     if let StoredType::Foreign(stored_as) = stored_type {
-        return Err(EngineError::TypeUnknown {
+        return Err(EngineError::UnsupportedTensorType {
             tensor: name,
             stored_as,
             instead: "the model's Q4_K_M or Q8_0 file",

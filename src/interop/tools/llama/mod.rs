@@ -18,7 +18,7 @@ use crate::decoding::dialect::Dialect;
 
 /// The flavor of llama.cpp's settings: which tool reads or writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum Flavor {
     /// llama.cpp's command line.
     Flags,
     /// The body of a request to llama-server.
@@ -74,7 +74,7 @@ pub(super) const OLLAMA_NAMES: [&str; 15] = [
     "mirostat_eta",
 ];
 
-impl Words {
+impl Flavor {
     /// Returns the tool's name for use in a sentence.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Converts llama.cpp's settings to a chain, with its sampler order and its defaults for whatever
 //! is unset.
 
-use super::{ADAPTIVE, Words};
+use super::{ADAPTIVE, Flavor};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     Dry, DynamicTemperature, FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, TopK,
@@ -19,13 +19,13 @@ type NamedFilter = (Filter, &'static [&'static str]);
 
 /// Returns the chain that these settings define.
 pub(in super::super) fn read(
-    words: Words,
+    flavor: Flavor,
     fields: &mut Fields,
     vocabulary: Option<&Vocabulary>,
 ) -> Result<ChainConfig, String> {
     let mut chain = ChainConfig {
-        dialect: Some(words.dialect()),
-        rules: words.dialect().rules(),
+        dialect: Some(flavor.dialect()),
+        rules: flavor.dialect().rules(),
         ..ChainConfig::sampled([])
     };
     let bias = biases::read("logit_bias", f32::NEG_INFINITY, fields)?;
@@ -34,14 +34,14 @@ pub(in super::super) fn read(
         chain.rules.min_keep = clamped(min_keep);
     }
     let samplers = samplers(fields)?;
-    let mut values = Values::read(words, fields, vocabulary)?;
+    let mut values = Values::read(flavor, fields, vocabulary)?;
     match mirostat(fields)? {
         Some(selector) => {
             chain.selector = selector;
             if values.temperature.range > 0.0 {
                 let range = fields.as_written("dynatemp_range");
                 let sentence = format!("{range} has no effect with mirostat");
-                fields.unread.push(sentence);
+                fields.ignored.push(sentence);
                 values.temperature.range = 0.0;
             }
             values.add("temperature", fields, &mut chain.stages)?;
@@ -69,7 +69,7 @@ fn read_samplers(
         }
     } else if values.adaptive.target >= 0.0 {
         let target = fields.as_written("adaptive_target");
-        fields.unread.push(format!(
+        fields.ignored.push(format!(
             "{target} has no effect because {ADAPTIVE} is not among the samplers"
         ));
     }
@@ -100,7 +100,7 @@ fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
     for name in listed {
         match sampler(&name) {
             Some(sampler) => samplers.push(sampler.to_owned()),
-            None => fields.unread.push(format!("Unknown sampler {name:?}")),
+            None => fields.ignored.push(format!("Unknown sampler {name:?}")),
         }
     }
     Ok(samplers)
@@ -160,16 +160,16 @@ struct Values {
 
 impl Values {
     fn read(
-        words: Words,
+        flavor: Flavor,
         fields: &mut Fields,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<Self, String> {
-        let dialect = words.dialect();
+        let dialect = flavor.dialect();
         let default = |kind, index| default(dialect, kind, index);
         let window = window(
             "repeat_last_n",
             FilterKind::RepetitionPenalty,
-            words,
+            flavor,
             fields,
         )?;
         let min_p = min_p(default(FilterKind::MinP, 0), fields)?;
@@ -233,7 +233,7 @@ impl Values {
                     None => clamped(default(FilterKind::TopK, 0) as i64),
                 },
             },
-            dry: dry(words, fields, vocabulary)?,
+            dry: dry(flavor, fields, vocabulary)?,
         })
     }
 
@@ -259,7 +259,7 @@ impl Values {
                 let named: Vec<String> = named.map(|name| fields.as_written(name)).collect();
                 if !named.is_empty() && !filter.is_neutral() {
                     fields
-                        .unread
+                        .ignored
                         .push(format!("{} has no effect {why}", named.join(", ")));
                 }
             }
@@ -308,7 +308,7 @@ fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
     let p = fields.number("min_p")?.unwrap_or(default);
     if p > 1.0 {
         let written = fields.as_written("min_p");
-        fields.unread.push(format!(
+        fields.ignored.push(format!(
             "{written} keeps one token in llama.cpp; min-p 1 is used instead, which also keeps ties"
         ));
     }
@@ -317,13 +317,17 @@ fn min_p(default: f32, fields: &mut Fields) -> Result<MinP, String> {
     })
 }
 
-fn dry(words: Words, fields: &mut Fields, vocabulary: Option<&Vocabulary>) -> Result<Dry, String> {
-    let default = |index| default(words.dialect(), FilterKind::Dry, index);
+fn dry(
+    flavor: Flavor,
+    fields: &mut Fields,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<Dry, String> {
+    let default = |index| default(flavor.dialect(), FilterKind::Dry, index);
     let multiplier = fields.number("dry_multiplier")?.unwrap_or(default(0));
     let base = fields.number("dry_base")?.unwrap_or(default(1));
     let allowed_length = fields.integer("dry_allowed_length")?;
     let allowed_length = clamped(allowed_length.unwrap_or(default(2) as i64));
-    let window = window("dry_penalty_last_n", FilterKind::Dry, words, fields)?;
+    let window = window("dry_penalty_last_n", FilterKind::Dry, flavor, fields)?;
     let texts = fields.texts("dry_sequence_breakers")?;
     let mut filter = Dry {
         multiplier,
@@ -353,7 +357,7 @@ fn breaker_tokens(
     let Some(vocabulary) = vocabulary else {
         if !texts.is_empty() {
             let shown = shown.join(" ");
-            fields.unread.push(format!(
+            fields.ignored.push(format!(
                 "DRY's sequence breakers {shown} are ignored: load a model to convert them to tokens"
             ));
         }
@@ -366,7 +370,7 @@ fn breaker_tokens(
     let long: Vec<&str> = long.map(|(_, shown)| shown.as_str()).collect();
     if !long.is_empty() {
         let long = long.join(" ");
-        fields.unread.push(format!(
+        fields.ignored.push(format!(
             "DRY's sequence breakers {long} only match single tokens that contain them; llama.cpp \
              also matches them across several tokens"
         ));
@@ -378,19 +382,19 @@ fn breaker_tokens(
 fn window(
     name: &str,
     kind: FilterKind,
-    words: Words,
+    flavor: Flavor,
     fields: &mut Fields,
 ) -> Result<Window, String> {
     let Some(last_n) = fields.integer(name)? else {
-        let default = words.dialect().default_of(kind);
+        let default = flavor.dialect().default_of(kind);
         return Ok(default
             .and_then(|filter| filter.window())
             .unwrap_or(Window::ALL));
     };
     if last_n < 0 {
-        if words != Words::Ollama {
+        if flavor != Flavor::Ollama {
             let written = fields.as_written(name);
-            fields.unread.push(format!(
+            fields.ignored.push(format!(
                 "{written} is read as the whole text, as in llama.cpp before 2026; newer versions \
                  reject negative numbers"
             ));

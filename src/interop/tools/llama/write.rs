@@ -1,13 +1,13 @@
 //! Converts a chain to llama.cpp's settings. llama.cpp's defaults are switched off if the chain has
 //! no such stage, and the sampler order is written if it is not the default.
 
-use super::{ADAPTIVE, PENALTIES, Words};
+use super::{ADAPTIVE, Flavor, PENALTIES};
 use crate::decoding::filters::{Dry, Window};
 use crate::decoding::{Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
 use crate::interop::tools::breakers::{self, Texts};
 use crate::interop::tools::plan::{Plan, selector_name};
-use crate::interop::tools::value::{Said, Value};
+use crate::interop::tools::value::{NamedValues, Value};
 use crate::interop::tools::{biases, modelfile};
 
 /// The largest seed; the next value requests a random one.
@@ -21,17 +21,17 @@ const MAX_COUNT: u32 = i32::MAX.unsigned_abs();
 
 /// Returns the settings, and one sentence for each difference.
 pub(in super::super) fn write(
-    words: Words,
+    flavor: Flavor,
     config: &GenerationConfig,
     vocabulary: Option<&Vocabulary>,
-) -> (Said, Vec<String>) {
-    let mut plan = Plan::new(&words.manner(), config);
-    if words == Words::Ollama {
+) -> (NamedValues, Vec<String>) {
+    let mut plan = Plan::new(&flavor.manner(), config);
+    if flavor == Flavor::Ollama {
         plan.without_other_selectors();
     } else {
         plan.without_gumbel();
     }
-    let mut fields = Said::new();
+    let mut fields = NamedValues::new();
     match mirostat(plan.selector) {
         Some((version, tau, eta)) => {
             only_before_mirostat(&mut plan);
@@ -40,27 +40,32 @@ pub(in super::super) fn write(
             fields.push(("mirostat_eta", Value::from(eta)));
             temperature(&plan, &mut fields);
         }
-        None => samplers(words, &mut plan, vocabulary, &mut fields),
+        None => samplers(flavor, &mut plan, vocabulary, &mut fields),
     }
     let biases = biases::by_token(plan.find(FilterKind::LogitBias));
     if !biases.is_empty() {
         fields.push(("logit_bias", biases::as_pairs(&biases)));
     }
-    limits(words, config, &mut plan, &mut fields);
-    (fields, plan.unsaid)
+    limits(flavor, config, &mut plan, &mut fields);
+    (fields, plan.notes)
 }
 
-fn samplers(words: Words, plan: &mut Plan, vocabulary: Option<&Vocabulary>, fields: &mut Said) {
+fn samplers(
+    flavor: Flavor,
+    plan: &mut Plan,
+    vocabulary: Option<&Vocabulary>,
+    fields: &mut NamedValues,
+) {
     only_one_temperature(plan);
     only_counts(plan);
-    if words != Words::Ollama {
+    if flavor != Flavor::Ollama {
         fields.extend(order(plan).map(|order| ("samplers", order)));
     }
     temperature(plan, fields);
-    cuts(words, plan, fields);
-    penalties(words, plan, fields);
+    cuts(flavor, plan, fields);
+    penalties(flavor, plan, fields);
     if let Some(Filter::Dry(dry)) = plan.find(FilterKind::Dry).cloned() {
-        dry_fields(words, &dry, plan, vocabulary, fields);
+        dry_fields(flavor, &dry, plan, vocabulary, fields);
     }
     if let Selector::AdaptiveP(adaptive) = plan.selector {
         fields.push(("adaptive_target", Value::from(adaptive.target)));
@@ -138,7 +143,7 @@ fn order(plan: &Plan) -> Option<Value> {
     Some(Value::texts(names))
 }
 
-fn temperature(plan: &Plan, fields: &mut Said) {
+fn temperature(plan: &Plan, fields: &mut NamedValues) {
     match (
         plan.find(FilterKind::Temperature),
         plan.find(FilterKind::DynamicTemperature),
@@ -156,9 +161,9 @@ fn temperature(plan: &Plan, fields: &mut Said) {
     }
 }
 
-fn cuts(words: Words, plan: &Plan, fields: &mut Said) {
+fn cuts(flavor: Flavor, plan: &Plan, fields: &mut NamedValues) {
     let (mut k, mut p, mut p_of_best) = (0, 1.0, 0.0);
-    let mut others = Said::new();
+    let mut others = NamedValues::new();
     for filter in &plan.filters {
         match filter {
             Filter::TopK(filter) => k = filter.k,
@@ -177,13 +182,13 @@ fn cuts(words: Words, plan: &Plan, fields: &mut Said) {
     fields.push(("top_p", Value::from(p)));
     fields.push(("min_p", Value::from(p_of_best)));
     fields.extend(others);
-    if words == Words::Server && plan.min_keep > 1 {
+    if flavor == Flavor::Server && plan.min_keep > 1 {
         fields.push(("min_keep", Value::from(plan.min_keep.min(MAX_COUNT))));
     }
 }
 
-fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
-    let (mut repeat, mut others) = (1.0, Said::new());
+fn penalties(flavor: Flavor, plan: &mut Plan, fields: &mut NamedValues) {
+    let (mut repeat, mut others) = (1.0, NamedValues::new());
     for filter in &plan.filters {
         match filter {
             Filter::RepetitionPenalty(filter) => repeat = filter.penalty,
@@ -202,15 +207,15 @@ fn penalties(words: Words, plan: &mut Plan, fields: &mut Said) {
         .iter()
         .filter_map(|kind| plan.find(*kind)?.window());
     if let Some(first) = windows.next() {
-        let last_n = plan_window(words, &PENALTIES, first, plan);
+        let last_n = plan_window(flavor, &PENALTIES, first, plan);
         fields.push(("repeat_last_n", last_n));
     }
 }
 
 /// Returns the size to write for a window. In llama.cpp, every window includes the prompt.
-fn plan_window(words: Words, kinds: &[FilterKind], window: Window, plan: &mut Plan) -> Value {
+fn plan_window(flavor: Flavor, kinds: &[FilterKind], window: Window, plan: &mut Plan) -> Value {
     let last_n = match window.last_n {
-        None if words == Words::Ollama => None,
+        None if flavor == Flavor::Ollama => None,
         last_n => {
             let counted = last_n.filter(|n| *n <= MAX_COUNT);
             Some(counted.unwrap_or(LONG_WINDOW))
@@ -225,13 +230,13 @@ fn plan_window(words: Words, kinds: &[FilterKind], window: Window, plan: &mut Pl
 }
 
 fn dry_fields(
-    words: Words,
+    flavor: Flavor,
     dry: &Dry,
     plan: &mut Plan,
     vocabulary: Option<&Vocabulary>,
-    fields: &mut Said,
+    fields: &mut NamedValues,
 ) {
-    let last_n = plan_window(words, &[FilterKind::Dry], dry.window, plan);
+    let last_n = plan_window(flavor, &[FilterKind::Dry], dry.window, plan);
     fields.push(("dry_multiplier", Value::from(dry.multiplier)));
     fields.push(("dry_base", Value::from(dry.base)));
     fields.push(("dry_allowed_length", Value::from(dry.allowed_length)));
@@ -258,23 +263,23 @@ fn dry_fields(
             }
         },
     };
-    fields.push(("dry_sequence_breakers", breaker_texts(words, texts)));
+    fields.push(("dry_sequence_breakers", breaker_texts(flavor, texts)));
 }
 
 /// Formats the breakers. The flag uses "none" for no breakers. The JSON requires at least one
 /// string, and an empty one is ignored.
-fn breaker_texts(words: Words, texts: Vec<String>) -> Value {
-    match words {
-        Words::Flags if texts.is_empty() => Value::texts(["none"]),
+fn breaker_texts(flavor: Flavor, texts: Vec<String>) -> Value {
+    match flavor {
+        Flavor::Flags if texts.is_empty() => Value::texts(["none"]),
         _ if texts.is_empty() => Value::texts([""]),
         _ => Value::texts(texts),
     }
 }
 
-fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut Said) {
+fn limits(flavor: Flavor, config: &GenerationConfig, plan: &mut Plan, fields: &mut NamedValues) {
     let seed = plan.seed(config.seed, MAX_SEED);
     fields.extend(seed.map(|seed| ("seed", Value::from(seed))));
-    let n_predict = if words == Words::Ollama {
+    let n_predict = if flavor == Flavor::Ollama {
         "num_predict"
     } else {
         "n_predict"
@@ -294,7 +299,7 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
         .iter()
         .filter(|text| !text.is_empty());
     let (stops, lost): (Vec<&String>, Vec<&String>) =
-        stops.partition(|text| words != Words::Ollama || modelfile::can_hold(text));
+        stops.partition(|text| flavor != Flavor::Ollama || modelfile::can_hold(text));
     for text in lost {
         plan.tell(format!(
             "A Modelfile can't represent the stop sequence {text:?}"
@@ -303,10 +308,10 @@ fn limits(words: Words, config: &GenerationConfig, plan: &mut Plan, fields: &mut
     if !stops.is_empty() {
         fields.push(("stop", Value::texts(stops)));
     }
-    if words == Words::Ollama {
+    if flavor == Flavor::Ollama {
         plan.tell_end_of_text(config.limits.end_of_text);
     } else if config.limits.end_of_text == EndOfText::Ignored {
-        fields.push(("ignore_eos", Value::Truth(true)));
+        fields.push(("ignore_eos", Value::Bool(true)));
         let name = plan.name;
         plan.tell(format!(
             "With ignore_eos, {name} never samples an end-of-text token; Quartet treats it like any \

@@ -2,16 +2,16 @@
 
 use super::vocabulary;
 use crate::decoding::dialect::Dialect;
-use crate::interop::tools::{Tool, read_settings};
+use crate::interop::tools::{Tool, import_settings};
 
 /// Returns the tool, the chain on one line, and everything else joined.
 fn read(text: &str) -> (Tool, String, String) {
-    let read = read_settings(text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let read = import_settings(text, None).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut rest = Vec::new();
     rest.extend(read.seed.map(|seed| format!("seed {seed}")));
     rest.extend(read.max_new_tokens.map(|n| format!("{n} tokens")));
     rest.extend(read.stop_strings.map(|texts| format!("stop {texts:?}")));
-    rest.extend(read.unread);
+    rest.extend(read.ignored);
     (read.tool, read.chain.to_string(), rest.join("; "))
 }
 
@@ -226,14 +226,14 @@ fn an_imported_chain_has_the_tools_dialect() {
         ("PARAMETER top_k 1", Dialect::Ollama),
         ("{\"temperature\": 1}", Dialect::OpenAi),
     ] {
-        let chain = read_settings(text, None).unwrap().chain;
+        let chain = import_settings(text, None).unwrap().chain;
         assert_eq!(
             (chain.dialect, chain.rules),
             (Some(dialect), dialect.rules()),
             "{text}"
         );
     }
-    let chain = read_settings("{\"min_keep\": 3, \"top_k\": 5}", None)
+    let chain = import_settings("{\"min_keep\": 3, \"top_k\": 5}", None)
         .unwrap()
         .chain;
     assert_eq!(chain.rules.min_keep, 3);
@@ -242,12 +242,12 @@ fn an_imported_chain_has_the_tools_dialect() {
 #[test]
 fn dry_sequence_breakers_need_a_vocabulary() {
     let text = "--dry-multiplier 0.8 --top-k 0 --top-p 1 --min-p 0 --temp 1";
-    let read = read_settings(text, None).unwrap();
+    let read = import_settings(text, None).unwrap();
     let sentence = "DRY's sequence breakers \"\\n\" \":\" \"\\\"\" \"*\" are ignored: load a model to convert them to tokens";
-    assert_eq!(read.unread, [sentence]);
+    assert_eq!(read.ignored, [sentence]);
 
-    let read = read_settings(text, Some(&vocabulary())).unwrap();
-    assert!(read.unread.is_empty());
+    let read = import_settings(text, Some(&vocabulary())).unwrap();
+    assert!(read.ignored.is_empty());
     let dry = crate::interop::filter_words(&read.chain.stages.first().unwrap().filter);
     assert_eq!(dry, "dry 0.8 base 1.75 allowed 2 breakers 1 2 3 5");
 }
@@ -326,7 +326,7 @@ fn errors_say_what_is_wrong_and_where() {
             "repeat_penalty 0 is invalid: Repetition penalty must be greater than 0",
         ),
     ] {
-        assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
+        assert_eq!(import_settings(text, None).unwrap_err(), expected, "{text}");
     }
 }
 
@@ -358,6 +358,6 @@ fn settings_of_unsupported_tools_are_rejected() {
             "repetition_penalty without do_sample suggests vLLM or text-generation-webui, which are not supported; llama-server calls it repeat_penalty",
         ),
     ] {
-        assert_eq!(read_settings(text, None).unwrap_err(), expected, "{text}");
+        assert_eq!(import_settings(text, None).unwrap_err(), expected, "{text}");
     }
 }

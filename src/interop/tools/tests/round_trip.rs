@@ -11,7 +11,7 @@ use crate::decoding::testing::token_ids;
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
 use crate::generation::{GenerationConfig, Limits};
 use crate::interop::tools::plan::other_draws;
-use crate::interop::tools::{Tool, read_settings, write_settings};
+use crate::interop::tools::{Tool, export_settings, import_settings};
 
 const N_TOKENS: u32 = 8;
 
@@ -102,10 +102,11 @@ impl Dice {
         }
         // Half of the chains use the tool's rules for ties, as after an import.
         if self.below(2) == 0 {
-            chain.rules = read_settings(&write_settings(tool, &config("greedy"), None).text, None)
-                .unwrap()
-                .chain
-                .rules;
+            chain.rules =
+                import_settings(&export_settings(tool, &config("greedy"), None).text, None)
+                    .unwrap()
+                    .chain
+                    .rules;
         }
         chain
     }
@@ -145,8 +146,8 @@ fn random_chains_keep_their_distribution_in_a_round_trip() {
                 seed: 42,
                 limits: Limits::default(),
             };
-            let written = write_settings(tool, &config, Some(&vocabulary));
-            let read = read_settings(&written.text, Some(&vocabulary))
+            let written = export_settings(tool, &config, Some(&vocabulary));
+            let read = import_settings(&written.text, Some(&vocabulary))
                 .unwrap_or_else(|error| panic!("{}\n{error}", written.text));
             assert_eq!(read.tool, tool, "{}", written.text);
             assert_eq!(read.max_new_tokens, Some(200));
@@ -159,11 +160,11 @@ fn random_chains_keep_their_distribution_in_a_round_trip() {
             ];
             let is_lost =
                 |sentence: &String| !name.iter().any(|name| *sentence == other_draws(name, 42));
-            if written.unsaid.iter().any(is_lost) {
+            if written.notes.iter().any(is_lost) {
                 continue;
             }
             n_compared += 1;
-            assert_eq!(read.unread, [""; 0], "{}", written.text);
+            assert_eq!(read.ignored, [""; 0], "{}", written.text);
             let logits: Vec<f32> = (0..N_TOKENS).map(|_| dice.share() * 8.0 - 4.0).collect();
             let before = outcome(&config.chain, &logits, &history);
             let after = outcome(&read.chain, &logits, &history);
@@ -226,9 +227,9 @@ fn a_chain_keeps_its_stages_its_order_and_its_selector() {
     ] {
         for tool in tools {
             let config = config(description);
-            let written = write_settings(*tool, &config, Some(&vocabulary()));
-            assert!(written.unsaid.len() <= 1, "{:?}", written.unsaid);
-            let read = read_settings(&written.text, Some(&vocabulary())).unwrap();
+            let written = export_settings(*tool, &config, Some(&vocabulary()));
+            assert!(written.notes.len() <= 1, "{:?}", written.notes);
+            let read = import_settings(&written.text, Some(&vocabulary())).unwrap();
             let active = |chain: &ChainConfig| chain.active().cloned().collect::<Vec<_>>();
             assert_eq!(
                 active(&read.chain),
@@ -241,7 +242,7 @@ fn a_chain_keeps_its_stages_its_order_and_its_selector() {
             );
             let draws = config.chain.selector != Selector::Greedy;
             assert_eq!(read.seed, draws.then_some(42), "{tool:?} {description}");
-            assert_eq!(read.unread, [""; 0], "{tool:?} {description}");
+            assert_eq!(read.ignored, [""; 0], "{tool:?} {description}");
         }
     }
 }
@@ -254,8 +255,8 @@ fn stop_sequences_survive_a_round_trip() {
     for tool in Tool::ALL {
         let mut config = config("temp 0.7");
         config.limits.stop_strings.clone_from(&stop_strings);
-        let text = write_settings(tool, &config, None).text;
-        let read = read_settings(&text, None).unwrap();
+        let text = export_settings(tool, &config, None).text;
+        let read = import_settings(&text, None).unwrap();
         assert_eq!(read.stop_strings.as_ref(), Some(&stop_strings), "{text}");
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{config, vocabulary};
 use crate::generation::{EndOfText, Limits};
-use crate::interop::tools::{Tool, write_settings};
+use crate::interop::tools::{Tool, export_settings};
 
 fn written(tool: Tool, description: &str) -> String {
-    write_settings(tool, &config(description), Some(&vocabulary())).text
+    export_settings(tool, &config(description), Some(&vocabulary())).text
 }
 
 fn check(tool: Tool, table: &[(&str, &str)]) {
@@ -154,7 +154,7 @@ fn stop_sequences_are_quoted_for_each_tool() {
         ),
         (Tool::OpenAi, r#""stop": ["\n\n", "say \"it's\"", "\\n"]"#),
     ] {
-        let text = write_settings(tool, &config, None).text;
+        let text = export_settings(tool, &config, None).text;
         assert!(text.contains(expected), "{text}");
     }
 }
@@ -162,10 +162,10 @@ fn stop_sequences_are_quoted_for_each_tool() {
 #[track_caller]
 fn check_notes(table: &[(Tool, &str, &str)]) {
     for (tool, description, expected) in table {
-        let unsaid = write_settings(*tool, &config(description), Some(&vocabulary())).unsaid;
+        let notes = export_settings(*tool, &config(description), Some(&vocabulary())).notes;
         assert!(
-            unsaid.iter().any(|sentence| sentence == expected),
-            "{description}: {unsaid:#?}"
+            notes.iter().any(|sentence| sentence == expected),
+            "{description}: {notes:#?}"
         );
     }
 }
@@ -247,8 +247,8 @@ fn values_that_a_tool_would_reject_are_left_out() {
         ),
     ] {
         config.limits.max_new_tokens = n_tokens;
-        let written = write_settings(tool, &config, None);
-        assert_eq!(written.unsaid, [sentence]);
+        let written = export_settings(tool, &config, None);
+        assert_eq!(written.notes, [sentence]);
         for name in ["max_new_tokens", "num_predict"] {
             assert!(!written.text.contains(name), "{}", written.text);
         }
@@ -402,7 +402,7 @@ fn settings_that_can_be_expressed_need_no_note() {
             vec![draws("OpenAI")],
         ),
     ] {
-        let unsaid = write_settings(tool, &config(description), Some(&vocabulary())).unsaid;
-        assert_eq!(unsaid, expected, "{description}");
+        let notes = export_settings(tool, &config(description), Some(&vocabulary())).notes;
+        assert_eq!(notes, expected, "{description}");
     }
 }

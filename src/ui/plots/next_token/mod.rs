@@ -14,8 +14,8 @@ use super::Target;
 use super::frame::{TextRun, empty_ui, paint_text, row_rect, title_ui};
 use super::scale::{axis_steps, count, grouped, step_decimals};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::{percent, token_word};
 use crate::ui::theme::Theme;
-use crate::ui::words::{percent, token_word};
 
 /// The limits of a row's height, in points.
 const ROW_HEIGHT: std::ops::RangeInclusive<f32> = 21.0..=26.0;

@@ -7,8 +7,8 @@ use egui::{Color32, Galley, Stroke, Ui};
 
 use crate::generation::{Piece, PieceKind};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::code_point;
 use crate::ui::theme::Theme;
-use crate::ui::words::code_point;
 
 /// A part of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]

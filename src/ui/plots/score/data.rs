@@ -2,9 +2,9 @@
 
 use crate::generation::{Generation, Step};
 use crate::state::ScoreMeasure;
+use crate::ui::formatting::percent;
 use crate::ui::plots::StepAt;
 use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
-use crate::ui::words::percent;
 
 /// One staff per pane, one bar per token.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,10 @@ use egui_plot::PlotTransform;
 
 use super::data::ScoreData;
 use super::n_merged;
+use crate::ui::formatting::token_word;
 use crate::ui::plots::scale::count;
 use crate::ui::plots::{PlotResponse, StepAt};
 use crate::ui::widgets::letter;
-use crate::ui::words::token_word;
 
 /// Shows a tooltip for the step under the pointer. Returns the hovered and the clicked step.
 pub(super) fn hover_ui(

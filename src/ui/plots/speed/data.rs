@@ -3,8 +3,8 @@
 
 use crate::analysis::{SpeedPoint, speed_series};
 use crate::generation::{Generation, Step};
+use crate::ui::formatting::speed;
 use crate::ui::plots::scale::{axis_steps, axis_tokens, count};
-use crate::ui::words::speed;
 
 /// The number of steps that each point of a line averages over.
 pub(super) const N_WINDOW: usize = 16;

@@ -14,9 +14,9 @@ use super::frame::{
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
 use crate::ui::fonts::Face;
+use crate::ui::formatting::speed;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
-use crate::ui::words::speed;
 
 /// The distance between the lines of a band, in points.
 const STRIPE: f64 = 2.5;
