@@ -1,6 +1,7 @@
 //! Tests of the state: commands and events in, state and effects out.
 
 mod by_hand;
+mod compute;
 mod hub;
 mod models;
 mod outside;

@@ -1,6 +1,5 @@
 //! Tests of opening, cancelling, unloading, remembering and dropping models.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::{asked, loaded, ready, text, write, written};
@@ -9,16 +8,13 @@ use crate::state::{
     AppState, Command, Effect, MAX_RECENT, ModelRowStatus, ModelStatus, ModelsCommand, PathPurpose,
     Settings,
 };
-use crate::worker::{
-    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision,
-    Request,
-};
+use crate::worker::{Event, ModelSource, Request};
 
-fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
+pub(super) fn models(state: &mut AppState, command: ModelsCommand) -> Vec<Effect> {
     state.apply(Command::Models(command))
 }
 
-fn path(name: &str) -> PathBuf {
+pub(super) fn path(name: &str) -> PathBuf {
     Path::new("/models").join(name)
 }
 
@@ -38,7 +34,7 @@ fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
 }
 
 /// The names and statuses of the rows.
-fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
+pub(super) fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
     let rows = state.model_rows().into_iter();
     rows.map(|row| (row.name, row.status)).collect()
 }
@@ -275,7 +271,7 @@ fn a_path_from_a_dialog_is_opened() {
     }
 }
 
-fn outline(n_weight_bytes: u64) -> ModelOutline {
+pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
     ModelOutline {
         name: "Large".to_owned(),
         architecture: "llama".to_owned(),
@@ -295,7 +291,7 @@ fn outline(n_weight_bytes: u64) -> ModelOutline {
     }
 }
 
-fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
+pub(super) fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
     Event::Inspected {
         path: path(name),
         found,
@@ -362,152 +358,4 @@ fn a_window_that_starts_with_a_path_inspects_the_model_first() {
     assert_eq!(effects, inspecting("new.gguf"));
     let effects = state.on_event(inspected("new.gguf", Ok(outline(5))));
     assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
-}
-
-#[test]
-fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
-    let mut state = ready();
-    assert_eq!(state.device_rows(), []);
-    let list = Effect::Send(Request::ListDevices);
-    let effects = models(&mut state, ModelsCommand::ShowDialog);
-    assert!(effects.contains(&list));
-    let mut devices = Devices {
-        choices: vec![DeviceChoice::Cpu],
-        build_supports_gpus: false,
-        cpu_threads: cpu_threads(),
-    };
-    state.on_event(Event::DevicesListed(devices.clone()));
-    let names = |state: &AppState| -> Vec<(String, bool)> {
-        let rows = state.device_rows().into_iter();
-        rows.map(|row| (row.name, row.chosen)).collect()
-    };
-    assert_eq!(names(&state), [("CPU".to_owned(), true)]);
-    assert!(state.device_words().contains("no GPU support"));
-    assert_eq!(state.precision_rows(), []);
-
-    devices.build_supports_gpus = true;
-    devices.choices.push(DeviceChoice::Cuda(0));
-    state.on_event(Event::DevicesListed(devices));
-    let choose = state.device_rows()[2].command.clone();
-    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
-        device: DeviceChoice::Cuda(0),
-        ..ComputeChoice::default()
-    }));
-    assert_eq!(state.apply(choose).first(), Some(&use_it));
-    assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
-    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
-    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
-    assert_eq!(effects[0], use_it);
-
-    let choose = state.precision_rows()[1].command.clone();
-    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
-        device: DeviceChoice::Cuda(0),
-        precision: Precision::Bf16,
-        ..ComputeChoice::default()
-    }));
-    assert_eq!(state.apply(choose).first(), Some(&use_it));
-    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
-    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
-    assert_eq!(effects[0], use_it);
-    let on_cpu = ComputeChoice {
-        device: DeviceChoice::Cpu,
-        ..ComputeChoice::default()
-    };
-    models(&mut state, ModelsCommand::SetCompute(on_cpu));
-    assert_eq!(state.precision_rows(), []);
-    assert!(state.device_words().contains("f32"));
-
-    state.on_event(Event::DeviceUnavailable {
-        name: "CUDA 0".to_owned(),
-        reason: "no driver".to_owned(),
-    });
-    let words = "CUDA 0 is not available, so models run on the CPU: no driver";
-    assert_eq!(state.device_words(), words);
-}
-
-#[test]
-fn a_quantized_cache_needs_less_memory() {
-    let mut state = ready();
-    state.on_event(Event::DevicesListed(Devices {
-        choices: vec![DeviceChoice::Cpu],
-        build_supports_gpus: false,
-        cpu_threads: cpu_threads(),
-    }));
-    let chosen = |state: &AppState| state.cache_rows().iter().position(|row| row.chosen);
-    assert_eq!(chosen(&state), Some(0));
-    let in_half = state.cache_rows()[1].command.clone();
-    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
-        cache: CacheType::F16,
-        ..ComputeChoice::default()
-    }));
-    assert_eq!(state.apply(in_half).first(), Some(&use_it));
-    assert_eq!(chosen(&state), Some(1));
-    models(&mut state, ModelsCommand::Open(path("large.gguf")));
-    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 5.0 GB of memory, but only 3.9 GB is free".to_owned();
-    assert_eq!(
-        rows(&state)[1].1,
-        ModelRowStatus::NeedsConfirmation { warning }
-    );
-    models(&mut state, ModelsCommand::CancelOpening);
-    let in_bytes = state.cache_rows()[2].command.clone();
-    state.apply(in_bytes);
-    models(&mut state, ModelsCommand::Open(path("large.gguf")));
-    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 4.9 GB of memory, but only 3.9 GB is free".to_owned();
-    assert_eq!(
-        rows(&state)[1].1,
-        ModelRowStatus::NeedsConfirmation { warning }
-    );
-    let elsewhere = ComputeChoice {
-        device: DeviceChoice::Cuda(0),
-        ..ComputeChoice::default()
-    };
-    models(&mut state, ModelsCommand::SetCompute(elsewhere));
-    assert_eq!(state.cache_rows(), []);
-    models(&mut state, ModelsCommand::Open(path("large.gguf")));
-    let effects = state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let source = ModelSource::Path(path("large.gguf"));
-    assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
-}
-
-fn cpu_threads() -> CpuThreads {
-    CpuThreads {
-        n_default: NonZeroUsize::new(4).unwrap(),
-        n_max: NonZeroUsize::new(8).unwrap(),
-    }
-}
-
-#[test]
-fn the_thread_count_is_independent_of_the_device_and_saved() {
-    let mut state = ready();
-    assert_eq!(state.thread_choice(), None);
-    state.on_event(Event::DevicesListed(Devices {
-        choices: vec![DeviceChoice::Cpu],
-        build_supports_gpus: false,
-        cpu_threads: cpu_threads(),
-    }));
-    let chosen = |state: &AppState| {
-        let choice = state.thread_choice().unwrap();
-        (choice.n_threads.get(), choice.is_default)
-    };
-    assert_eq!(chosen(&state), (4, true));
-
-    state.apply(state.device_rows()[0].command.clone());
-    let three = state.with_threads(NonZeroUsize::new(3));
-    let use_them = Effect::Send(Request::SetCompute(ComputeChoice {
-        device: DeviceChoice::Cpu,
-        n_threads: NonZeroUsize::new(3),
-        ..ComputeChoice::default()
-    }));
-    assert_eq!(state.apply(three).first(), Some(&use_them));
-    assert_eq!(chosen(&state), (3, false));
-    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
-    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
-    assert_eq!(effects[0], use_them);
-
-    state.apply(state.with_threads(NonZeroUsize::new(99)));
-    assert_eq!(chosen(&state), (8, false), "this machine has only 8");
-    state.apply(state.with_threads(None));
-    assert_eq!(chosen(&state), (4, true));
 }

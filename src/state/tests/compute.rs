@@ -1,0 +1,151 @@
+//! Tests of how models compute: device, precision, KV cache type and threads.
+
+use std::num::NonZeroUsize;
+
+use super::models::{inspected, models, outline, path, rows};
+use super::ready;
+use crate::state::{AppState, Effect, ModelRowStatus, ModelsCommand, Settings};
+use crate::worker::{
+    CacheType, ComputeChoice, CpuThreads, DeviceChoice, Devices, Event, ModelSource, Precision,
+    Request,
+};
+
+#[test]
+fn devices_are_listed_chosen_and_saved_and_a_missing_one_is_reported() {
+    let mut state = ready();
+    assert_eq!(state.device_rows(), []);
+    let list = Effect::Send(Request::ListDevices);
+    let effects = models(&mut state, ModelsCommand::ShowDialog);
+    assert!(effects.contains(&list));
+    let mut devices = cpu_only();
+    state.on_event(Event::DevicesListed(devices.clone()));
+    let names = |state: &AppState| -> Vec<(String, bool)> {
+        let rows = state.device_rows().into_iter();
+        rows.map(|row| (row.name, row.chosen)).collect()
+    };
+    assert_eq!(names(&state), [("CPU".to_owned(), true)]);
+    assert!(state.device_words().contains("no GPU support"));
+    assert_eq!(state.precision_rows(), []);
+
+    devices.build_supports_gpus = true;
+    devices.choices.push(DeviceChoice::Cuda(0));
+    state.on_event(Event::DevicesListed(devices));
+    let choose = state.device_rows()[2].command.clone();
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(choose).first(), Some(&use_it));
+    assert_eq!(names(&state)[2], ("CUDA 0".to_owned(), true));
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_it);
+
+    let choose = state.precision_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        precision: Precision::Bf16,
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(choose).first(), Some(&use_it));
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_it);
+    let on_cpu = ComputeChoice {
+        device: DeviceChoice::Cpu,
+        ..ComputeChoice::default()
+    };
+    models(&mut state, ModelsCommand::SetCompute(on_cpu));
+    assert_eq!(state.precision_rows(), []);
+    assert!(state.device_words().contains("f32"));
+
+    state.on_event(Event::DeviceUnavailable {
+        name: "CUDA 0".to_owned(),
+        reason: "no driver".to_owned(),
+    });
+    let words = "CUDA 0 is not available, so models run on the CPU: no driver";
+    assert_eq!(state.device_words(), words);
+}
+
+#[test]
+fn a_quantized_cache_needs_less_memory() {
+    let mut state = ready();
+    state.on_event(Event::DevicesListed(cpu_only()));
+    let chosen = |state: &AppState| state.cache_rows().iter().position(|row| row.chosen);
+    assert_eq!(chosen(&state), Some(0));
+    let in_half = state.cache_rows()[1].command.clone();
+    let use_it = Effect::Send(Request::SetCompute(ComputeChoice {
+        cache: CacheType::F16,
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(in_half).first(), Some(&use_it));
+    assert_eq!(chosen(&state), Some(1));
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let warning = "Needs 5.0 GB of memory, 3.9 are free.".to_owned();
+    assert_eq!(
+        rows(&state)[1].1,
+        ModelRowStatus::NeedsConfirmation { warning }
+    );
+    models(&mut state, ModelsCommand::CancelOpening);
+    let in_bytes = state.cache_rows()[2].command.clone();
+    state.apply(in_bytes);
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let warning = "Needs 4.9 GB of memory, 3.9 are free.".to_owned();
+    assert_eq!(
+        rows(&state)[1].1,
+        ModelRowStatus::NeedsConfirmation { warning }
+    );
+    let elsewhere = ComputeChoice {
+        device: DeviceChoice::Cuda(0),
+        ..ComputeChoice::default()
+    };
+    models(&mut state, ModelsCommand::SetCompute(elsewhere));
+    assert_eq!(state.cache_rows(), []);
+    models(&mut state, ModelsCommand::Open(path("large.gguf")));
+    let effects = state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
+    let source = ModelSource::Path(path("large.gguf"));
+    assert_eq!(effects, [Effect::Send(Request::LoadModel(source))]);
+}
+
+fn cpu_only() -> Devices {
+    Devices {
+        choices: vec![DeviceChoice::Cpu],
+        build_supports_gpus: false,
+        cpu_threads: CpuThreads {
+            n_default: NonZeroUsize::new(4).unwrap(),
+            n_max: NonZeroUsize::new(8).unwrap(),
+        },
+    }
+}
+
+#[test]
+fn the_thread_count_is_independent_of_the_device_and_saved() {
+    let mut state = ready();
+    assert_eq!(state.thread_choice(), None);
+    state.on_event(Event::DevicesListed(cpu_only()));
+    let chosen = |state: &AppState| {
+        let choice = state.thread_choice().unwrap();
+        (choice.n_threads.get(), choice.is_default)
+    };
+    assert_eq!(chosen(&state), (4, true));
+
+    state.apply(state.device_rows()[0].command.clone());
+    let three = state.with_threads(NonZeroUsize::new(3));
+    let use_them = Effect::Send(Request::SetCompute(ComputeChoice {
+        device: DeviceChoice::Cpu,
+        n_threads: NonZeroUsize::new(3),
+        ..ComputeChoice::default()
+    }));
+    assert_eq!(state.apply(three).first(), Some(&use_them));
+    assert_eq!(chosen(&state), (3, false));
+    let settings = Settings::from_json(&state.settings().to_json().unwrap()).settings;
+    let (_, effects) = AppState::new(settings, ModelSource::Embedded);
+    assert_eq!(effects[0], use_them);
+
+    state.apply(state.with_threads(NonZeroUsize::new(99)));
+    assert_eq!(chosen(&state), (8, false), "this machine has only 8");
+    state.apply(state.with_threads(None));
+    assert_eq!(chosen(&state), (4, true));
+}
