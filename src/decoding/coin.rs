@@ -1,9 +1,9 @@
-//! Randomness with an address: the coin of a step depends on the seed and the position alone.
+//! Addressable randomness: the coins of a step depend only on the seed and the position.
 
 use super::TokenId;
 
-/// The coins of one step: a pure function of the seed and the position, for all time the same on
-/// every machine.
+/// The coins of one step: a pure function of the seed and the position that never changes, on any
+/// machine.
 ///
 /// A coin is Philox 4×32 with ten rounds. Its key is the seed, low word first. Its counter is the
 /// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise), then the index
@@ -11,27 +11,24 @@ use super::TokenId;
 /// half of 64 bits; the upper 53 of them, divided by 2^53, are the coin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coins {
-    /// What the user set.
     pub seed: u64,
-    /// The place that the drawn token takes in its sequence, counted from zero at the first prompt
-    /// token, so that a branch, a replay and a second pane with the same seed all meet the same
-    /// coins at the same place.
+    /// The position of the sampled token in its sequence, counted from zero at the first prompt token. A
+    /// branch, a replay and another pane with the same seed toss the same coins at the same position.
     pub position: u64,
 }
 
 impl Coins {
-    /// The coin in `[0, 1)` that decides the draw of the token.
+    /// Returns the coin in `[0, 1)` that picks the token.
     pub fn draw(self) -> f64 {
         self.toss(Use::Draw, 0)
     }
 
-    /// The coin in `[0, 1)` of the stage that is the `index`-th, counted from zero, of those that act
-    /// by chance.
+    /// Returns the coin in `[0, 1)` of the `index`-th random stage, counted from zero.
     pub fn stage(self, index: u32) -> f64 {
         self.toss(Use::Stage, index)
     }
 
-    /// The coin in `[0, 1)` of one token, for noise that is drawn for each token by itself.
+    /// Returns the coin in `[0, 1)` of one token, for noise that is drawn per token.
     #[inline(always)]
     pub fn token(self, token: TokenId) -> f64 {
         self.toss(Use::Token, token.0)
@@ -52,7 +49,7 @@ impl Coins {
     }
 }
 
-/// What a coin is for. Different uses at one position must not share a coin.
+/// What a coin is used for. Different uses at one position must not share a coin.
 #[derive(Clone, Copy)]
 enum Use {
     Draw = 0,
@@ -60,7 +57,7 @@ enum Use {
     Token = 2,
 }
 
-/// Philox 4×32 with ten rounds: a counter-based generator, so that any draw can be made directly.
+/// Philox 4×32 with ten rounds: a counter-based generator, so any coin can be computed directly.
 ///
 /// Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 #[inline(always)]
@@ -88,9 +85,9 @@ mod tests {
     use super::{Coins, philox4x32_10};
     use crate::decoding::TokenId;
 
-    /// The known answers that the authors publish with their reference implementation.
+    /// The known answers published with the authors' reference implementation.
     #[test]
-    fn philox_gives_the_published_answers() {
+    fn philox_returns_the_published_answers() {
         let ones = u32::MAX;
         let pi = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];
         for (counter, key, expected) in [
@@ -129,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn coins_lie_below_one_and_fill_the_interval() {
+    fn coins_are_below_one_and_uniform() {
         let n = 100_000;
         let mut bins = [0_u32; 10];
         for position in 0..n {
@@ -137,7 +134,7 @@ mod tests {
             let n_passed = (1..10).filter(|bin| coin >= f64::from(*bin) / 10.0).count();
             bins[n_passed] += 1;
         }
-        // Nine degrees of freedom: 33.7 is passed once in 10,000 seeds.
+        // With nine degrees of freedom, one seed in 10,000 exceeds 33.7.
         let expected = n as f64 / 10.0;
         let chi_squared: f64 = bins
             .iter()
@@ -147,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_use_and_index_has_a_coin_of_its_own() {
+    fn every_use_and_index_has_its_own_coin() {
         let coins = Coins {
             seed: 7,
             position: 3,

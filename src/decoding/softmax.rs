@@ -1,4 +1,4 @@
-//! From scores to probabilities: what the softmax over a row needs, computed in one pass.
+//! From logits to probabilities: the softmax over a row, computed in one pass.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,41 +6,39 @@ use super::candidates::BLOCK;
 
 use crate::kernels::{arch, exp_normal};
 
-/// So many blocks are summed with the 64-bit exponential, those after them with [`exp_below`]: short
-/// rows are exact, and long ones quick.
+/// How many blocks are summed with the 64-bit exponential; later ones use [`exp_below`]. So short rows are
+/// exact and long ones fast.
 const N_EXACT: usize = 16;
 
-/// How many sums run side by side, so that the compiler can compute them together.
+/// How many sums run side by side, so that the compiler can vectorize them.
 const LANES: usize = 8;
 
-/// What the softmax over some logits needs. The probability of a logit is
-/// `exp(logit - log_sum_exp)`.
+/// The normalization of a row of logits: the probability of a logit is `exp(logit - log_sum_exp)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Softmax {
     /// The largest logit.
     pub max_logit: f32,
     /// Natural logarithm of the sum of `exp(logit)`.
     pub log_sum_exp: f64,
-    /// The same over distances from the largest logit. Of a sum beyond 10⁹, as after a division by
-    /// 10⁻⁹, 64 bits do not hold enough of this part.
+    /// `log_sum_exp - max_logit`, kept separately because logits beyond 10⁹, as after a temperature of
+    /// 10⁻⁹, would leave it too few digits of the 64-bit sum.
     ln_mass: f64,
     /// Shannon entropy of the distribution, in nats.
     pub entropy_nats: f64,
     /// How many of the logits are not −∞.
     pub n_possible: usize,
-    /// The sum beside what it was when it was last made anew: of what is left of a sum by subtracting,
-    /// its rounding is a large part.
-    since_made: f64,
+    /// The current sum relative to the last one computed from scratch. The smaller it is, the larger the
+    /// relative rounding error.
+    since_summed: f64,
 }
 
-/// Less than this of a sum is no longer trusted.
-const LEAST_LEFT: f64 = 0.5;
+/// The smallest `since_summed` that is still accurate enough.
+const MIN_SINCE_SUMMED: f64 = 0.5;
 
 impl Softmax {
-    /// Over these logits, block by block, the largest of which is `max_logit`, a number.
+    /// Computes the softmax over these blocks of logits, whose maximum `max_logit` must be a number.
     ///
-    /// From the 17th block on each exponential is off by less than 2e-7 of itself, and so is any
-    /// probability; the sums are in 64 bits.
+    /// From the 17th block on, exponentials have a relative error below 2e-7. The sums are in 64 bits.
     pub fn of<'a>(max_logit: f32, blocks: impl Iterator<Item = &'a [f32]>) -> Self {
         let Sums {
             mass,
@@ -53,23 +51,23 @@ impl Softmax {
             ln_mass: mass.ln(),
             entropy_nats: (mass.ln() - weighted / mass).max(0.0),
             n_possible,
-            since_made: 1.0,
+            since_summed: 1.0,
         }
     }
 
-    /// The probability of a candidate with this logit.
+    /// Returns the probability of a candidate with this logit.
     pub fn prob(&self, logit: f32) -> f64 {
         (f64::from(logit) - f64::from(self.max_logit) - self.ln_mass).exp()
     }
 
-    /// The same with the 32-bit exponential, for many logits; 0 below e^-87 times the best.
+    /// Returns `prob` with the 32-bit exponential, for many logits: 0 below e^-87 times the best.
     pub(super) fn quick_probs(&self) -> impl Fn(f32) -> f64 {
         let (best, best_prob) = (self.max_logit, self.prob(self.max_logit));
         move |logit| f64::from(share_of_best(logit - best)) * best_prob
     }
 
-    /// After some logits were replaced, given as what was and what is; nothing where so much changed
-    /// that the sums are better made anew.
+    /// Returns the softmax after some logits were replaced, given as old and new values, or `None` if so
+    /// much changed that the sums must be computed from scratch.
     pub(super) fn with_changes(&self, max_logit: f32, replaced: &[(f32, f32)]) -> Option<Self> {
         let (mut gone, mut come, mut mean) = (0.0, 0.0, self.log_sum_exp - self.entropy_nats);
         let mut n_possible = self.n_possible;
@@ -86,8 +84,8 @@ impl Softmax {
             }
         }
         let share = 1.0 - gone + come;
-        let since_made = self.since_made * share;
-        if gone > 0.5 || come > 1.0 || since_made < LEAST_LEFT {
+        let since_summed = self.since_summed * share;
+        if gone > 0.5 || come > 1.0 || since_summed < MIN_SINCE_SUMMED {
             return None;
         }
         let log_sum_exp = self.log_sum_exp + share.ln();
@@ -97,18 +95,18 @@ impl Softmax {
             ln_mass: self.ln_mass + share.ln() + f64::from(self.max_logit) - f64::from(max_logit),
             entropy_nats: (log_sum_exp - mean / share).max(0.0),
             n_possible,
-            since_made,
+            since_summed,
         })
     }
 
-    /// The share of this distribution that is left when some are cut and `after` remains.
+    /// Returns the probability that is left when some candidates are dropped and `after` remains.
     pub fn share_kept(&self, after: Self) -> f64 {
         (after.log_sum_exp - self.log_sum_exp).exp().min(1.0)
     }
 }
 
-/// The sums over all blocks. A type and not a closure, because only what is inlined here is compiled
-/// for the processor that is there.
+/// Sums over all blocks. It is a type and not a closure because only code inlined into `with_simd` is
+/// compiled for the CPU's instruction set.
 struct Summing<I> {
     max_logit: f32,
     blocks: I,
@@ -130,10 +128,12 @@ impl<'a, I: Iterator<Item = &'a [f32]>> WithSimd for Summing<I> {
     }
 }
 
-/// With d the distance of a logit from the largest: the sum of `exp(d)`, and that of `d · exp(d)`.
+/// Sums over d, the distance of a logit from the largest.
 #[derive(Default)]
 struct Sums {
+    /// The sum of `exp(d)`.
     mass: f64,
+    /// The sum of `d · exp(d)`.
     weighted: f64,
     n_possible: usize,
 }
@@ -151,7 +151,7 @@ impl Sums {
         }
     }
 
-    /// A block is summed in 32 bits before the sum goes on in 64.
+    /// Sums a block in 32 bits, then adds it in 64.
     #[inline(always)]
     fn add_quickly(&mut self, max_logit: f32, block: &[f32; BLOCK]) {
         let (rows, _) = block.as_chunks::<LANES>();
@@ -173,23 +173,23 @@ impl Sums {
     }
 }
 
-/// Below this, `exp` is smaller than the smallest normal number, and [`exp_below`] gives zero.
+/// Below this, `exp` is smaller than the smallest normal number, and [`exp_below`] returns 0.
 const LOWEST: f32 = -87.3;
 
-/// `exp(below)` for a distance that is not above 0, in 32 bits; 0 far below, and for −∞.
+/// Returns `exp(below)` in 32 bits for a distance of at most 0, and 0 far below and at −∞.
 #[inline(always)]
 pub(super) fn share_of_best(below: f32) -> f32 {
     exp_below(at_least_lowest(below))
 }
 
-/// One instruction, where `f32::max` takes several because of NaN.
+/// Clamps in one instruction; `f32::max` needs several because of NaN.
 #[inline(always)]
 fn at_least_lowest(below: f32) -> f32 {
     if below > LOWEST { below } else { LOWEST }
 }
 
-/// `exp(x)` for `x` from [`LOWEST`] to 0, without a branch, so that the compiler can compute several at
-/// once; 0 at [`LOWEST`].
+/// Returns `exp(x)` for `x` from [`LOWEST`] to 0, and 0 at [`LOWEST`], without a branch, so that the
+/// compiler can vectorize it.
 #[inline(always)]
 fn exp_below(x: f32) -> f32 {
     if x > LOWEST {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_of_huge_scores_sum_to_one() {
+    fn probabilities_of_huge_logits_sum_to_one() {
         for n in [2_u8, 3, 7] {
             let logits = vec![1.994e10; usize::from(n)];
             let softmax = Softmax::of(1.994e10, logits.chunks(BLOCK));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_exponential_is_off_by_less_than_it_says() {
+    fn the_fast_exponential_is_within_its_error_bound() {
         let worst = (0..=873_000_u32)
             .map(|i| LOWEST.max(-(i as f32) * 1e-4))
             .filter(|x| *x > LOWEST)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_sums_are_the_exact_ones() {
+    fn fast_sums_equal_exact_ones() {
         for spread in [0.0, 0.01, 1.0, 5.0, 30.0, 1000.0] {
             let logits: Vec<f32> = (0..151_936_u32)
                 .map(|i| match i % 1000 {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_give_what_a_new_sum_gives() {
+    fn changes_equal_a_new_sum() {
         let low = f32::NEG_INFINITY;
         let logits = [1.0, 2.0, 3.0, 2.5, low];
         let before = Softmax::of(3.0, logits.chunks(BLOCK));
@@ -284,7 +284,7 @@ mod tests {
             assert_eq!(changed.n_possible, expected.n_possible);
         }
         assert_eq!(before.with_changes(2.5, &[(3.0, low), (2.5, low)]), None);
-        // A little each time is much in the end.
+        // Small changes add up.
         let equal = Softmax::of(0.0, [0.0; 10].chunks(BLOCK));
         let less = |sum: Softmax| sum.with_changes(0.0, &[(0.0, low)]);
         let left = (0..6).try_fold(equal, |sum, n| less(sum).ok_or(n));

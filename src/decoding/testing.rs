@@ -1,15 +1,15 @@
-//! What the tests of filters and selectors share.
+//! Helpers for the tests of filters and selectors.
 
 use super::{
     Candidates, Coins, Filter, History, Rules, Selector, SelectorState, StageContext, TokenId,
 };
 
-/// The logits whose softmax is this distribution.
+/// Returns logits whose softmax is this distribution.
 pub(crate) fn logits_of(probs: &[f32]) -> Vec<f32> {
     probs.iter().map(|prob| prob.ln()).collect()
 }
 
-/// 400 scores as a language model gives them: a few far above the others.
+/// Returns 400 logits shaped like a language model's: a few far above the others.
 pub(crate) fn row(seed: u32, spread: f32) -> Vec<f32> {
     let uniform = |i: u32| (i.wrapping_mul(2_654_435_761) ^ seed).wrapping_mul(2_246_822_519);
     let uniform = |i: u32| (uniform(i) >> 8) as f32 / 16_777_216.0;
@@ -18,17 +18,17 @@ pub(crate) fn row(seed: u32, spread: f32) -> Vec<f32> {
         .collect()
 }
 
-/// Token ids from plain numbers.
+/// Turns numbers into token ids.
 pub(crate) fn token_ids(ids: &[u32]) -> Vec<TokenId> {
     ids.iter().copied().map(TokenId).collect()
 }
 
-/// Applies a filter after a history without a prompt, under our own rules.
+/// Applies a filter after a history without a prompt, under Quartet's rules.
 pub(crate) fn apply(filter: &Filter, history: &[TokenId], candidates: &mut Candidates) {
     apply_with(Rules::default(), filter, history, candidates);
 }
 
-/// The same under the rules of another engine.
+/// Applies a filter under the rules of another engine.
 pub(crate) fn apply_with(
     rules: Rules,
     filter: &Filter,
@@ -47,14 +47,14 @@ pub(crate) fn apply_with(
     filter.apply(context, candidates);
 }
 
-/// Checks that the filter turns one distribution into the other. Both list the probability of every
-/// token by its id; one that is cut has probability zero.
+/// Checks that a filter turns one distribution into the other. Both list the probability of every token
+/// by id, 0 if it was filtered out.
 #[track_caller]
 pub(crate) fn check_filter(filter: &Filter, probs_in: &[f32], probs_expected: &[f32]) {
     check_filter_after(filter, &[], probs_in, probs_expected);
 }
 
-/// The same under the rules of another engine.
+/// Checks a filter under the rules of another engine.
 #[track_caller]
 pub(crate) fn check_filter_with(
     rules: Rules,
@@ -67,7 +67,7 @@ pub(crate) fn check_filter_with(
     check_probs(filter, candidates, probs_in, probs_expected);
 }
 
-/// The same, with tokens before it.
+/// Checks a filter after some tokens.
 #[track_caller]
 pub(crate) fn check_filter_after(
     filter: &Filter,
@@ -97,15 +97,15 @@ fn check_probs(
         let near = (prob - f64::from(*expected)).abs() < 1e-5;
         assert!(
             near,
-            "{filter} on {probs_in:?} gave {probs:?}, not {probs_expected:?}"
+            "{filter} on {probs_in:?} returned {probs:?}, not {probs_expected:?}"
         );
     }
 }
 
-/// Checks by 100,000 first draws that the selector takes each token as often as expected.
+/// Checks with 100,000 draws that a selector picks each token as often as expected.
 ///
-/// The bound is that of χ² which one seed in about 10,000 passes, by the approximation of Wilson and
-/// Hilferty; the seed is fixed, so the outcome is too.
+/// One seed in about 10,000 exceeds the bound on χ² (by the approximation of Wilson and Hilferty). The
+/// seed is fixed, so the outcome is too.
 #[track_caller]
 pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: &[f32]) {
     let n = 100_000;
@@ -124,7 +124,10 @@ pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: 
             chi_squared += (f64::from(*count) - expected).powi(2) / expected;
             freedom += 1.0;
         } else {
-            assert_eq!(*count, 0, "{selector} took what is impossible: {counts:?}");
+            assert_eq!(
+                *count, 0,
+                "{selector} picked an impossible token: {counts:?}"
+            );
         }
     }
     let part: f64 = 2.0 / (9.0 * freedom);

@@ -1,4 +1,4 @@
-//! The evidence of one step, kept as it was made.
+//! The evidence of one step, recorded as it happens.
 
 use std::sync::Arc;
 
@@ -6,41 +6,41 @@ use serde::{Deserialize, Serialize};
 
 use super::{Filter, TokenId};
 
-/// All that was seen while one token was chosen: what the model said, what each stage did, the draw.
+/// Everything recorded while one token was chosen: the model's distribution, what each stage did, and the
+/// draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The model's own distribution, before the chain.
     pub raw: Evidence,
-    /// What each stage that was switched on did, in order.
+    /// What each stage that was on did, in order.
     pub stages: Vec<StageReport>,
-    /// The most likely candidates after the chain and what its selector made of them, best first.
+    /// The most likely candidates after the chain and its selector, best first.
     pub survivors: Vec<RankedCandidate>,
-    /// The probabilities of `raw.head` from which the token was picked, in that order; nothing where
-    /// one was cut. What a selector cuts or weighs before it picks is in them; where the most likely is
-    /// always taken, all others are cut.
+    /// The probability of each candidate of `raw.head` when the token was picked, or `None` if it was
+    /// filtered out. What the selector cuts or reweights is included; greedy drops all but one.
     pub head_final_probs: Vec<Option<f64>>,
-    /// What was picked, and by which coin.
+    /// The token that was picked, and the coin that picked it.
     pub draw: Draw,
-    /// The chosen token's probability before the chain.
+    /// The picked token's probability before the chain.
     pub raw_prob: f64,
-    /// The chosen token's place before the chain, 1 for the most likely.
+    /// The picked token's rank before the chain, 1 for the most likely.
     pub raw_rank: u32,
 }
 
 impl Trace {
-    /// The probability after the chain of the candidate at `index` of `raw.head`; nothing where it
-    /// was cut.
+    /// Returns the final probability of the candidate at `index` of `raw.head`, or `None` if it was
+    /// filtered out.
     pub fn head_final_prob(&self, index: usize) -> Option<f64> {
         self.head_final_probs.get(index).copied().flatten()
     }
 }
 
-/// What is kept of a distribution over the whole vocabulary.
+/// What is recorded of a distribution over the whole vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The size of the vocabulary.
     pub n_candidates: u32,
-    /// The most likely tokens, best first: enough for the plots, and for "what if".
+    /// The most likely tokens, best first: enough for the plots and for what-if.
     pub head: Vec<RankedCandidate>,
     /// Natural logarithm of the sum of `exp(logit)` over the whole vocabulary.
     pub log_sum_exp: f64,
@@ -51,44 +51,38 @@ pub struct Evidence {
 /// A candidate among the most likely of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RankedCandidate {
-    /// The token.
     pub token: TokenId,
-    /// Its score in this distribution.
     pub logit: f32,
-    /// Its probability in this distribution, between 0 and 1.
     pub prob: f64,
 }
 
 /// What one stage of the chain did at one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {
-    /// The rule and its values, which all steps of a text share.
+    /// The filter with its values, shared by all steps of a text.
     pub filter: Arc<Filter>,
-    /// How many candidates were left after it.
+    /// How many candidates it left.
     pub n_kept: u32,
-    /// The probability, as it stood before this stage, of all that it cut.
+    /// The probability that it dropped, measured before it.
     pub mass_removed: f64,
     /// Shannon entropy after it, in nats.
     pub entropy_nats: f64,
-    /// The probabilities after it of `Trace::raw.head`, in that order; nothing where it is cut.
+    /// The probability after it of each candidate of `Trace::raw.head`, or `None` if it was filtered out.
     pub head_probs: Vec<Option<f32>>,
 }
 
-/// The choice itself.
+/// How the token was picked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Draw {
-    /// The token that was picked.
     pub token: TokenId,
-    /// The probability with which it was picked: that after the chain and what its selector made of
-    /// it, and 1 where the most likely is always taken.
+    /// The probability with which it was picked, after the chain and its selector; 1 for greedy.
     pub prob: f64,
-    /// The coin in `[0, 1)`; nothing where the selector tosses none.
+    /// The coin in `[0, 1)`, or `None` if no single coin decided.
     pub coin: Option<f64>,
-    /// The probability of all that lie before it on the bar from 0 to 1, most likely first, so that
-    /// the coin fell between `below` and `below + prob`.
+    /// The probability of all candidates before it on the bar from 0 to 1, most likely first: the coin
+    /// fell between `below` and `below + prob`.
     pub below: f64,
-    /// How many tokens it could have fallen on: those that the chain and its selector left, or one
-    /// where the most likely is always taken.
+    /// How many tokens could have been picked: those that the chain and its selector left.
     pub n_kept: u32,
 }
 
@@ -118,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_selector_cuts_has_no_final_probability() {
-        // μ is 2 · 1 bit: only those from 0.25 on stay.
+    fn a_candidate_that_the_selector_drops_has_no_final_probability() {
+        // μ is 2 · 1 bits, so only probabilities of at least 0.25 stay.
         let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
         let trace = trace(picked_by(mirostat), &[0.5, 0.3, 0.15, 0.05]);
         let near = |index: usize, expected: f64| {
@@ -134,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_selector_weighs_down_has_its_own_final_probability() {
-        // 0.9 lies far above the target, and the 63 others lie at it, so that the best is none of
-        // the 48 survivors that are recorded.
+    fn a_reweighted_candidate_has_its_new_final_probability() {
+        // 0.9 is far above the target and the 63 others are at it, so the best is not among the 48
+        // recorded survivors.
         let mut probs = [0.1 / 63.0; 64];
         probs[0] = 0.9;
         let adaptive = Selector::AdaptiveP(AdaptiveP {
@@ -154,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_knows_how_many_it_could_have_fallen_on() {
+    fn a_draw_counts_the_tokens_it_could_have_picked() {
         let mirostat = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
         let cut = ChainConfig::sampled([Filter::TopK(TopK { k: 3 })]);
         let cut_for_gumbel = ChainConfig {

@@ -108,7 +108,7 @@ mod tests {
     use crate::decoding::{Candidates, Coins, Selector, SelectorState};
 
     #[test]
-    fn a_first_draw_prefers_what_lies_at_the_target() {
+    fn the_first_draw_prefers_tokens_at_the_target() {
         let probs = [0.7_f64, 0.2, 0.1, 0.0];
         let weights = probs.map(|prob| {
             let distance = (prob - 0.2).abs() / 0.3;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_moves_towards_its_target() {
+    fn the_average_probability_approaches_its_target() {
         let logits = logits_of(&[0.5, 0.2, 0.1, 0.1, 0.05, 0.05]);
         for target in [0.15, 0.3] {
             let selector = Selector::AdaptiveP(AdaptiveP { target, decay: 0.9 });

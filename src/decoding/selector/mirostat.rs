@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_surprise_is_held_near_its_target() {
+    fn the_surprise_stays_near_its_target() {
         for tau in [2.0, 3.0, 5.0] {
             for selector in [
                 Selector::MirostatV1(MirostatV1 { tau, eta: 0.1 }),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exponent_of_a_zipf_row_is_found() {
+    fn the_exponent_of_a_zipf_distribution_is_estimated() {
         let mut candidates = Candidates::from_logits(&zipf(5000)).unwrap();
         let exponent = zipf_exponent(&mut candidates).unwrap();
         assert!((exponent - 1.3).abs() < 1e-4, "{exponent}");
@@ -219,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn without_learning_the_first_draw_is_a_plain_draw_among_those_not_too_surprising() {
-        // μ is 2 · 1 bit: only those from 0.25 on stay.
+    fn the_first_draw_is_a_plain_draw_from_the_unsurprising_tokens() {
+        // μ is 2 · 1 bits, so only probabilities of at least 0.25 stay.
         let selector = Selector::MirostatV2(MirostatV2 { tau: 1.0, eta: 0.0 });
         check_draws(selector, &[0.5, 0.3, 0.15, 0.05], &[0.625, 0.375, 0.0, 0.0]);
         let selector = Selector::MirostatV1(MirostatV1 {
@@ -231,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_that_are_all_too_surprising_one_is_left() {
-        // μ is 2 · 0.2 bits, and each of the two surprises by 1.
+    fn of_equally_surprising_tokens_one_is_left() {
+        // μ is 2 · 0.2 bits, and the surprise of each is 1 bit.
         let selector = Selector::MirostatV2(MirostatV2 { tau: 0.2, eta: 0.0 });
         for position in 0..50 {
             let mut candidates = Candidates::from_logits(&[1.0, 1.0]).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn one_candidate_is_picked_and_learnt_from() {
+    fn a_single_candidate_is_picked_and_learned_from() {
         let mut state = SelectorState::default();
         let selector = Selector::MirostatV1(MirostatV1 { tau: 5.0, eta: 0.1 });
         for position in 0..3 {
