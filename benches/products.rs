@@ -33,7 +33,7 @@ const N_ROWS: [usize; 4] = [1, 4, 8, 128];
 const MIN_BYTES: usize = 128 << 20;
 
 fn products(criterion: &mut Criterion) {
-    let Ok(threads) = ThreadPool::new(CpuThreads::of_machine().n_usual.get()) else {
+    let Ok(threads) = ThreadPool::new(CpuThreads::of_machine().n_default.get()) else {
         return;
     };
     for (model, n_outputs, width) in SHAPES {
