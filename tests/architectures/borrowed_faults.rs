@@ -131,7 +131,7 @@ fn what_candle_transformers_would_compute_wrongly_is_refused() {
             "recurrent_gemma",
             "block_types",
             json!([]),
-            "a layer of nothing",
+            "it lists no layer types, or convolutions of width 0",
         ),
     ] {
         let message = refusal(fixture, key, value);
@@ -159,7 +159,7 @@ fn a_part_that_is_missing_or_not_known_or_of_another_shape_is_named() {
             "olmo",
             "model.layers.0.self_attn.k_norm.weight",
             Some(zeros(&[32])),
-            "there is a tensor model.layers.0.self_attn.k_norm.weight, which is not known",
+            "tensor model.layers.0.self_attn.k_norm.weight is unknown in this model family",
         ),
         (
             "mamba",

@@ -163,7 +163,7 @@ fn each_fault_of_a_folder_is_named() {
         (
             "config.json",
             changed("tie_word_embeddings", json!(false)),
-            "no tensor lm_head.weight",
+            "tensor lm_head.weight is missing",
         ),
         (
             "config.json",
