@@ -131,7 +131,7 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "recurrent_gemma",
             "block_types",
             json!([]),
-            "a layer of nothing",
+            "it lists no layer types, or convolutions of width 0",
         ),
     ] {
         let message = rejection(fixture, key, value);
@@ -159,7 +159,7 @@ fn the_error_names_missing_unknown_and_misshapen_tensors() {
             "olmo",
             "model.layers.0.self_attn.k_norm.weight",
             Some(zeros(&[32])),
-            "there is a tensor model.layers.0.self_attn.k_norm.weight, which is not known",
+            "tensor model.layers.0.self_attn.k_norm.weight is unknown in this model family",
         ),
         (
             "mamba",

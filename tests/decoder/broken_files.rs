@@ -163,7 +163,7 @@ fn the_error_names_each_fault_of_a_folder() {
         (
             "config.json",
             changed("tie_word_embeddings", json!(false)),
-            "no tensor lm_head.weight",
+            "tensor lm_head.weight is missing",
         ),
         (
             "config.json",

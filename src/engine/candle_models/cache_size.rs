@@ -106,9 +106,9 @@ pub fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, En
     };
     let n_convolved = facts.required_size(RECURRENT_CONVOLVED)?;
     if kinds.is_empty() || n_convolved == 0 {
-        return Err(facts.malformed(
-            "its list of layer types or the width of its convolutions is empty".to_owned(),
-        ));
+        return Err(
+            facts.malformed("it lists no layer types, or convolutions of width 0".to_owned())
+        );
     }
     let kinds = kinds.iter().cycle().take(sizes.n_layers);
     let n_attending = kinds.filter(|kind| *kind == "attention").count();
