@@ -1,9 +1,9 @@
-//! llama.cpp's settings, under the names of llama-server's JSON: its flags and Ollama's parameters are
-//! the same settings, said in other words.
+//! llama.cpp's settings, under the names of llama-server's JSON: its flags and Ollama's parameters
+//! are the same settings, said in other words.
 //!
 //! Read from llama.cpp's `common/common.h` (2026, commit 001d906), `common/sampling.cpp` (commit
-//! 00efb3e) and `tools/server/server-schema.cpp` (2026, commit 0177c34), and from `api/types.go` and
-//! `llm/llama_server.go` of Ollama (August 2026, commit fb30760), which hands its parameters to
+//! 00efb3e) and `tools/server/server-schema.cpp` (2026, commit 0177c34), and from `api/types.go`
+//! and `llm/llama_server.go` of Ollama (August 2026, commit fb30760), which hands its parameters to
 //! llama-server.
 
 mod read;
