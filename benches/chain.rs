@@ -1,7 +1,8 @@
-//! What a step of decoding costs with a large vocabulary and full recording: `cargo bench --bench chain`.
+//! Measures a decode step with a large vocabulary and full recording. Run it with
+//! `cargo bench --bench chain`.
 #![allow(
     missing_docs,
-    reason = "criterion's macros write functions without a doc line"
+    reason = "criterion's macros generate functions without docs"
 )]
 
 use std::hint::black_box;
@@ -10,7 +11,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use quartet::decoding::{Coins, History, SamplerChain, TokenId, what_if};
 use quartet::generation::PaneSettings;
 
-/// The size of the vocabulary of the Qwen family.
+/// The vocabulary size of the Qwen family.
 const N_VOCAB: usize = 151_936;
 
 /// Chains that people use, in the words of `--pane`.
@@ -47,7 +48,7 @@ const CHAINS: [(&str, &str); 16] = [
     ("gumbel after top-p", "top-p 0.9, gumbel"),
 ];
 
-/// A row as a language model gives it: a bell of scores around 0, and a few far above.
+/// Returns logits shaped like a language model's: a bell curve around 0, and a few far above.
 fn logits() -> Vec<f32> {
     let mut state = 1_u32;
     let mut uniform = || {
@@ -87,27 +88,27 @@ fn chains(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Other settings, in the words of `--pane`.
+/// Other settings for what-if, in the words of `--pane`.
 const WHAT_IFS: [(&str, &str); 3] = [
     ("usual", "repeat 1.1, temp 0.7, top-k 30, top-p 0.9"),
-    ("a penalty on all that was written", "repeat 1.1 last all"),
+    ("a penalty on the whole text", "repeat 1.1 last all"),
     (
-        "all that looks back",
+        "every filter that looks back",
         "repeat 1.1 last all, no-repeat 3 last all, dry 0.8 last all, temp 0.7",
     ),
 ];
 
-/// Other settings on a text of a thousand steps, as a slider asks for them while it is dragged.
+/// Measures what-if on a text of a thousand steps, as dragging a slider triggers it.
 fn what_if_a_thousand_steps(criterion: &mut Criterion) {
     let logits = logits();
     let history: Vec<TokenId> = (0..1500_u32).map(|i| TokenId(i * i % 5000)).collect();
     let Ok(recorded) = "sample".parse::<PaneSettings>() else {
-        panic!("the settings are not understood");
+        panic!("invalid settings");
     };
     let mut chain = SamplerChain::new(recorded.chain);
     let coins = |position| Coins { seed: 7, position };
     let Ok(sampled) = chain.sample(&logits, History::new(&history, 500), coins(0)) else {
-        panic!("the row gives no draw");
+        panic!("no token can be sampled from the row");
     };
     let evidence = sampled.trace.raw;
     let mut group = criterion.benchmark_group("what if, 1,000 steps");

@@ -1,4 +1,4 @@
-//! The published vectors of llama.cpp's own sampler tests, to 1e-5: its rules, in its numbers.
+//! The published vectors of llama.cpp's own sampler tests, to within 1e-5.
 
 #![allow(
     clippy::indexing_slicing,
@@ -15,7 +15,7 @@ use quartet::decoding::{Candidates, Coins, Filter, History, StageContext, TokenI
 
 const P: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
-/// The probability of every token by its id after the filters; zero where it is cut.
+/// Returns the probability of every token by id after the filters, 0 if it was filtered out.
 fn probs_after(filters: &[Filter], history: &[u32], probs: &[f32]) -> Vec<f64> {
     let logits: Vec<f32> = probs.iter().map(|prob| prob.ln()).collect();
     let tokens: Vec<TokenId> = history.iter().copied().map(TokenId).collect();
@@ -48,7 +48,7 @@ fn check(filters: &[Filter], history: &[u32], probs: &[f32], expected: &[f32]) {
     let near = |(prob, expected): (&f64, &f32)| (prob - f64::from(*expected)).abs() < 1e-5;
     assert!(
         after.len() == expected.len() && after.iter().zip(expected).all(near),
-        "{} after {history:?} on {probs:?} gave {after:?}, not {expected:?}",
+        "{} after {history:?} on {probs:?} returned {after:?}, not {expected:?}",
         filters[0],
     );
 }
@@ -120,7 +120,8 @@ fn top_n_sigma() {
 
 #[test]
 fn xtc() {
-    // The published vectors are not renormalised; these are. It acts surely instead of nearly so.
+    // Unlike the published vectors these are normalized, and XTC always acts instead of almost
+    // always.
     let probs = [0.4, 0.3, 0.2, 0.1];
     for (threshold, expected) in [
         (0.09, [0.0, 0.0, 0.0, 1.0]),
@@ -231,10 +232,10 @@ fn dry() {
 }
 
 /// Top-k, top-p and min-p in every order over 10,000 tokens whose logits are `ln 1` to `ln 10000`,
-/// against the closed form: each keeps the tokens from some number on, so a queue of them keeps
-/// those from the largest of the numbers, where each number depends on what the one before left.
+/// against the closed form: each cut keeps the tokens from some id on, so a sequence of cuts keeps
+/// those from the largest of these ids, which depend on what the previous cut left.
 #[test]
-fn queues_of_cuts_keep_what_the_closed_form_says() {
+fn sequences_of_cuts_match_the_closed_form() {
     let n = 10_000_u32;
     let probs: Vec<f32> = (1..=n).map(|i| i as f32).collect();
     let queues = [
@@ -278,7 +279,8 @@ fn queues_of_cuts_keep_what_the_closed_form_says() {
     }
 }
 
-/// The smallest number with which those from it to `n` hold the share `p` of those from `first` on.
+/// Returns the largest id such that the tokens from it to `n` hold the share `p` of those from
+/// `first`.
 fn first_of_top_p(first: u32, n: u32, p: f32) -> u32 {
     if p >= 1.0 {
         return first;

@@ -1,4 +1,4 @@
-//! What must hold for any scores, any chain and any order.
+//! Properties that hold for any logits, any chain and any order.
 
 #![allow(
     clippy::indexing_slicing,
@@ -21,7 +21,7 @@ const COINS: Coins = Coins {
     position: 8,
 };
 
-/// Scores with ties and impossible tokens among them; at least one is possible.
+/// Logits with ties and impossible tokens among them; at least one is possible.
 fn logits() -> impl Strategy<Value = Vec<f32>> {
     let logit = prop_oneof![
         6 => -20.0..20.0_f32,
@@ -81,7 +81,7 @@ fn after(filter: &Filter, logits: &[f32]) -> Candidates {
     candidates
 }
 
-/// The tokens with a probability, by id.
+/// Returns the possible tokens, by id.
 fn possible(candidates: &Candidates) -> Vec<TokenId> {
     let possible = candidates
         .iter()
@@ -98,7 +98,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
-    fn any_chain_leaves_a_distribution(logits in logits(), filters in prop::collection::vec(filter(), 0..6)) {
+    fn any_chain_leaves_a_valid_distribution(logits in logits(), filters in prop::collection::vec(filter(), 0..6)) {
         let tokens = [TokenId(0), TokenId(1), TokenId(1)];
         let chain = SamplerChain::new(ChainConfig::sampled(filters.clone()));
         let left = chain.distribution(&logits, History::new(&tokens, 1), COINS).unwrap();
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_filter_only_cuts_or_only_reshapes(logits in logits(), filter in filter()) {
+    fn a_filter_either_drops_or_reshapes(logits in logits(), filter in filter()) {
         let before = Candidates::from_logits(&logits).unwrap();
         let after = after(&filter, &logits);
         prop_assert!(is_subset(&after, &before));
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn a_neutral_setting_is_the_identity(logits in logits()) {
+    fn neutral_settings_have_no_effect(logits in logits()) {
         for words in [
             "temp 1, top-k 0, top-p 1, min-p 0, typical-p 1, top-nσ 0, epsilon 0, eta 0, top-a 0",
             "tail-free 1, xtc 0, xtc 1 threshold 0.6, smooth 0, repeat 1, frequency 0, presence 0",
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_twice_is_a_cut_once(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
+    fn cutting_twice_is_cutting_once(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
         for filter in [Filter::TopK(TopK { k }), Filter::MinP(MinP { p })] {
             let once = after(&filter, &logits);
             let mut twice = once.clone();
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn top_k_and_min_p_may_change_places(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
+    fn top_k_and_min_p_commute(logits in logits(), k in 1..50_u32, p in 0.01..1.0_f32) {
         let (top_k, min_p) = (Filter::TopK(TopK { k }), Filter::MinP(MinP { p }));
         let mut one = after(&top_k, &logits);
         min_p.apply(context(&[]), &mut one);
@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn a_lazy_head_is_what_a_full_sort_gives(logits in logits(), n in 1..400_usize) {
+    fn a_lazy_head_equals_a_full_sort(logits in logits(), n in 1..400_usize) {
         let mut expected: Vec<usize> = (0..logits.len()).collect();
         expected.sort_by(|a, b| logits[*b].total_cmp(&logits[*a]).then(a.cmp(b)));
         expected.truncate(n);
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn settings_read_back_as_they_are_written(filters in prop::collection::vec(filter(), 0..6), seed in any::<Option<u64>>()) {
+    fn printed_settings_read_back_the_same(filters in prop::collection::vec(filter(), 0..6), seed in any::<Option<u64>>()) {
         let mut pane = PaneSettings::from(ChainConfig::sampled(filters));
         pane.seed = seed;
         let words = pane.to_string();
@@ -217,7 +217,7 @@ proptest! {
 }
 
 #[test]
-fn extreme_settings_are_defined() {
+fn extreme_settings_sample_a_possible_token() {
     let history: Vec<TokenId> = (0..3).map(TokenId).collect();
     let logits = [f32::MAX, 3.0, -f32::MAX, f32::NEG_INFINITY, 3.0];
     for words in [

@@ -1,6 +1,6 @@
-//! Our chain against what transformers and vLLM do with random scores, and against candle.
+//! Compares our chain with transformers and vLLM on random logits, and with candle.
 //!
-//! `golden/make_hf_fixtures.py` made the file and says how; the versions stand in it.
+//! `golden/make_hf_fixtures.py` generated the file and explains how; the file names the versions.
 
 #![allow(
     clippy::indexing_slicing,
@@ -62,7 +62,7 @@ impl Case {
     }
 }
 
-/// Scores that any language computes exactly.
+/// Logits that any language computes exactly.
 fn formula(n: u32) -> Vec<f32> {
     (0..n)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1_048_576.0 - 8.0)
@@ -105,7 +105,7 @@ fn the_reference_implementations_keep_the_same_tokens() {
                 assert_eq!(kept.len(), large.n_kept, "{name}");
                 &large.head
             }
-            (None, None) => panic!("{name} expects nothing"),
+            (None, None) => panic!("{name} has no expectation"),
         };
         for (id, prob) in expected {
             assert!((kept[id] - prob).abs() < 1e-5, "{name}: token {id}");
@@ -113,10 +113,10 @@ fn the_reference_implementations_keep_the_same_tokens() {
     }
 }
 
-/// candle draws from its own distribution; with many draws each token must come as often as our
-/// chain under candle's rules says.
+/// candle samples from its own distribution. In many draws, each token must appear as often as our
+/// chain predicts under candle's rules.
 #[test]
-fn candle_draws_what_our_chain_says_it_would() -> Result<(), DecodingError> {
+fn candle_samples_as_our_chain_predicts() -> Result<(), DecodingError> {
     let logits: Vec<f32> = (0..24_u32).map(|i| (i * 7 % 24) as f32 * 0.25).collect();
     let tensor = Tensor::new(logits.as_slice(), &Device::Cpu).unwrap();
     let temperature = 0.7;
@@ -170,14 +170,14 @@ fn candle_draws_what_our_chain_says_it_would() -> Result<(), DecodingError> {
             let deviation = (mean * (1.0 - candidate.prob)).sqrt().max(1.0);
             assert!(
                 (count - mean).abs() < 5.0 * deviation,
-                "{words}: {candidate:?} came {count} times"
+                "{words}: {candidate:?} appeared {count} times"
             );
             counts[candidate.token.index()] = 0;
         }
         assert_eq!(
             counts.iter().sum::<u32>(),
             0,
-            "{words}: candle drew what is cut"
+            "{words}: candle sampled a dropped token"
         );
     }
     Ok(())

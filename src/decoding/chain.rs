@@ -10,8 +10,8 @@ use super::{
     SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
 };
 
-/// How many of the most likely candidates a step records before and after the chain. It is more than
-/// the usual top-k of 40, so that what-if can answer for other values close to it.
+/// How many of the most likely candidates a step records before and after the chain. It is more
+/// than the usual top-k of 40, so that what-if can answer for other values close to it.
 const N_RECORDED: usize = 48;
 
 /// A filter in a chain, which can be switched off.
@@ -42,8 +42,8 @@ pub struct ChainConfig {
     /// How to treat the cases on which engines disagree.
     #[serde(default)]
     pub rules: Rules,
-    /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no effect:
-    /// what the chain does is in the other fields.
+    /// The engine that the chain was modeled on, or `None` for one of Quartet's own. It has no
+    /// effect: what the chain does is in the other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
 }
@@ -200,8 +200,9 @@ impl SamplerChain {
         Ok(ranked(self.filtered(logits, history, coins)?))
     }
 
-    /// Returns the distribution that the selector picks from at the beginning of a text, the most likely
-    /// first. It includes what the selector cuts or reweights; for greedy it is one candidate.
+    /// Returns the distribution that the selector picks from at the beginning of a text, the most
+    /// likely first. It includes what the selector cuts or reweights; for greedy it is one
+    /// candidate.
     pub fn first_distribution(
         &self,
         logits: &[f32],
@@ -352,7 +353,8 @@ mod tests {
             ]),
             &P,
         );
-        // Top-k leaves 2/9, 3/9, 4/9; T 0.5 makes these 4/29, 9/29, 16/29; min-p keeps 8/29 and more.
+        // Top-k leaves 2/9, 3/9, 4/9; T 0.5 makes these 4/29, 9/29, 16/29; min-p keeps 8/29 and
+        // more.
         let expected = [
             (3, 0.1, [4.0 / 9.0, 3.0 / 9.0, 2.0 / 9.0, 0.0]),
             (3, 0.0, [16.0 / 29.0, 9.0 / 29.0, 4.0 / 29.0, 0.0]),

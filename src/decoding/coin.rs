@@ -6,14 +6,15 @@ use super::TokenId;
 /// machine.
 ///
 /// A coin is Philox 4×32 with ten rounds. Its key is the seed, low word first. Its counter is the
-/// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise), then the index
-/// within that use (0 for the draw). The first output word is the low half and the second the high
-/// half of 64 bits; the upper 53 of them, divided by 2^53, are the coin.
+/// position, low word first, then the use (0 the draw, 1 a stage, 2 a token's noise), then the
+/// index within that use (0 for the draw). The first output word is the low half and the second the
+/// high half of 64 bits; the upper 53 of them, divided by 2^53, are the coin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coins {
     pub seed: u64,
-    /// The position of the sampled token in its sequence, counted from zero at the first prompt token. A
-    /// branch, a replay and another pane with the same seed toss the same coins at the same position.
+    /// The position of the sampled token in its sequence, counted from zero at the first prompt
+    /// token. A branch, a replay and another pane with the same seed toss the same coins at the
+    /// same position.
     pub position: u64,
 }
 

@@ -1,7 +1,7 @@
 //! How each engine orders and reads the same settings, as data: order, defaults and rules.
 //!
-//! This is the only place that states an engine's order and defaults. The tools that read and write an
-//! engine's settings take them from here.
+//! This is the only place that states an engine's order and defaults. The tools that read and write
+//! an engine's settings take them from here.
 
 use serde::{Deserialize, Serialize};
 

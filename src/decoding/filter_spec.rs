@@ -1,5 +1,5 @@
-//! The one description of each filter, which the chain editor, the `--pane` grammar, the dialects, the
-//! linter and the exchange with other tools all read.
+//! The one description of each filter, which the chain editor, the `--pane` grammar, the dialects,
+//! the linter and the exchange with other tools all read.
 
 use super::dialect::Dialect;
 use super::setting::ParamSpec;
@@ -38,11 +38,11 @@ pub struct FilterSpec {
     pub params: &'static [ParamSpec<Filter>],
     /// The filter as it is added to a chain, at values that people commonly choose.
     pub usual: fn() -> Filter,
-    /// What other tools call its numbers, in the order of `params`, or the lists that set it. A tool
-    /// that is not listed cannot be told about this filter.
+    /// What other tools call its numbers, in the order of `params`, or the lists that set it. A
+    /// tool that is not listed cannot be told about this filter.
     pub tool_keys: &'static [(Dialect, &'static [&'static str])],
-    /// What llama.cpp's `--samplers` calls it, the printed name first. Empty if llama.cpp lacks it or
-    /// applies it at a fixed place.
+    /// What llama.cpp's `--samplers` calls it, the printed name first. Empty if llama.cpp lacks it
+    /// or applies it at a fixed place.
     pub llama_samplers: &'static [&'static str],
 }
 
@@ -71,8 +71,8 @@ pub enum Phase {
 pub enum Ranking {
     /// Any candidate can overtake any other.
     Changes,
-    /// No candidate overtakes another, but the most likely one can go, or become the equal of one with
-    /// a lower id.
+    /// No candidate overtakes another, but the most likely one can go, or become the equal of one
+    /// with a lower id.
     KeepsOrder,
     /// No candidate overtakes another, and the most likely one stays the most likely one.
     KeepsTop,

@@ -11,7 +11,8 @@ pub struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Creates a history whose first `n_prompt` tokens are the prompt's, or all of them if there are fewer.
+    /// Creates a history whose first `n_prompt` tokens are the prompt's, or all of them if there
+    /// are fewer.
     pub fn new(tokens: &'a [TokenId], n_prompt: usize) -> Self {
         Self {
             tokens,

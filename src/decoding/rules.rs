@@ -40,8 +40,8 @@ pub enum Mass {
     /// The candidates still in play, whose probabilities sum to 1.
     #[default]
     Kept,
-    /// All candidates before the cuts since the last stage that changed a logit. The probabilities of
-    /// those still in play sum to less than 1.
+    /// All candidates before the cuts since the last stage that changed a logit. The probabilities
+    /// of those still in play sum to less than 1.
     BeforeCuts,
 }
 

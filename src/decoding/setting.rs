@@ -43,8 +43,8 @@ pub enum Scale {
     Logarithmic,
 }
 
-/// How to read and write a number of `T`. Reading returns `None`, and writing does nothing, if `T` is
-/// a variant without this number.
+/// How to read and write a number of `T`. Reading returns `None`, and writing does nothing, if `T`
+/// is a variant without this number.
 #[derive(Debug)]
 #[expect(
     missing_docs,

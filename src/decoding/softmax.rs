@@ -6,8 +6,8 @@ use super::candidates::BLOCK;
 
 use crate::kernels::{arch, exp_normal};
 
-/// How many blocks are summed with the 64-bit exponential; later ones use [`exp_below`]. So short rows are
-/// exact and long ones fast.
+/// How many blocks are summed with the 64-bit exponential; later ones use [`exp_below`]. So short
+/// rows are exact and long ones fast.
 const N_EXACT: usize = 16;
 
 /// How many sums run side by side, so that the compiler can vectorize them.
@@ -20,15 +20,15 @@ pub struct Softmax {
     pub max_logit: f32,
     /// Natural logarithm of the sum of `exp(logit)`.
     pub log_sum_exp: f64,
-    /// `log_sum_exp - max_logit`, kept separately because logits beyond 10⁹, as after a temperature of
-    /// 10⁻⁹, would leave it too few digits of the 64-bit sum.
+    /// `log_sum_exp - max_logit`, kept separately because logits beyond 10⁹, as after a temperature
+    /// of 10⁻⁹, would leave it too few digits of the 64-bit sum.
     ln_mass: f64,
     /// Shannon entropy of the distribution, in nats.
     pub entropy_nats: f64,
     /// How many of the logits are not −∞.
     pub n_possible: usize,
-    /// The current sum relative to the last one computed from scratch. The smaller it is, the larger the
-    /// relative rounding error.
+    /// The current sum relative to the last one computed from scratch. The smaller it is, the
+    /// larger the relative rounding error.
     since_summed: f64,
 }
 
@@ -36,9 +36,11 @@ pub struct Softmax {
 const MIN_SINCE_SUMMED: f64 = 0.5;
 
 impl Softmax {
-    /// Computes the softmax over these blocks of logits, whose maximum `max_logit` must be a number.
+    /// Computes the softmax over these blocks of logits, whose maximum `max_logit` must be a
+    /// number.
     ///
-    /// From the 17th block on, exponentials have a relative error below 2e-7. The sums are in 64 bits.
+    /// From the 17th block on, exponentials have a relative error below 2e-7. The sums are in 64
+    /// bits.
     pub fn of<'a>(max_logit: f32, blocks: impl Iterator<Item = &'a [f32]>) -> Self {
         let Sums {
             mass,
@@ -66,8 +68,8 @@ impl Softmax {
         move |logit| f64::from(share_of_best(logit - best)) * best_prob
     }
 
-    /// Returns the softmax after some logits were replaced, given as old and new values, or `None` if so
-    /// much changed that the sums must be computed from scratch.
+    /// Returns the softmax after some logits were replaced, given as old and new values, or `None`
+    /// if so much changed that the sums must be computed from scratch.
     pub(super) fn with_changes(&self, max_logit: f32, replaced: &[(f32, f32)]) -> Option<Self> {
         let (mut gone, mut come, mut mean) = (0.0, 0.0, self.log_sum_exp - self.entropy_nats);
         let mut n_possible = self.n_possible;
@@ -105,8 +107,8 @@ impl Softmax {
     }
 }
 
-/// Sums over all blocks. It is a type and not a closure because only code inlined into `with_simd` is
-/// compiled for the CPU's instruction set.
+/// Sums over all blocks. It is a type and not a closure because only code inlined into `with_simd`
+/// is compiled for the CPU's instruction set.
 struct Summing<I> {
     max_logit: f32,
     blocks: I,
@@ -188,8 +190,8 @@ fn at_least_lowest(below: f32) -> f32 {
     if below > LOWEST { below } else { LOWEST }
 }
 
-/// Returns `exp(x)` for `x` from [`LOWEST`] to 0, and 0 at [`LOWEST`], without a branch, so that the
-/// compiler can vectorize it.
+/// Returns `exp(x)` for `x` from [`LOWEST`] to 0, and 0 at [`LOWEST`], without a branch, so that
+/// the compiler can vectorize it.
 #[inline(always)]
 fn exp_below(x: f32) -> f32 {
     if x > LOWEST {

@@ -47,8 +47,8 @@ pub(crate) fn apply_with(
     filter.apply(context, candidates);
 }
 
-/// Checks that a filter turns one distribution into the other. Both list the probability of every token
-/// by id, 0 if it was filtered out.
+/// Checks that a filter turns one distribution into the other. Both list the probability of every
+/// token by id, 0 if it was filtered out.
 #[track_caller]
 pub(crate) fn check_filter(filter: &Filter, probs_in: &[f32], probs_expected: &[f32]) {
     check_filter_after(filter, &[], probs_in, probs_expected);
@@ -104,8 +104,8 @@ fn check_probs(
 
 /// Checks with 100,000 draws that a selector picks each token as often as expected.
 ///
-/// One seed in about 10,000 exceeds the bound on χ² (by the approximation of Wilson and Hilferty). The
-/// seed is fixed, so the outcome is too.
+/// One seed in about 10,000 exceeds the bound on χ² (by the approximation of Wilson and Hilferty).
+/// The seed is fixed, so the outcome is too.
 #[track_caller]
 pub(crate) fn check_draws(selector: Selector, probs_in: &[f32], probs_expected: &[f32]) {
     let n = 100_000;

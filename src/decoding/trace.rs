@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Filter, TokenId};
 
-/// Everything recorded while one token was chosen: the model's distribution, what each stage did, and the
-/// draw.
+/// Everything recorded while one token was chosen: the model's distribution, what each stage did,
+/// and the draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The model's own distribution, before the chain.
@@ -16,8 +16,8 @@ pub struct Trace {
     pub stages: Vec<StageReport>,
     /// The most likely candidates after the chain and its selector, best first.
     pub survivors: Vec<RankedCandidate>,
-    /// The probability of each candidate of `raw.head` when the token was picked, or `None` if it was
-    /// filtered out. What the selector cuts or reweights is included; greedy drops all but one.
+    /// The probability of each candidate of `raw.head` when the token was picked, or `None` if it
+    /// was filtered out. What the selector cuts or reweights is included; greedy drops all but one.
     pub head_final_probs: Vec<Option<f64>>,
     /// The token that was picked, and the coin that picked it.
     pub draw: Draw,
@@ -67,7 +67,8 @@ pub struct StageReport {
     pub mass_removed: f64,
     /// Shannon entropy after it, in nats.
     pub entropy_nats: f64,
-    /// The probability after it of each candidate of `Trace::raw.head`, or `None` if it was filtered out.
+    /// The probability after it of each candidate of `Trace::raw.head`, or `None` if it was
+    /// filtered out.
     pub head_probs: Vec<Option<f32>>,
 }
 
@@ -79,8 +80,8 @@ pub struct Draw {
     pub prob: f64,
     /// The coin in `[0, 1)`, or `None` if no single coin decided.
     pub coin: Option<f64>,
-    /// The probability of all candidates before it on the bar from 0 to 1, most likely first: the coin
-    /// fell between `below` and `below + prob`.
+    /// The probability of all candidates before it on the bar from 0 to 1, most likely first: the
+    /// coin fell between `below` and `below + prob`.
     pub below: f64,
     /// How many tokens could have been picked: those that the chain and its selector left.
     pub n_kept: u32,

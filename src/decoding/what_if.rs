@@ -1,8 +1,9 @@
-//! Other settings on a recorded step, without the model: which token would have been drawn?
+//! Applies other settings to a recorded step, without the model: which token would have been
+//! sampled?
 //!
-//! The most likely tokens are known by their scores. Of the others, the tail, it is known how many
-//! they are, how much probability they hold together, and that none is likelier than the last known
-//! one. That is often enough, and where it isn't the answer says so.
+//! The record holds the logits of the most likely tokens. Of the others, the tail, it knows only
+//! their number, their total probability, and that none is likelier than the last recorded one.
+//! That is often enough; if it is not, the answer says so.
 
 use super::filters::{Temperature, TopK, TopP};
 use super::rules::{Equal, Mass, Ties, TopPZero};
@@ -11,23 +12,24 @@ use super::{
     StageContext, TokenId,
 };
 
-/// By how much of itself a recorded sum may be off.
+/// The relative rounding error of a recorded sum.
 const ROUNDING: f64 = 1e-6;
 
-/// What would have been drawn.
+/// Which token would have been sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhatIf {
-    /// This token, for sure.
+    /// Certainly this token.
     Exact(TokenId),
-    /// One of the tokens that were not recorded, for sure.
+    /// Certainly one of the tokens that were not recorded.
     Unrecorded,
-    /// It depends on tokens that were not recorded; most likely this one.
+    /// Probably this token; it depends on tokens that were not recorded.
     Bounded(TokenId),
 }
 
-/// Runs a chain over a recorded distribution, with the tokens and the coins of its step.
+/// Runs a chain over a recorded distribution, with the history and coins of its step. Returns
+/// `None` if nothing was recorded.
 ///
-/// A selector that learns is asked as at the beginning of a text, so its answer is never exact.
+/// An adaptive selector starts as at the beginning of a text, so its answer is never exact.
 pub fn what_if(
     evidence: &Evidence,
     chain: &ChainConfig,
@@ -38,8 +40,8 @@ pub fn what_if(
     Some(step.draw(chain.selector, coins))
 }
 
-/// The probability with which a chain picks a token from a recorded distribution, at least and at
-/// most; nothing where that can't be told.
+/// Returns the bounds of the probability with which a chain samples a token from a recorded
+/// distribution, or `None` if they are unknown.
 pub fn what_if_prob(
     evidence: &Evidence,
     chain: &ChainConfig,
@@ -58,28 +60,29 @@ pub fn what_if_prob(
     step.prob(token).filter(|_| sure)
 }
 
-/// A distribution of which only a head is known token by token.
+/// A distribution of which only the head is known token by token.
 pub(super) struct Recorded {
     pub(super) head: Candidates,
     pub(super) tail: Option<Tail>,
-    /// Whether all that was decided so far holds whatever the tail is.
+    /// Whether every decision so far holds for any tail.
     pub(super) sure: bool,
-    /// Whether the most likely one is known, be it unsure which others are left.
+    /// Whether the most likely candidate is known, even if the others are not.
     best_sure: bool,
 }
 
-/// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
-/// natural logarithms.
+/// What is known about the tokens that were not recorded. A mass is a sum of `exp(logit)`, stored
+/// as its natural logarithm.
 #[derive(Clone, Copy)]
 pub(super) struct Tail {
-    /// There are at most so many.
+    /// The largest possible number of tokens.
     pub(super) n: f64,
+    /// The bounds of their mass.
     ln_least: f64,
     ln_most: f64,
-    /// No logit is larger; that of the last recorded token is as large, and comes before any equal.
+    /// No logit is larger. The last recorded token has this logit, and comes before its equals.
     max_logit: f32,
     last: TokenId,
-    /// Whether recorded tokens have fallen among them.
+    /// Whether the tail contains recorded tokens that have fallen behind.
     pub(super) mixed: bool,
 }
 
@@ -109,7 +112,7 @@ impl Recorded {
         })
     }
 
-    /// What is left after the stages of a chain.
+    /// Returns what is left after the stages of a chain.
     fn after(
         evidence: &Evidence,
         chain: &ChainConfig,
@@ -142,12 +145,13 @@ impl Recorded {
             Filter::Temperature(heat) => self.heat(*heat, tail),
             Filter::TopK(top_k) => self.keep_k(*top_k, context, tail),
             Filter::TopP(top_p) => self.keep_p(*top_p, context, tail),
-            // Such a min-p is off.
+            // Such a min-p has no effect.
             Filter::MinP(min_p) if min_p.p >= 1.0 && context.rules.min_p_equal == Equal::Cut => {}
             Filter::MinP(min_p) if context.rules.min_keep <= 1 => {
                 let bar = self.head.best().logit + min_p.p.ln();
                 filter.apply(context, &mut self.head);
-                // All of the tail goes if none of it reaches the bar, and else any part of it.
+                // If no logit of the tail reaches the threshold, all of it goes; otherwise any part
+                // may.
                 self.tail = (tail.max_logit >= bar).then_some(Tail {
                     ln_least: f64::NEG_INFINITY,
                     ..tail
@@ -159,7 +163,8 @@ impl Recorded {
                 self.lower(filter, n_seen, context, tail);
             }
             _ => {
-                // Sums over the whole tail decide here, or one of it may rise above recorded ones.
+                // This depends on sums over the whole tail, or can raise its tokens above recorded
+                // ones.
                 filter.apply(context, &mut self.head);
                 self.sure = false;
                 self.best_sure &= filter.keeps_the_best();
@@ -167,8 +172,9 @@ impl Recorded {
         }
     }
 
-    /// A sum of powers `w^a`, where only the sum of the `w` is known, lies between that of equal `w`
-    /// and that of as few as can be; which is the larger one depends on whether `a` is above 1.
+    /// Bounds the mass of the tail after a temperature. If only the sum of weights `w` is known,
+    /// the sum of `w^a` is between that of equal weights and that of as few weights as possible;
+    /// which one is larger depends on whether `a` is above 1.
     fn heat(&mut self, heat: Temperature, tail: Tail) {
         let temperature = heat.temperature;
         let best = self.head.best().logit;
@@ -193,7 +199,7 @@ impl Recorded {
         });
     }
 
-    /// Leaves the most likely one alone, so that it no longer matters which others were left.
+    /// Keeps only the most likely candidate, so that it no longer matters which others are left.
     fn keep_best(&mut self) {
         self.head.keep_head(1);
         self.tail = None;
@@ -249,14 +255,14 @@ impl Recorded {
         }
     }
 
-    /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
-    /// of the likeliest would hold as the rule looks at.
+    /// Applies a penalty exactly to the recorded tokens. From the tail it takes at most the mass of
+    /// `n_seen` tokens with the largest possible logit.
     fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail) {
         if n_seen == 0 {
             return;
         }
         if let Filter::NoRepeatNgram(rule) = filter {
-            // Where all that is recorded is ruled out, one of the others is drawn.
+            // If every recorded token is banned, one of the others is sampled.
             let banned = rule.banned(context.history);
             if self.head.iter().all(|next| banned.contains(&next.token)) {
                 (self.sure, self.best_sure) = (false, false);
@@ -273,8 +279,8 @@ impl Recorded {
         self.sink();
     }
 
-    /// Gives recorded tokens to the tail that have fallen below what the tail may hold, because their
-    /// place in the order is no longer known.
+    /// Moves recorded tokens to the tail that have fallen to where the tail may begin, because
+    /// their rank is no longer known.
     fn sink(&mut self) {
         let Some(tail) = self.tail.as_mut() else {
             return;
@@ -298,7 +304,7 @@ impl Recorded {
         }
     }
 
-    /// The least and the most that the tail weighs beside the head.
+    /// Returns the bounds of the tail's mass relative to the head's.
     pub(super) fn tail_shares(&mut self, tail: Tail) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
         (
@@ -307,7 +313,8 @@ impl Recorded {
         )
     }
 
-    /// A token's probability, at least and at most; nothing where it was not recorded or is cut.
+    /// Returns the bounds of a token's probability, or `None` if it was not recorded or was
+    /// filtered out.
     fn prob(&mut self, token: TokenId) -> Option<[f64; 2]> {
         let logit = self.head.logit(token)?;
         let prob = self.head.softmax().prob(logit);
@@ -326,7 +333,8 @@ impl Recorded {
         }
     }
 
-    /// On the bar the recorded ones come first; how long they are on it depends on the tail.
+    /// Draws by one coin. The recorded tokens come first on the bar; their lengths depend on the
+    /// tail.
     fn draw_beside(&mut self, tail: Tail, coin: f64) -> WhatIf {
         let (light, heavy) = self.tail_shares(tail);
         let from = coin * (1.0 + light) - ROUNDING;
@@ -345,7 +353,7 @@ impl Recorded {
     }
 }
 
-/// `ln(exp(a) + exp(b))`, also where these exponentials are too large for a number.
+/// Returns `ln(exp(a) + exp(b))` without overflow.
 fn ln_sum(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY {
@@ -404,7 +412,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
         #[test]
-        fn what_is_called_exact_is_what_the_chain_draws(
+        fn exact_answers_are_what_the_chain_samples(
             seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
             filters in prop::collection::vec(filter(), 0..4), greedy in any::<bool>(),
         ) {
@@ -450,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
+    fn answers_that_depend_on_unrecorded_tokens_are_bounded() {
         let logits = vec![0.0; 4000];
         let coins = Coins {
             seed: 3,
@@ -466,7 +474,7 @@ mod tests {
         assert_eq!(all, WhatIf::Unrecorded);
         let first = outcome(Filter::TopK(TopK { k: 1 }));
         assert_eq!(first, WhatIf::Exact(TokenId(0)));
-        // It is not known where this top-p ends, but its best token is.
+        // Where this top-p ends is unknown, but its best token is known.
         let greedy = ChainConfig {
             selector: Selector::Greedy,
             ..ChainConfig::sampled([Filter::TopP(TopP { p: 0.5 })])

@@ -48,8 +48,8 @@ pub const fn short_name(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Returns the engine that a chain is modeled on, and how it departs from it: "llama.cpp, reordered".
-/// Returns `None` for a chain of Quartet's own.
+/// Returns the engine that a chain is modeled on, and how it departs from it: "llama.cpp,
+/// reordered". Returns `None` for a chain of Quartet's own.
 pub fn spoken(chain: &ChainConfig) -> Option<String> {
     let name = short_name(chain.dialect?);
     Some(match departure(chain) {
@@ -96,8 +96,8 @@ pub fn departure(chain: &ChainConfig) -> Option<Departure> {
     (chain.rules != dialect.rules()).then_some(Departure::Rules)
 }
 
-/// Returns the index of the engine's stage for this filter, if it has one. A temperature that follows
-/// the entropy needs a dynamic one.
+/// Returns the index of the engine's stage for this filter, if it has one. A temperature that
+/// follows the entropy needs a dynamic one.
 fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
     stages.iter().position(|stage| {
         let plain_only = stage.filter.kind() == FilterKind::Temperature;
@@ -106,8 +106,8 @@ fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
     })
 }
 
-/// Whether the engine can pick tokens in this way. Gumbel-max draws from the same distribution as one
-/// coin, so every engine has it in effect.
+/// Whether the engine can pick tokens in this way. Gumbel-max draws from the same distribution as
+/// one coin, so every engine has it in effect.
 const fn has_selector(dialect: Dialect, selector: Selector) -> bool {
     match selector {
         Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => true,

@@ -10,9 +10,9 @@ use crate::generation::listed;
 /// Whose numbers a chain has after it was reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Numbers {
-    /// Its own for the stages that it has, and the engine's defaults for the others, as when they are
-    /// not set in the engine. This is the default: whoever asks for another order wants to see the same
-    /// settings there, and does not lose a number by trying it.
+    /// Its own for the stages that it has, and the engine's defaults for the others, as when they
+    /// are not set in the engine. This is the default: whoever asks for another order wants to see
+    /// the same settings there, and does not lose a number by trying it.
     #[default]
     Kept,
     /// The engine's defaults for all stages.
@@ -152,8 +152,8 @@ fn own_stage(of_engine: &Filter, chain: &ChainConfig) -> Option<Stage> {
     })
 }
 
-/// Returns the chain's stage that corresponds to a filter: of several, preferably an active one, then
-/// one that is on.
+/// Returns the chain's stage that corresponds to a filter: of several, preferably an active one,
+/// then one that is on.
 fn counterpart<'a>(filter: &Filter, stages: &'a [Stage]) -> Option<&'a Stage> {
     let same = || {
         let stages = stages.iter();

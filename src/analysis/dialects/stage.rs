@@ -4,8 +4,8 @@ use crate::decoding::filters::Window;
 use crate::decoding::{Filter, FilterKind};
 use crate::generation::listed;
 
-/// Whether two filters take the same place in an engine's chain. Plain and dynamic temperature do: an
-/// engine that has both has one stage for them.
+/// Whether two filters take the same place in an engine's chain. Plain and dynamic temperature do:
+/// an engine that has both has one stage for them.
 pub(super) fn same_stage(one: &Filter, other: &Filter) -> bool {
     one.kind().place() == other.kind().place()
 }

@@ -113,7 +113,8 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
     })
 }
 
-/// Reports neutral stages, except in an engine's own chain, in which a stage is switched off that way.
+/// Reports neutral stages, except in an engine's own chain, in which a stage is switched off that
+/// way.
 fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     if chain.dialect.is_some() {
         return None;

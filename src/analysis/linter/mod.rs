@@ -1,5 +1,5 @@
-//! Reports settings that have no effect, or not the one they seem to have, judging by the chain and by
-//! what its stages did, with a remedy if there is one.
+//! Reports settings that have no effect, or not the one they seem to have, judging by the chain and
+//! by what its stages did, with a remedy if there is one.
 //!
 //! It reports only what is true whatever the model says.
 
@@ -40,8 +40,8 @@ pub enum Importance {
     Notable,
 }
 
-/// Returns all findings about a chain, the most important first. Those that depend on the size of the
-/// vocabulary, or on a text that this chain has generated, need `n_vocab` or `tally`.
+/// Returns all findings about a chain, the most important first. Those that depend on the size of
+/// the vocabulary, or on a text that this chain has generated, need `n_vocab` or `tally`.
 pub fn lint_chain(chain: &ChainConfig, n_vocab: Option<usize>, tally: Option<&Tally>) -> Vec<Lint> {
     let mut lints = values::lints(chain, n_vocab);
     lints.extend(idle::lints(chain));

@@ -31,8 +31,8 @@ struct StageTally {
     n_changed: usize,
     /// The largest number of candidates that it left at any step.
     max_kept: u32,
-    /// How many different prompt tokens it penalizes at the first step, whose window holds the most of
-    /// them.
+    /// How many different prompt tokens it penalizes at the first step, whose window holds the most
+    /// of them.
     n_of_prompt: usize,
 }
 
@@ -82,7 +82,8 @@ impl Tally {
         }
     }
 
-    /// Returns the findings about the chain that generated the text, and none about any other chain.
+    /// Returns the findings about the chain that generated the text, and none about any other
+    /// chain.
     pub(super) fn lints(&self, chain: &ChainConfig) -> Vec<Lint> {
         let on = chain.stages.iter().filter(|stage| stage.enabled);
         let filters = self.filters.iter().map(AsRef::as_ref);
@@ -109,8 +110,8 @@ impl Tally {
         lints
     }
 
-    /// Reports a cut that never dropped anything, and the cut before it that left so few. `rank` counts
-    /// the stages that are on.
+    /// Reports a cut that never dropped anything, and the cut before it that left so few. `rank`
+    /// counts the stages that are on.
     fn never_cut(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
         let tally = |rank: usize| self.stages.get(rank).copied();
@@ -135,9 +136,9 @@ impl Tally {
         })
     }
 
-    /// Reports a cut after which another one always cut more, and would have cut the same without it:
-    /// min-p depends only on the best token and top-k only on the order, and a cut between them only lets
-    /// more through if it receives more.
+    /// Reports a cut after which another one always cut more, and would have cut the same without
+    /// it: min-p depends only on the best token and top-k only on the order, and a cut between them
+    /// only lets more through if it receives more.
     fn made_no_difference(&self, chain: &ChainConfig, rank: usize) -> Option<String> {
         let stages = stages_of(chain);
         let from_the_top = |filter: &Filter| {

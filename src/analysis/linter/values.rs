@@ -143,8 +143,8 @@ fn keeps_the_vocabulary(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     })
 }
 
-/// Reports an adaptive-p without a cut. It draws by how close a probability is to the target, and nearly
-/// all tokens of a large vocabulary are equally far from it.
+/// Reports an adaptive-p without a cut. It draws by how close a probability is to the target, and
+/// nearly all tokens of a large vocabulary are equally far from it.
 fn adaptive_without_a_cut(chain: &ChainConfig) -> Option<Lint> {
     let Selector::AdaptiveP(selector) = chain.selector else {
         return None;

@@ -31,9 +31,9 @@ pub(in crate::decoding) struct Bucket {
 }
 
 impl Candidates {
-    /// Returns the first possible candidate, from the most likely on, whose probability makes the sum
-    /// enough, or `None` if the sum of all is not. `enough` must be monotonic: true for every sum above
-    /// one for which it is true.
+    /// Returns the first possible candidate, from the most likely on, whose probability makes the
+    /// sum enough, or `None` if the sum of all is not. `enough` must be monotonic: true for every
+    /// sum above one for which it is true.
     pub fn crossing(&mut self, enough: impl Fn(f64) -> bool) -> Option<Crossing> {
         let softmax = self.softmax();
         let head = self.head(N_WALKED);
@@ -89,8 +89,8 @@ impl Candidates {
     }
 }
 
-/// Sums the probability in each bucket, as a multiple of the best candidate's. It is a type and not a
-/// closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
+/// Sums the probability in each bucket, as a multiple of the best candidate's. It is a type and not
+/// a closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
 struct BucketMasses<'a, P> {
     row: &'a Row,
     best: f32,

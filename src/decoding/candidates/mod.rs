@@ -29,9 +29,9 @@ impl Candidate {
 /// All tokens still in play.
 ///
 /// They are ordered by logit, largest first, then by token id, smallest first. Only a head of that
-/// order is ever sorted, and it grows by doubling on demand, because sorting a vocabulary of 150,000
-/// at each step would cost more than the rest of the step's arithmetic. The row itself stays ordered
-/// by id, so that looking up a token is fast.
+/// order is ever sorted, and it grows by doubling on demand, because sorting a vocabulary of
+/// 150,000 at each step would cost more than the rest of the step's arithmetic. The row itself
+/// stays ordered by id, so that looking up a token is fast.
 ///
 /// Every logit is a number or −∞, and at least one is a number.
 #[derive(Debug, Clone)]
@@ -73,8 +73,8 @@ impl Candidates {
         Some(candidates)
     }
 
-    /// Replaces all candidates by those of a new row, and reuses the memory. If the row is invalid, they
-    /// stay unchanged.
+    /// Replaces all candidates by those of a new row, and reuses the memory. If the row is invalid,
+    /// they stay unchanged.
     pub fn refill(&mut self, logits: &[f32]) -> Result<(), DecodingError> {
         if logits.is_empty() {
             return Err(DecodingError::Empty);
@@ -144,8 +144,9 @@ impl Candidates {
         }
     }
 
-    /// Returns the `n`-th most likely candidate, counted from 1, or the last one if there are fewer: the
-    /// one down to which a filter must keep them if `n` is [`Rules::min_keep`](super::Rules).
+    /// Returns the `n`-th most likely candidate, counted from 1, or the last one if there are
+    /// fewer: the one down to which a filter must keep them if `n` is
+    /// [`Rules::min_keep`](super::Rules).
     pub fn nth_best(&mut self, n: u32) -> Candidate {
         match self.head(n.max(1) as usize).last() {
             Some(last) => *last,
@@ -153,7 +154,8 @@ impl Candidates {
         }
     }
 
-    /// Keeps the candidates whose logit is at least `threshold`, and at least the `n` most likely ones.
+    /// Keeps the candidates whose logit is at least `threshold`, and at least the `n` most likely
+    /// ones.
     pub fn keep_at_least(&mut self, n: u32, threshold: f32) {
         let guaranteed = self.nth_best(n);
         if guaranteed.logit < threshold {
@@ -187,7 +189,8 @@ impl Candidates {
         self.head = head;
     }
 
-    /// Keeps the candidates whose logit is at least `bar`, and always the most likely one and its equals.
+    /// Keeps the candidates whose logit is at least `bar`, and always the most likely one and its
+    /// equals.
     pub fn keep_from(&mut self, bar: f32) {
         let bar = bar.min(self.row.max());
         let mut head = std::mem::take(&mut self.head);
@@ -232,8 +235,8 @@ impl Candidates {
         self.note_removed(before);
     }
 
-    /// Replaces the logit of every possible candidate. NaN counts as −∞, and +∞ as the largest number.
-    /// Does nothing if no possible candidate would be left.
+    /// Replaces the logit of every possible candidate. NaN counts as −∞, and +∞ as the largest
+    /// number. Does nothing if no possible candidate would be left.
     pub fn map_logits(&mut self, new_logit: impl Fn(f32) -> f32) {
         if self.row.map(new_logit) {
             self.forget();
@@ -241,7 +244,8 @@ impl Candidates {
         }
     }
 
-    /// Replaces the logits of these tokens, as `map_logits` does. Tokens that were dropped stay dropped.
+    /// Replaces the logits of these tokens, as `map_logits` does. Tokens that were dropped stay
+    /// dropped.
     pub fn set_logits(&mut self, changes: &[(TokenId, f32)]) {
         let before = self.softmax();
         let places = changes
@@ -261,12 +265,14 @@ impl Candidates {
         std::mem::take(&mut self.mass_removed)
     }
 
-    /// Returns the probability of those in play, measured before the cuts since a logit last changed.
+    /// Returns the probability of those in play, measured before the cuts since a logit last
+    /// changed.
     pub const fn share_left(&self) -> f64 {
         self.share_left
     }
 
-    /// Iterates over the blocks of logits with a possible one, each with the index of its first logit.
+    /// Iterates over the blocks of logits with a possible one, each with the index of its first
+    /// logit.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let blocks = self.row.numbered_blocks();
         blocks.map(|(number, block)| (number * BLOCK, block))

@@ -32,9 +32,9 @@ impl Candidates {
 
     /// Sorts at least the `n` most likely candidates.
     ///
-    /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest of
-    /// those maxima, so nothing below it is among the `n` most likely, and all of these are in those
-    /// blocks.
+    /// The `n` blocks with the largest maxima hold at least `n` candidates not below the smallest
+    /// of those maxima, so nothing below it is among the `n` most likely, and all of these are in
+    /// those blocks.
     fn sort_head(&mut self, n: usize) {
         let n = n.next_power_of_two().max(SHORTEST_HEAD).min(self.n_kept());
         let bar = nth_largest(self.row.block_max(), n).max(f32::MIN);

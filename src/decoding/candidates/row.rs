@@ -1,4 +1,5 @@
-//! A row of logits with the maximum of every block, so that blocks far below a threshold are skipped.
+//! A row of logits with the maximum of every block, so that blocks far below a threshold are
+//! skipped.
 
 /// How many logits share one stored maximum.
 pub(in crate::decoding) const BLOCK: usize = 64;
@@ -58,8 +59,8 @@ impl Row {
 
     /// Calls `show` with the index and value of each logit that is at least `bar`, in order.
     ///
-    /// Each block is first compacted without a branch, because the branch predictor cannot guess which
-    /// logits pass a threshold in the midst of many.
+    /// Each block is first compacted without a branch, because the branch predictor cannot guess
+    /// which logits pass a threshold in the midst of many.
     pub(super) fn for_each_from(&self, bar: f32, mut show: impl FnMut(usize, f32)) {
         let blocks = self.logits.chunks(BLOCK).zip(&self.block_max);
         for (number, (block, _)) in blocks.enumerate().filter(|(_, (_, max))| **max >= bar) {
@@ -77,8 +78,8 @@ impl Row {
         }
     }
 
-    /// Replaces every logit that is not −∞. Returns whether it did: if no possible logit would be left,
-    /// nothing changes.
+    /// Replaces every logit that is not −∞. Returns whether it did: if no possible logit would be
+    /// left, nothing changes.
     pub(super) fn map(&mut self, new_logit: impl Fn(f32) -> f32) -> bool {
         self.spare.clear();
         for (block, max) in self.logits.chunks(BLOCK).zip(&self.block_max) {
@@ -101,8 +102,8 @@ impl Row {
         possible
     }
 
-    /// Sets the logits at these indices. Returns the old and new value of each, or nothing if no possible
-    /// logit would be left; then nothing changes.
+    /// Sets the logits at these indices. Returns the old and new value of each, or nothing if no
+    /// possible logit would be left; then nothing changes.
     pub(super) fn set(&mut self, changes: &[(usize, f32)]) -> Vec<(f32, f32)> {
         let mut replaced = Vec::with_capacity(changes.len());
         for (index, logit) in changes {

@@ -8,8 +8,8 @@ use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Drops every candidate less likely than `epsilon`, except the most likely one and its equals. 0 has
-/// no effect.
+/// Drops every candidate less likely than `epsilon`, except the most likely one and its equals. 0
+/// has no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -18,8 +18,8 @@ pub struct EpsilonCutoff {
     pub epsilon: f32,
 }
 
-/// Drops every candidate less likely than `min(epsilon, √epsilon · e^(-H))`, where H is the entropy,
-/// except the most likely one and its equals. 0 has no effect.
+/// Drops every candidate less likely than `min(epsilon, √epsilon · e^(-H))`, where H is the
+/// entropy, except the most likely one and its equals. 0 has no effect.
 ///
 /// Hewitt, Manning, Liang 2022, "Truncation Sampling as Language Model Desmoothing".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

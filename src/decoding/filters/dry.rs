@@ -12,8 +12,8 @@ use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext, TokenId};
 
 /// Subtracts `multiplier · base^(length - allowed_length)` from the logit of each token that would
-/// extend a repetition of at least `allowed_length` tokens: one that, earlier in the window, followed
-/// the same tokens that now end it. A `multiplier` of 0 has no effect.
+/// extend a repetition of at least `allowed_length` tokens: one that, earlier in the window,
+/// followed the same tokens that now end it. A `multiplier` of 0 has no effect.
 ///
 /// No repetition reaches across a breaker, and a breaker of one token is never penalized itself.
 ///
@@ -189,11 +189,11 @@ impl Dry {
     }
 }
 
-/// Returns, for each position but the first, the length of the longest common prefix of the tokens from
-/// there and of all tokens.
+/// Returns, for each position but the first, the length of the longest common prefix of the tokens
+/// from there and of all tokens.
 ///
-/// Gusfield 1997, "Algorithms on Strings, Trees, and Sequences", the Z algorithm: tokens that are known
-/// to match are not compared again.
+/// Gusfield 1997, "Algorithms on Strings, Trees, and Sequences", the Z algorithm: tokens that are
+/// known to match are not compared again.
 fn matches_with_start(tokens: &[TokenId]) -> Vec<usize> {
     let mut lengths: Vec<usize> = Vec::with_capacity(tokens.len());
     let (mut start, mut end) = (0, 0);

@@ -10,10 +10,11 @@ use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Divides the positive logits of tokens in the window by `penalty`, and multiplies their other logits
-/// by it, however often they appear. 1 has no effect.
+/// Divides the positive logits of tokens in the window by `penalty`, and multiplies their other
+/// logits by it, however often they appear. 1 has no effect.
 ///
-/// Keskar et al. 2019, "CTRL: A Conditional Transformer Language Model for Controllable Generation".
+/// Keskar et al. 2019, "CTRL: A Conditional Transformer Language Model for Controllable
+/// Generation".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RepetitionPenalty {
     /// The factor, above 0.

@@ -1,4 +1,5 @@
-//! Quadratic smoothing: bend the logits, so that the best stay close together and the rest fall away.
+//! Quadratic smoothing: bend the logits, so that the best stay close together and the rest fall
+//! away.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,8 +9,8 @@ use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
 /// Rules out every candidate whose logit is more than `n` standard deviations below the best. An
-/// earlier temperature scales logits and deviation alike, so it does not change which ones stay. 0 has
-/// no effect.
+/// earlier temperature scales logits and deviation alike, so it does not change which ones stay. 0
+/// has no effect.
 ///
 /// Tang, Liu, Yang, Zhang, Wang 2024, "Top-nσ: Not All Logits Are You Need".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

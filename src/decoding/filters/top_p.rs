@@ -1,4 +1,5 @@
-//! Top-p, or nucleus sampling: keep the fewest most likely tokens that hold a share of the probability.
+//! Top-p, or nucleus sampling: keep the fewest most likely tokens that hold a share of the
+//! probability.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +10,8 @@ use crate::decoding::rules::{Mass, Rules, TopPZero};
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidates, Filter, FilterKind, StageContext};
 
-/// Keeps the most likely candidates until their probabilities sum to at least `p`, including the one
-/// that reaches it. 1 keeps everything, 0 keeps only the most likely one.
+/// Keeps the most likely candidates until their probabilities sum to at least `p`, including the
+/// one that reaches it. 1 keeps everything, 0 keeps only the most likely one.
 ///
 /// Holtzman, Buys, Du, Forbes, Choi 2019, "The Curious Case of Neural Text Degeneration".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

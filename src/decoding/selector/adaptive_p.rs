@@ -15,9 +15,9 @@ const SHARPNESS: f64 = 10.0;
 /// Replaces each logit by how close its probability p is to a target t, and draws from the result:
 /// `5 - 10 · d² / (1 + d)` with `d = |p - t| / 0.3`.
 ///
-/// If the tokens drawn so far were likelier on average than the target, t moves down by the difference,
-/// and otherwise up. Each older draw counts less by the factor `decay`. It needs a cut before it:
-/// otherwise the many candidates with almost no probability get most of the draws.
+/// If the tokens drawn so far were likelier on average than the target, t moves down by the
+/// difference, and otherwise up. Each older draw counts less by the factor `decay`. It needs a cut
+/// before it: otherwise the many candidates with almost no probability get most of the draws.
 ///
 /// llama.cpp 2025, pull request 17927, "sampling: implement adaptive-p".
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
 use crate::kernels::arch;
 
-/// How many of the most likely candidates are compared first. Those after them seldom win, and those
-/// that cannot win need no logarithm.
+/// How many of the most likely candidates are compared first. Those after them seldom win, and
+/// those that cannot win need no logarithm.
 const N_FAVORITES: usize = 64;
 
 pub(super) const SPEC: SelectorSpec = SelectorSpec {
@@ -23,11 +23,11 @@ pub(super) const SPEC: SelectorSpec = SelectorSpec {
     usual: Selector::GumbelMax,
 };
 
-/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin, and among
-/// equals the most likely.
+/// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin, and
+/// among equals the most likely.
 ///
-/// A token's noise depends only on the seed, the position and the token, so two settings that leave the
-/// same winner in play take the same token. No single coin decides, so none is recorded.
+/// A token's noise depends only on the seed, the position and the token, so two settings that leave
+/// the same winner in play take the same token. No single coin decides, so none is recorded.
 ///
 /// Gumbel 1954, "Statistical Theory of Extreme Values"; Ravfogel, Svete, Snæbjarnarson, Cotterell
 /// 2024, "Gumbel Counterfactual Generation From Language Models".
@@ -67,11 +67,12 @@ fn best_of(coins: Coins, candidates: &[Candidate]) -> Option<(f64, Candidate)> {
     noisy.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// Finds all candidates whose noisy logit may reach `bar`, and some that do not. It is a type and not a
-/// closure because only code inlined into `with_simd` is compiled for the CPU's instruction set.
+/// Finds all candidates whose noisy logit may reach `bar`, and some that do not. It is a type and
+/// not a closure because only code inlined into `with_simd` is compiled for the CPU's instruction
+/// set.
 ///
-/// `logit - ln(-ln u)` reaches the bar only if `1 - u` is at most `exp(logit - bar)`, because `-ln u`
-/// is never less than `1 - u`.
+/// `logit - ln(-ln u)` reaches the bar only if `1 - u` is at most `exp(logit - bar)`, because `-ln
+/// u` is never less than `1 - u`.
 struct Challenge<'a> {
     candidates: &'a Candidates,
     coins: Coins,

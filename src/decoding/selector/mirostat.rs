@@ -23,8 +23,8 @@ pub struct MirostatV1 {
     pub eta: f32,
 }
 
-/// Drops every candidate more surprising than μ except the most likely one, and draws from the rest. μ
-/// is learned as in version 1.
+/// Drops every candidate more surprising than μ except the most likely one, and draws from the
+/// rest. μ is learned as in version 1.
 ///
 /// Basu, Ramachandran, Keskar, Varshney 2020, "Mirostat"; version 2 as in its authors' code.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -136,8 +136,8 @@ fn learn(state: &mut SelectorState, mu: f64, eta: f32, excess_bits: f64) {
     state.memory = Some([mu - f64::from(eta) * excess_bits, 0.0]);
 }
 
-/// Returns the slope of ln p against ln rank, by least squares over the differences between successive
-/// candidates, or `None` if fewer than two are possible.
+/// Returns the slope of ln p against ln rank, by least squares over the differences between
+/// successive candidates, or `None` if fewer than two are possible.
 fn zipf_exponent(candidates: &mut Candidates) -> Option<f64> {
     let head = candidates.head(N_ESTIMATED);
     let (mut products, mut squares) = (0.0, 0.0);

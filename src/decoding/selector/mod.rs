@@ -18,15 +18,16 @@ use super::{Candidates, Coins};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "selector", rename_all = "kebab-case")]
 pub enum Selector {
-    /// Takes the most likely candidate, and among equals the one with the lowest id. Tosses no coin.
+    /// Takes the most likely candidate, and among equals the one with the lowest id. Tosses no
+    /// coin.
     Greedy,
     /// Draws each candidate with its probability, by one coin.
     Multinomial,
-    /// Draws each candidate with its probability, by one coin per token, so that a change of settings
-    /// changes the outcome less often.
+    /// Draws each candidate with its probability, by one coin per token, so that a change of
+    /// settings changes the outcome less often.
     GumbelMax,
-    /// Draws from as many candidates as keep the surprise near a target, by an estimate of how fast the
-    /// probabilities fall.
+    /// Draws from as many candidates as keep the surprise near a target, by an estimate of how fast
+    /// the probabilities fall.
     MirostatV1(MirostatV1),
     /// Draws from the candidates that are not too surprising for a target.
     MirostatV2(MirostatV2),
@@ -132,8 +133,8 @@ impl Selector {
 
     /// Picks a candidate, and learns from the pick.
     ///
-    /// If one coin decides, the candidates lie end to end from 0 to 1, the most likely first, and the
-    /// coin takes the one on which it falls: the first whose end is above the coin.
+    /// If one coin decides, the candidates lie end to end from 0 to 1, the most likely first, and
+    /// the coin takes the one on which it falls: the first whose end is above the coin.
     pub fn pick(
         &self,
         coins: Coins,
@@ -181,7 +182,8 @@ fn greedy(candidates: &mut Candidates) -> Draw {
 }
 
 fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
-    // Rounding can leave the sum slightly below a coin of nearly 1; then the last candidate is taken.
+    // Rounding can leave the sum slightly below a coin of nearly 1; then the last candidate is
+    // taken.
     let crossing = candidates
         .crossing(|end| coin < end)
         .or_else(|| candidates.crossing(|end| end >= 1.0 - ROUNDING));

@@ -1,10 +1,10 @@
-//! From where a recorded chain can be run on, with what the record knows there.
+//! The stage from which a recorded chain can be resumed.
 
 use crate::decoding::filters::TokenBias;
 use crate::decoding::{Evidence, Filter, RankedCandidate, StageReport};
 
-/// The last place from which the chain can be run on, as if it were the model's own distribution,
-/// and how many stages lie before it.
+/// Returns the distribution after the last stage from which the chain can be resumed, as if it were
+/// the model's own, and the number of stages before that.
 pub(super) fn base_of(
     evidence: &Evidence,
     reports: &[StageReport],
@@ -13,12 +13,12 @@ pub(super) fn base_of(
     let mut base = (evidence.clone(), 0);
     let (mut in_order, mut ruled_out) = (true, false);
     let raw = evidence.head.iter().map(|ranked| ranked.logit);
-    let mut scores: Option<Vec<f32>> = Some(raw.collect());
+    let mut logits: Option<Vec<f32>> = Some(raw.collect());
     for (n_stages, report) in (1..).zip(reports) {
         in_order &= report.filter.keeps_order();
         ruled_out |= leaves_the_impossible(&report.filter);
-        scores = scores.and_then(|scores| scores_after(scores, &report.filter));
-        // A factor on scores needs the scores themselves; anything else, their differences alone.
+        logits = logits.and_then(|logits| logits_after(logits, &report.filter));
+        // A repetition penalty needs the logits themselves; other filters only their differences.
         let multiplied = chain
             .iter()
             .skip(n_stages)
@@ -27,18 +27,18 @@ pub(super) fn base_of(
             .iter()
             .skip(n_stages)
             .any(|filter| counts_the_impossible(filter));
-        if multiplied && scores.is_none() || ruled_out && counted {
+        if multiplied && logits.is_none() || ruled_out && counted {
             continue;
         }
-        if let Some(after) = evidence_after(evidence, report, (scores.as_deref(), in_order)) {
+        if let Some(after) = evidence_after(evidence, report, logits.as_deref(), in_order) {
             base = (after, n_stages);
         }
     }
     base
 }
 
-/// Whether a stage may leave candidates in play that can't be drawn; how many, its report does not
-/// tell.
+/// Whether a stage may leave candidates with a probability of 0 in play. Its report does not count
+/// them.
 fn leaves_the_impossible(filter: &Filter) -> bool {
     let rules_out = match filter {
         Filter::LogitBias(bias) => {
@@ -51,7 +51,7 @@ fn leaves_the_impossible(filter: &Filter) -> bool {
     rules_out && !filter.is_neutral()
 }
 
-/// Whether candidates that can't be drawn change what a stage does to the others.
+/// Whether candidates with a probability of 0 change what a stage does to the others.
 fn counts_the_impossible(filter: &Filter) -> bool {
     let counts = matches!(
         filter,
@@ -60,13 +60,12 @@ fn counts_the_impossible(filter: &Filter) -> bool {
     counts && !filter.is_neutral()
 }
 
-/// The scores as a stage leaves those that it keeps; nothing where they depend on more than
-/// themselves.
-fn scores_after(scores: Vec<f32>, filter: &Filter) -> Option<Vec<f32>> {
+/// Returns the logits after a stage, or `None` if they depend on more than themselves.
+fn logits_after(logits: Vec<f32>, filter: &Filter) -> Option<Vec<f32>> {
     match filter {
-        filter if filter.is_neutral() || filter.cuts() => Some(scores),
+        filter if filter.is_neutral() || filter.cuts() => Some(logits),
         Filter::Temperature(heat) => {
-            let heated: Vec<f32> = scores
+            let heated: Vec<f32> = logits
                 .iter()
                 .map(|logit| logit / heat.temperature)
                 .collect();
@@ -79,19 +78,20 @@ fn scores_after(scores: Vec<f32>, filter: &Filter) -> Option<Vec<f32>> {
     }
 }
 
-/// The distribution after a recorded stage, with these scores or, where they are not known, with
-/// others that give the same probabilities. Nothing where more is left than was recorded, and no
-/// recorded candidate is known to stand before all of it.
+/// Returns the distribution after a recorded stage, with these logits or, if they are unknown,
+/// others with the same probabilities. Returns `None` if unrecorded candidates are left that may
+/// come before recorded ones.
 fn evidence_after(
     evidence: &Evidence,
     report: &StageReport,
-    (scores, in_order): (Option<&[f32]>, bool),
+    logits: Option<&[f32]>,
+    in_order: bool,
 ) -> Option<Evidence> {
     let recorded = evidence.head.iter().zip(&report.head_probs).enumerate();
     let head: Vec<RankedCandidate> = recorded
         .filter_map(|(index, (ranked, prob))| {
             let prob = f64::from((*prob)?);
-            let score = scores.and_then(|scores| scores.get(index).copied());
+            let score = logits.and_then(|logits| logits.get(index).copied());
             Some(RankedCandidate {
                 token: ranked.token,
                 logit: score.unwrap_or(prob.ln() as f32),

@@ -1,5 +1,5 @@
-//! Other settings on a recorded step, stage by stage: what each candidate's probability would be
-//! on its way through them, as far as the record tells.
+//! Applies other settings to a recorded step, stage by stage: the probability of each candidate
+//! after every stage, as far as the record determines it.
 
 mod base;
 #[cfg(test)]
@@ -11,30 +11,31 @@ use super::{
     ChainConfig, Coins, Evidence, Filter, History, RankedCandidate, StageContext, StageReport,
 };
 
-/// A probability between these is told as one: the figures that are shown do not tell them apart.
+/// Bounds relatively closer than this are reported as one number: displayed digits cannot tell them
+/// apart.
 const NARROW: f64 = 1e-4;
 
-/// What is known of a candidate's probability.
+/// What is known about a candidate's probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KnownProb {
-    /// It is this.
+    /// Exactly this.
     Exactly(f64),
-    /// It lies between these; where depends on tokens that were not recorded.
+    /// Between these; the rest depends on tokens that were not recorded.
     Between(f64, f64),
-    /// The candidate is cut.
+    /// The candidate was filtered out.
     Cut,
-    /// Tokens that were not recorded decide.
+    /// It depends on tokens that were not recorded.
     Unknown,
 }
 
-/// What is known of how many candidates are left.
+/// What is known about the number of candidates left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownCount {
-    /// So many.
+    /// Exactly this many.
     Exactly(u32),
-    /// Not more than so many.
+    /// At most this many.
     AtMost(u32),
-    /// Tokens that were not recorded decide.
+    /// It depends on tokens that were not recorded.
     Unknown,
 }
 
@@ -43,28 +44,27 @@ pub enum KnownCount {
 pub struct KnownStage {
     /// The probabilities of `Evidence::head`, in that order.
     pub probs: Vec<KnownProb>,
-    /// How many candidates are left.
     pub n_kept: KnownCount,
-    /// Shannon entropy in nats; nothing where it is not known.
+    /// The Shannon entropy in nats, or `None` if it is unknown.
     pub entropy_nats: Option<f64>,
-    /// The probability, as it stood before, of all that this stage cut; nothing where it is not
-    /// known.
+    /// The probability that this stage dropped, measured before it, or `None` if it is unknown.
     pub mass_removed: Option<f64>,
 }
 
-/// The way through the whole chain.
+/// The answers for every stage of a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIfStages {
-    /// After each stage that is switched on.
+    /// One for each stage that is on.
     pub stages: Vec<KnownStage>,
-    /// What would be drawn.
+    /// Which token would be sampled.
     pub outcome: WhatIf,
 }
 
-/// Runs a chain over a recorded distribution, and tells what is known after each stage.
+/// Runs a chain over a recorded distribution, and returns what is known after each stage. Returns
+/// `None` if nothing was recorded.
 ///
-/// `reports` are what the record tells of the chain's first stages, where they were run as they are
-/// set here; what they hold is taken from them, and only the stages after them are run again.
+/// `reports` are the recorded reports of the chain's first stages, as far as their settings are the
+/// same. They are used as they are, and only the stages after them run again.
 pub fn what_if_stages(
     evidence: &Evidence,
     reports: &[StageReport],
@@ -90,7 +90,7 @@ pub fn what_if_stages(
         context.n_chance_before += u32::from(filter.is_random());
         let stage = match reports.get(index) {
             Some(report) => KnownStage::recorded(report),
-            None => KnownStage::of(&mut step, &evidence.head, (filter, evidence, stages.last())),
+            None => KnownStage::of(filter, evidence, stages.last(), &mut step),
         };
         stages.push(stage);
     }
@@ -99,7 +99,7 @@ pub fn what_if_stages(
 }
 
 impl KnownStage {
-    /// What the record holds of a stage.
+    /// Returns what the record holds about a stage.
     pub fn recorded(report: &StageReport) -> Self {
         let known = |prob: &Option<f32>| match prob {
             Some(prob) => KnownProb::Exactly(f64::from(*prob)),
@@ -113,12 +113,15 @@ impl KnownStage {
         }
     }
 
-    /// What a distribution holds of these candidates after a filter, and what was known before it.
+    /// Returns what is known about the recorded candidates after a filter, given what was known
+    /// `before`.
     fn of(
+        filter: &Filter,
+        evidence: &Evidence,
+        before: Option<&Self>,
         step: &mut Recorded,
-        head: &[RankedCandidate],
-        (filter, evidence, before): (&Filter, &Evidence, Option<&Self>),
     ) -> Self {
+        let head = evidence.head.as_slice();
         let (least, most) = match step.tail {
             Some(tail) => step.tail_shares(tail),
             None => (0.0, 0.0),
@@ -138,7 +141,7 @@ impl KnownStage {
                     let share = softmax.prob(logit);
                     between(share / (1.0 + most), share / (1.0 + least))
                 }
-                // It may stand among the tokens that were not recorded.
+                // It may have fallen into the tail.
                 None if mixed => KnownProb::Unknown,
                 None => KnownProb::Cut,
             }
@@ -171,7 +174,7 @@ impl KnownStage {
     }
 }
 
-/// What those that are left did not hold before; they are all recorded.
+/// Returns the probability that was dropped, given that all candidates left were recorded.
 fn mass_removed(
     head: &[RankedCandidate],
     before: Option<&KnownStage>,
@@ -198,12 +201,12 @@ fn between(least: f64, most: f64) -> KnownProb {
     }
 }
 
-#[expect(clippy::cast_sign_loss, reason = "a count is not below nothing")]
+#[expect(clippy::cast_sign_loss, reason = "the count is clamped to 0 or more")]
 const fn count(n: f64) -> u32 {
     n.clamp(0.0, u32::MAX as f64) as u32
 }
 
-/// Whether it neither cuts a candidate nor rules one out.
+/// Whether the filter neither drops nor bans candidates.
 fn keeps_all(filter: &Filter) -> bool {
     let rules_out = matches!(filter, Filter::LogitBias(_) | Filter::NoRepeatNgram(_));
     !rules_out && !filter.cuts()

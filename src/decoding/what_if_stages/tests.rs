@@ -1,4 +1,4 @@
-//! What is told of other settings, against what they do.
+//! Compares the what-if answers with what the chain does.
 
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn sampled(logits: &[f32], chain: &ChainConfig, history: History<'_>, coins: Coi
     chain.sample(logits, history, coins).unwrap().trace
 }
 
-/// Whether all that is told of the chain is what the chain does.
+/// Checks that every answer agrees with the chain's own report.
 fn check(told: &WhatIfStages, done: &Trace, chain: &ChainConfig) {
     for (known, report) in told.stages.iter().zip(&done.stages) {
         for (known, prob) in known.probs.iter().zip(&report.head_probs) {

@@ -14,7 +14,8 @@ pub struct PaneSpecError {
 }
 
 impl PaneSpecError {
-    /// Returns three lines for a terminal: the description, a mark under the wrong word, and the message.
+    /// Returns three lines for a terminal: the description, a mark under the wrong word, and the
+    /// message.
     pub fn pointing_into(&self, description: &str) -> String {
         let n_chars = |range: Range<usize>| description.get(range).unwrap_or("").chars().count();
         let before = " ".repeat(n_chars(0..self.span.start));
@@ -65,8 +66,9 @@ impl Words {
         self.peek().is_some_and(|word| plain(&word.text) != "off")
     }
 
-    /// Returns the next `n_words` words as one keyword, in lower case and without hyphens, or `None` if
-    /// there are too few. A number after a word is its value: "mirostat 2" is not "mirostat-2".
+    /// Returns the next `n_words` words as one keyword, in lower case and without hyphens, or
+    /// `None` if there are too few. A number after a word is its value: "mirostat 2" is not
+    /// "mirostat-2".
     pub(super) fn keyword(&self, n_words: usize) -> Option<String> {
         let words = || self.words.iter().take(n_words);
         let is_value = |word: &Word| word.text.parse::<f32>().is_ok();

@@ -1,5 +1,5 @@
-//! What another tool can be told about a chain: the stages that it has, once each, in an order that it
-//! supports, with its own windows and rules. What it cannot be told is noted in sentences.
+//! What another tool can be told about a chain: the stages that it has, once each, in an order that
+//! it supports, with its own windows and rules. What it cannot be told is noted in sentences.
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::Window;
@@ -35,8 +35,8 @@ impl Manner {
     }
 }
 
-/// Returns the filters that a dialect's settings have names for, in the dialect's order. A filter that
-/// generalizes another one comes after it.
+/// Returns the filters that a dialect's settings have names for, in the dialect's order. A filter
+/// that generalizes another one comes after it.
 pub(super) fn spelled_stages(dialect: Dialect) -> Vec<FilterKind> {
     let variants = dialect.kinds().flat_map(|place| {
         let place = place.place();
@@ -128,8 +128,8 @@ impl Plan {
         Some(seed)
     }
 
-    /// Replaces selectors other than greedy and a plain draw by a plain draw, for a tool that has only
-    /// these two.
+    /// Replaces selectors other than greedy and a plain draw by a plain draw, for a tool that has
+    /// only these two.
     pub fn without_other_selectors(&mut self) {
         self.without_gumbel();
         if !matches!(self.selector, Selector::Greedy | Selector::Multinomial) {
@@ -184,7 +184,8 @@ impl Plan {
         }
     }
 
-    /// Adds a logit bias to an earlier one if no stage between them can tell. Returns whether it did.
+    /// Adds a logit bias to an earlier one if no stage between them can tell. Returns whether it
+    /// did.
     fn has_joined(&mut self, filter: &Filter) -> bool {
         let (Filter::LogitBias(more), Some(index)) = (
             filter,
@@ -284,8 +285,9 @@ pub(super) fn other_draws(name: &str, seed: u64) -> String {
     format!("{name} has its own random numbers: seed {seed} gives different draws there")
 }
 
-/// Returns the stages that have an effect, and how the token is picked. A temperature of 0 is greedy,
-/// and makes all stages after it irrelevant; stages before greedy that keep the best are too.
+/// Returns the stages that have an effect, and how the token is picked. A temperature of 0 is
+/// greedy, and makes all stages after it irrelevant; stages before greedy that keep the best are
+/// too.
 fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
     let mut filters = Vec::new();
     let mut selector = match chain.selector {

@@ -10,7 +10,8 @@ use crate::ui::seed_field::seed_field_ui;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, inner_menu, menu_item};
 
-/// Draws the menu of selectors and the numbers of the chosen one. Returns whether either was changed.
+/// Draws the menu of selectors and the numbers of the chosen one. Returns whether either was
+/// changed.
 pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
     let before = *selector;
     title_line_ui(ui, "Draw", |ui| {

@@ -47,7 +47,8 @@ pub(super) fn head_ui(
     });
 }
 
-/// Draws an undo or redo button, disabled if there is no edit for it. Returns whether it was clicked.
+/// Draws an undo or redo button, disabled if there is no edit for it. Returns whether it was
+/// clicked.
 fn history_button_ui(ui: &mut Ui, icon: Icon, verb: &str, edit: Option<&str>) -> bool {
     let name = edit.map_or_else(|| verb.to_owned(), |edit| format!("{verb}: {edit}"));
     let button = ui.add_enabled_ui(edit.is_some(), |ui| icon_button(ui, icon, &name).clicked());

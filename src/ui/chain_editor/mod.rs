@@ -1,5 +1,5 @@
-//! The editor of a pane's chain: a popup beside the pane, never over it, so that the effect of an edit
-//! is visible.
+//! The editor of a pane's chain: a popup beside the pane, never over it, so that the effect of an
+//! edit is visible.
 
 mod bias;
 mod breakers;

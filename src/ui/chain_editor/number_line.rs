@@ -24,8 +24,8 @@ pub(super) fn error_ui(ui: &mut Ui, error: &str) {
     });
 }
 
-/// Converts what was typed or dragged to the type of a setting, or returns `None` if it is NaN or too
-/// large.
+/// Converts what was typed or dragged to the type of a setting, or returns `None` if it is NaN or
+/// too large.
 pub(super) const fn finite_f32(value: f64) -> Option<f32> {
     let value = value as f32;
     if value.is_finite() { Some(value) } else { None }
@@ -119,8 +119,8 @@ pub(super) fn number_lines_ui<T>(
     changed
 }
 
-/// Draws a number's label, slider and box, aligned with those of the stages. Returns whether the value
-/// was changed.
+/// Draws a number's label, slider and box, aligned with those of the stages. Returns whether the
+/// value was changed.
 fn number_line_ui<T>(
     ui: &mut Ui,
     label: &str,

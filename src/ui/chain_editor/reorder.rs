@@ -15,8 +15,8 @@ pub(super) fn handle_id(ui: &Ui, index: usize) -> Id {
     ui.scope_id().with(("handle", index))
 }
 
-/// Watches the handles, each with the vertical range of its stage. Returns the old and new index of a
-/// stage that was moved, and draws an insertion line during a drag.
+/// Watches the handles, each with the vertical range of its stage. Returns the old and new index of
+/// a stage that was moved, and draws an insertion line during a drag.
 pub(super) fn reorder_ui(ui: &Ui, rows: &[(Response, Rangef)]) -> Option<(usize, usize)> {
     let spans: Vec<Rangef> = rows.iter().map(|(_, span)| *span).collect();
     rows.iter().enumerate().find_map(|(from, (handle, _))| {

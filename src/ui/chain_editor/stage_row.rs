@@ -65,13 +65,17 @@ pub(super) fn stage_row_ui(
     );
     names_ui(ui, split(names, names + NAME), place, shown, stage);
     primary_ui(ui, split(names + NAME, buttons), stage, edit);
-    let removed = buttons_ui(
-        ui,
-        split(buttons, rect.right()),
-        place,
-        shown,
-        (stage, edit),
-    );
+    let is_solo = shown.solo == Some(place.index);
+    let button = buttons_ui(ui, split(buttons, rect.right()), is_solo, stage);
+    match button {
+        Some(RowButton::Mute) => {
+            stage.enabled = !stage.enabled;
+            edit.edited = true;
+        }
+        Some(RowButton::Solo) => edit.soloed = Some(place.index),
+        Some(RowButton::Remove) | None => {}
+    }
+    let removed = button == Some(RowButton::Remove);
     if has_details(&stage.filter) && is_open(ui, shown, &stage.filter) {
         edit.edited |= details_ui(ui, shown, &mut stage.filter);
     }
@@ -187,14 +191,16 @@ fn primary_ui(ui: &mut Ui, rect: Rect, stage: &mut Stage, edit: &mut Edit) {
     });
 }
 
-/// Draws the buttons to mute, solo and remove a stage. Returns whether it was removed.
-fn buttons_ui(
-    ui: &mut Ui,
-    rect: Rect,
-    place: Place<'_>,
-    shown: &Shown<'_>,
-    (stage, edit): (&mut Stage, &mut Edit),
-) -> bool {
+/// A button at the end of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowButton {
+    Mute,
+    Solo,
+    Remove,
+}
+
+/// Draws the buttons to mute, solo and remove a stage. Returns the one that was clicked.
+fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<RowButton> {
     let name = stage.filter.name();
     let middle = Rect::from_center_size(rect.center(), vec2(rect.width(), 24.0));
     let mut ui = child_ui(ui, middle, "buttons");
@@ -203,17 +209,16 @@ fn buttons_ui(
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.set_height(24.0);
         ui.add_space(4.0);
+        let mut clicked = None;
         let (icon, verb) = if stage.enabled {
             (Icon::Eye, "Mute")
         } else {
             (Icon::EyeOff, "Unmute")
         };
         if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
-            stage.enabled = !stage.enabled;
-            edit.edited = true;
+            clicked = Some(RowButton::Mute);
         }
-        let alone = shown.solo == Some(place.index);
-        let (verb, tip) = if alone {
+        let (verb, tooltip) = if is_solo {
             ("Unsolo", "Switches the stages back on that were on before")
         } else {
             (
@@ -222,11 +227,14 @@ fn buttons_ui(
             )
         };
         let label = format!("{verb} {name}");
-        let chip = Chip::new("S").name(&label).quiet().open(alone);
-        if ui.add(chip).on_hover_text(tip).clicked() {
-            edit.soloed = Some(place.index);
+        let chip = Chip::new("S").name(&label).quiet().open(is_solo);
+        if ui.add(chip).on_hover_text(tooltip).clicked() {
+            clicked = Some(RowButton::Solo);
         }
-        icon_button(ui, Icon::Close, &format!("Remove {name}")).clicked()
+        if icon_button(ui, Icon::Close, &format!("Remove {name}")).clicked() {
+            clicked = Some(RowButton::Remove);
+        }
+        clicked
     })
     .inner
 }

@@ -15,8 +15,8 @@ pub(super) fn lacking(chain: &ChainConfig, with_rare: bool) -> Vec<Filter> {
     offered.map(|kind| (kind.spec().usual)()).collect()
 }
 
-/// Returns the index for a new filter: before the first stage that usually comes after it, or else the
-/// end.
+/// Returns the index for a new filter: before the first stage that usually comes after it, or else
+/// the end.
 pub(super) fn place_for(chain: &ChainConfig, filter: &Filter) -> usize {
     chain
         .stages
