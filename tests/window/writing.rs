@@ -381,7 +381,7 @@ fn numbers_show_the_metrics_of_each_pane_and_the_candidates_of_a_step() {
         "First token",
         "Mean surprise",
         "Before chain",
-        "After",
+        "After chain",
     ] {
         window.get_by_label(column);
     }
