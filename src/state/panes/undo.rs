@@ -16,9 +16,9 @@ pub(in crate::state) struct Undo {
     /// The settings as last observed.
     present: Snapshot,
     /// The steps to undo, oldest first, each with the snapshot before it.
-    undo_steps: VecDeque<UndoStep>,
+    past: VecDeque<UndoStep>,
     /// The steps to redo, next one last, each with the snapshot after it.
-    redo_steps: Vec<UndoStep>,
+    future: Vec<UndoStep>,
     /// Whether the last undo step is still open: further edits of the same value extend it.
     step_open: bool,
     /// The panes removed last, oldest first, so that undo restores their texts too.
@@ -36,8 +36,8 @@ impl Undo {
     pub(in crate::state) const fn new(present: Snapshot) -> Self {
         Self {
             present,
-            undo_steps: VecDeque::new(),
-            redo_steps: Vec::new(),
+            past: VecDeque::new(),
+            future: Vec::new(),
             step_open: false,
             removed_panes: VecDeque::new(),
         }
@@ -49,25 +49,25 @@ impl Undo {
         let Some(change) = Change::between(&self.present, &now) else {
             return;
         };
-        self.redo_steps.clear();
+        self.future.clear();
         let before = std::mem::replace(&mut self.present, now);
-        match self.undo_steps.back() {
+        match self.past.back() {
             Some(last) if self.step_open && change.continues(&last.change) => {
                 if last.snapshot == self.present {
-                    self.undo_steps.pop_back();
+                    self.past.pop_back();
                     // The value is back where the drag started. If the drag continues, it must not
                     // merge into the previous step.
                     self.step_open = false;
                     return;
                 }
             }
-            _ => self.undo_steps.push_back(UndoStep {
+            _ => self.past.push_back(UndoStep {
                 change,
                 snapshot: before,
             }),
         }
-        if self.undo_steps.len() > MAX_STEPS {
-            self.undo_steps.pop_front();
+        if self.past.len() > MAX_STEPS {
+            self.past.pop_front();
         }
         self.step_open = true;
     }
@@ -79,9 +79,9 @@ impl Undo {
 
     /// Undoes the last step and returns the snapshot before it.
     pub(in crate::state) fn step_back(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.undo_steps.pop_back()?;
+        let UndoStep { change, snapshot } = self.past.pop_back()?;
         let after = std::mem::replace(&mut self.present, snapshot.clone());
-        self.redo_steps.push(UndoStep {
+        self.future.push(UndoStep {
             change,
             snapshot: after,
         });
@@ -91,9 +91,9 @@ impl Undo {
 
     /// Redoes the next step and returns the snapshot after it.
     pub(in crate::state) fn step_forward(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.redo_steps.pop()?;
+        let UndoStep { change, snapshot } = self.future.pop()?;
         let before = std::mem::replace(&mut self.present, snapshot.clone());
-        self.undo_steps.push_back(UndoStep {
+        self.past.push_back(UndoStep {
             change,
             snapshot: before,
         });
@@ -103,13 +103,13 @@ impl Undo {
 
     /// Returns what the next undo would revert.
     pub(in crate::state) fn undo_label(&self) -> Option<&str> {
-        let step = self.undo_steps.back()?;
+        let step = self.past.back()?;
         Some(step.change.label.as_str())
     }
 
     /// Returns what the next redo would apply again.
     pub(in crate::state) fn redo_label(&self) -> Option<&str> {
-        let step = self.redo_steps.last()?;
+        let step = self.future.last()?;
         Some(step.change.label.as_str())
     }
 

@@ -158,10 +158,11 @@ mod tests {
     #[test]
     fn a_chain_is_described_in_plain_sentences() {
         let temperature = |temperature| Filter::Temperature(Temperature { temperature });
-        let repetition = Filter::RepetitionPenalty(RepetitionPenalty {
-            penalty: 1.1,
-            window: Window::LAST_64,
-        });
+        let repetition = |penalty| {
+            let window = Window::LAST_64;
+            Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
+        };
+        let top_k = Filter::TopK(TopK { k: 40 });
         let sampled = |filters: &[Filter]| ChainConfig::sampled(filters.iter().cloned());
         for (chain, sentence) in [
             (
@@ -180,10 +181,7 @@ mod tests {
                 "Samples from all tokens, keeping the surprise near 5 bits",
             ),
             (
-                sampled(&[Filter::RepetitionPenalty(RepetitionPenalty {
-                    penalty: 0.5,
-                    window: Window::LAST_64,
-                })]),
+                sampled(&[repetition(0.5)]),
                 "Boosts tokens that have already appeared, then samples from all tokens",
             ),
             (
@@ -196,12 +194,12 @@ mod tests {
                  tokens that hold 90 % of the probability",
             ),
             (
-                sampled(&[repetition, Filter::MinP(MinP { p: 0.05 })]),
+                sampled(&[repetition(1.1), Filter::MinP(MinP { p: 0.05 })]),
                 "Penalizes tokens that have already appeared, then samples from the tokens at \
                  least 5 % as likely as the top one",
             ),
             (
-                sampled(&[Filter::TopK(TopK { k: 40 }), Filter::TopP(TopP { p: 0.95 })]),
+                sampled(&[top_k.clone(), Filter::TopP(TopP { p: 0.95 })]),
                 "Samples from the 40 most likely tokens, and of those from the fewest tokens that \
                  hold 95 % of the probability",
             ),
@@ -232,7 +230,7 @@ mod tests {
                  temperature 0.8",
             ),
             (
-                sampled(&[Filter::TopK(TopK { k: 40 }), temperature(1.5)]),
+                sampled(&[top_k, temperature(1.5)]),
                 "Samples from the 40 most likely tokens, flattened with temperature 1.5",
             ),
         ] {
