@@ -124,7 +124,10 @@ fn set<T>(
     words: &mut Words,
     owner: &mut T,
 ) -> Result<(), PaneSpecError> {
-    let example = format!("{key} {}", param.usual.start());
+    let usual = param
+        .get(owner)
+        .map_or(*param.usual.start(), |value| value as f32);
+    let example = format!("{key} {usual}");
     let value = if param.is_count() {
         f64::from(words.number::<u32>(COUNT, &example)?)
     } else {

@@ -82,7 +82,7 @@ fn a_quantized_cache_needs_less_memory() {
     assert_eq!(chosen(&state), Some(1));
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 5.0 GB of memory, 3.9 are free.".to_owned();
+    let warning = "Needs 5.0 GB of memory, but only 3.9 GB is free".to_owned();
     assert_eq!(
         rows(&state)[1].1,
         ModelRowStatus::NeedsConfirmation { warning }
@@ -92,7 +92,7 @@ fn a_quantized_cache_needs_less_memory() {
     state.apply(in_bytes);
     models(&mut state, ModelsCommand::Open(path("large.gguf")));
     state.on_event(inspected("large.gguf", Ok(outline(4_800_000_000))));
-    let warning = "Needs 4.9 GB of memory, 3.9 are free.".to_owned();
+    let warning = "Needs 4.9 GB of memory, but only 3.9 GB is free".to_owned();
     assert_eq!(
         rows(&state)[1].1,
         ModelRowStatus::NeedsConfirmation { warning }

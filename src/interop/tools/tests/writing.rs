@@ -201,7 +201,7 @@ fn the_order_and_windows_of_transformers_are_noted() {
         (
             Tool::Transformers,
             "gumbel",
-            "transformers draws with one coin for all tokens; here each token has its own, which gives the same probabilities",
+            "transformers draws with one coin for all tokens; here each token has its own, with the same probabilities",
         ),
     ]);
 }
