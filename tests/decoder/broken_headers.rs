@@ -79,7 +79,7 @@ fn impossible_counts_are_rejected() {
         ),
         (
             RawGguf::new(0, 1).key(b"k", TEXT).u64(huge).data(99),
-            "k ends beyond",
+            "k extends beyond",
         ),
         (
             RawGguf::new(0, 1)
@@ -141,7 +141,7 @@ fn violations_of_the_format_are_named() {
         ),
         (
             RawGguf::new(0, 1).key(b"k", TEXT).text(b"\xC3"),
-            "k is not UTF-8",
+            "k is not valid UTF-8",
         ),
         (
             RawGguf::new(1, 0).text(b"\xC3\x28"),

@@ -130,7 +130,7 @@ fn the_error_names_each_fault_of_the_parts() {
     gguf_file::write(&mut file, &metadata, &[]).unwrap();
     let message = message(&first);
     assert!(
-        message.contains("tensors and not the 20 that the first one counts"),
+        message.contains("tensors instead of the 20 that the first part lists"),
         "{message}"
     );
 }
@@ -285,6 +285,6 @@ fn the_error_names_weights_of_unsupported_types() {
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
     let message = message(folder.path());
     let expected = "model.layers.0.mlp.up_proj.weight is stored as F64, which Quartet does not support; \
-                    use the model's BF16 or F16 weights, or a GGUF file of it";
+                    use the model's BF16 or F16 weights, or a GGUF version of it";
     assert!(message.contains(expected), "{message}");
 }

@@ -168,7 +168,7 @@ fn the_chain_editor_changes_a_pane_s_chain() {
     press(&mut window, "Top token");
     let chain = &window.state().state().panes[3].settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);
-    let remark = "The top token stays the top token: top-k 40 and top-p 0.5 change nothing.";
+    let remark = "Greedy takes the top token anyway, so top-k 40 and top-p 0.5 have no effect.";
     assert!(window.query_all_by_label(remark).next().is_some());
 }
 
@@ -194,7 +194,7 @@ fn lints_are_shown_and_can_be_fixed() {
     press(&mut window, "How D chooses");
     press(&mut window, "Draw: By coin");
     press(&mut window, "Top token");
-    let remark = "The top token stays the top token: T 0.7 and top-p 0.9 change nothing.";
+    let remark = "Greedy takes the top token anyway, so T 0.7 and top-p 0.9 have no effect.";
     assert_eq!(
         window.get_all_by_label(remark).count(),
         2,
