@@ -68,7 +68,7 @@ pub(super) fn open(
             match path {
                 Some(path) => answer(Command::PathGiven(purpose, path)),
                 None if opened_at.elapsed() < NO_DIALOG => {
-                    answer(Command::DialogUnavailable(purpose))
+                    answer(Command::DialogUnavailable(purpose));
                 }
                 None => {}
             }

@@ -208,7 +208,7 @@ impl App {
                 .send(request),
             Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
             Effect::CheckDroppedPath(path) => {
-                model_paths::check_dropped(ctx.clone(), path, answers)
+                model_paths::check_dropped(ctx.clone(), path, answers);
             }
             Effect::Save(document, path) => {
                 let dark = ctx.global_style().visuals.dark_mode;

@@ -14,6 +14,7 @@ use super::pane_run::{Pane, finish_summary, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::token_rules::{broken_bans, unknown_tokens};
+use crate::decoding::Filter;
 use crate::export::{ExportFormat, render};
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
@@ -193,7 +194,7 @@ fn texts(generations: &[&Generation]) -> String {
     for pane in generations.iter().filter(written) {
         let mut settings = PaneSettings::from(pane.config.chain.clone());
         let mut active = settings.chain.active();
-        let by_chance = active.any(|filter| filter.is_random());
+        let by_chance = active.any(Filter::is_random);
         if by_chance || !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
         }

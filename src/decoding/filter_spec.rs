@@ -105,6 +105,7 @@ impl FilterSpec {
 impl FilterKind {
     /// The filter that stands for this one in an engine's order: plain temperature for both
     /// temperatures, and every other filter for itself.
+    #[must_use]
     pub fn place(self) -> Self {
         self.spec().generalizes.unwrap_or(self)
     }

@@ -20,9 +20,19 @@ pub struct ComputeChoice {
     /// The precision on a GPU.
     pub precision: Precision,
     /// The type of the KV cache on the CPU.
+    #[serde(with = "StoredCacheType")]
     pub cache: CacheType,
     /// The number of threads on the CPU. `None` means the default.
     pub n_threads: Option<NonZeroUsize>,
+}
+
+/// How [`CacheType`] is stored; the kernels know no serialization.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "CacheType", rename_all = "snake_case")]
+enum StoredCacheType {
+    F32,
+    F16,
+    Q8,
 }
 
 /// The settings with which a model runs, as far as this machine supports the user's choice.

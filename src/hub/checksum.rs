@@ -29,7 +29,7 @@ impl Checksum {
         }
     }
 
-    /// Returns the name of the content's blob, which is also its ETag on the Hub.
+    /// Returns the name of the content's blob, which is also its `ETag` on the Hub.
     pub fn etag(&self) -> &str {
         match self {
             Self::Sha256(text) | Self::GitBlob(text) => text,

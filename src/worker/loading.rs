@@ -9,7 +9,7 @@ use crate::engine::{EngineError, LoadProgress, LoadedModel};
 
 /// How a load ended.
 pub(super) enum LoadOutcome {
-    Loaded(LoadedModel),
+    Loaded(Box<LoadedModel>),
     Failed(EngineError),
     Cancelled,
 }
@@ -44,7 +44,7 @@ pub(super) fn load(
     };
     connection?;
     Ok(match loaded {
-        Ok(Some(model)) => LoadOutcome::Loaded(model),
+        Ok(Some(model)) => LoadOutcome::Loaded(Box::new(model)),
         Ok(None) => LoadOutcome::Cancelled,
         Err(error) => LoadOutcome::Failed(error),
     })

@@ -108,7 +108,7 @@ where
                     recommended_sampling: model.recommended_sampling.clone(),
                     load_warning: model.load_warning.clone(),
                 };
-                self.session = Some(Session::new(model));
+                self.session = Some(Session::new(*model));
                 loaded
             }
             LoadOutcome::Failed(error) => Event::ModelFailed {

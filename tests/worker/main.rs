@@ -293,7 +293,7 @@ fn a_pane_joins_the_running_batch() {
     while n_finished < 2 {
         match harness.next() {
             Event::Progress(Progress::Stepped { step, .. }) => {
-                n_together += usize::from(step.time.n_batch == 2)
+                n_together += usize::from(step.time.n_batch == 2);
             }
             Event::Progress(Progress::Finished { reason, .. }) => {
                 assert_eq!(reason, FinishReason::MaxTokens);

@@ -64,8 +64,9 @@ impl ChiSquared {
 /// The survival function of the χ² distribution: the probability that fair draws exceed this χ².
 ///
 /// One minus the regularized lower incomplete gamma function at half the degrees of freedom and
-/// half of χ², computed from its power series `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a +
-/// 1) (a + 2)) + …)`: Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
+/// half of χ², computed from its power series
+/// `x^a e^-x / Γ(a + 1) · (1 + x / (a + 1) + x² / ((a + 1) (a + 2)) + …)`:
+/// Abramowitz, Stegun 1964, "Handbook of Mathematical Functions", 6.5.29.
 fn survival(chi_squared: f64, n_freedom: u32) -> f64 {
     let (a, x) = (f64::from(n_freedom) / 2.0, chi_squared / 2.0);
     if x <= 0.0 {

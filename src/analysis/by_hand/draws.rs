@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{ChiSquared, LogitRow};
-use crate::decoding::{ChainConfig, Coins, DecodingError, SamplerChain, Selector, TokenId};
+use crate::decoding::{ChainConfig, Coins, DecodingError, Filter, SamplerChain, Selector, TokenId};
 
 /// How often each token was drawn, with a test of fairness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,7 +51,7 @@ impl Draws {
     ) -> Result<Self, DecodingError> {
         let history = row.history();
         let mut chain = SamplerChain::new(config.clone());
-        let by_chance = config.active().any(|filter| filter.is_random());
+        let by_chance = config.active().any(Filter::is_random);
         let mut counts: BTreeMap<TokenId, (u32, f64)> = BTreeMap::new();
         for toss in 0..n {
             let coins = Coins {

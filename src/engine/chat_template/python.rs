@@ -151,6 +151,7 @@ struct Json {
     sorted: bool,
 }
 
+#[derive(Clone, Copy)]
 struct Brackets {
     open: char,
     close: char,

@@ -122,7 +122,7 @@ impl Words {
     }
 }
 
-/// Returns a keyword in the form in which it is compared: "Top-P" and "TOP_P" become "topp".
+/// Returns a keyword in the form in which it is compared: "Top-P" and "`TOP_P`" become "topp".
 pub(super) fn plain(word: &str) -> String {
     word.chars()
         .filter(|c| !matches!(c, '-' | '_'))

@@ -311,7 +311,7 @@ fn count(name: &str, default: u32, fields: &mut Fields) -> Result<u32, String> {
     let Some(number) = fields.integer(name)? else {
         return Ok(default);
     };
-    u32::try_from(number).map_err(|_| {
+    u32::try_from(number).map_err(|_out_of_range| {
         format!(
             "{} is invalid: it must be 0 or more",
             fields.as_written(name)

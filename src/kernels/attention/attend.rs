@@ -111,7 +111,7 @@ fn attend_by_segments(context: &CpuContext, tasks: Vec<Task<'_>>) {
         parts.collect(),
         scratch,
         |scratch, (task, segment, partial)| {
-            arch.dispatch(task.segment_job(scratch, segment, partial))
+            arch.dispatch(task.segment_job(scratch, segment, partial));
         },
     );
     for (task, partials) in tasks.into_iter().zip(task_partials) {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use pulp::Simd;
-use serde::{Deserialize, Serialize};
 
 use super::byte_blocks::ByteBlocks;
 use super::half::HalfLanes;
@@ -12,8 +11,7 @@ use super::{Heads, Lanes};
 use crate::kernels::N_LANES;
 
 /// The number format of cached keys and values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CacheType {
     /// Single precision, as computed.
     #[default]

@@ -7,7 +7,7 @@ use crate::generation::in_sentence;
 /// Describes what a chain does, in one or two sentences.
 pub fn describe(chain: &ChainConfig) -> String {
     if chain.is_greedy() {
-        let is_random = chain.active().any(|filter| filter.is_random());
+        let is_random = chain.active().any(Filter::is_random);
         let words = if is_random {
             "Picks the token that is most likely after filters that act at random"
         } else if chain.active().all(Filter::keeps_the_best) {
