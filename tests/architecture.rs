@@ -85,6 +85,8 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ("candle_transformers", &["engine"]),
     ("tokenizers", &["engine"]),
     ("clap", &["cli"]),
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
     ("eframe", &["app"]),
     ("egui", &["app", "ui"]),
     ("egui_plot", &["ui"]),

@@ -23,8 +23,11 @@ use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
 
 pub use dialogs::Dialogs;
 
-/// Under this name the settings are stored, and the system knows the window.
-const APP_ID: &str = "quartet";
+/// The name of the folder that holds the settings.
+const APP_NAME: &str = "quartet";
+
+/// The name by which desktops match the window with its desktop entry.
+const APP_ID: &str = "org.quartet.Quartet";
 
 /// The key under which earlier versions kept the settings in eframe's store.
 const SETTINGS: &str = "settings";
@@ -57,11 +60,11 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
         ..Default::default()
     };
     eframe::run_native(
-        APP_ID,
+        APP_NAME,
         options,
         Box::new(|cc| {
             let older = cc.storage.and_then(|storage| storage.get_string(SETTINGS));
-            let begun = eframe::storage_dir(APP_ID)
+            let begun = eframe::storage_dir(APP_NAME)
                 .map(|folder| kept::begin(folder, older))
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);

@@ -20,6 +20,7 @@ mod precision;
 mod progress;
 mod sample;
 mod settings;
+mod system_files;
 mod token_rules;
 mod write;
 
@@ -66,6 +67,9 @@ enum Command {
     Download(hub::DownloadArguments),
     /// List the downloaded models
     Models,
+    /// Write the man pages, shell completions and icons that packages install
+    #[command(hide = true)]
+    SystemFiles(system_files::Arguments),
 }
 
 /// Does what the program's arguments ask for. The code is 0 if all went well, 1 if something failed,
@@ -81,6 +85,7 @@ pub fn run() -> ExitCode {
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
         Some(Command::Models) => hub::models(),
+        Some(Command::SystemFiles(arguments)) => system_files::run(&arguments),
         None => open_window(arguments.model),
     };
     match outcome {

@@ -1,5 +1,6 @@
 //! Drawing and nothing else. The only module that draws, on the screen or as a picture.
 
+pub mod app_icon;
 pub mod fonts;
 pub mod icons;
 pub mod plots;
