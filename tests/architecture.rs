@@ -85,6 +85,8 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("candle_transformers", &["engine"]),
     ("tokenizers", &["engine"]),
     ("clap", &["cli"]),
+    ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
     ("eframe", &["app"]),
     ("egui", &["app", "ui"]),
     ("egui_plot", &["ui"]),

@@ -15,8 +15,11 @@ use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
 
-/// The name of the settings folder, and the window's application id.
-const APP_ID: &str = "quartet";
+/// The name of the folder that holds the settings.
+const APP_NAME: &str = "quartet";
+
+/// The name by which desktops match the window with its desktop entry.
+const APP_ID: &str = "org.quartet.Quartet";
 
 /// The key under which earlier versions stored the settings in eframe's storage.
 const LEGACY_SETTINGS_KEY: &str = "settings";
@@ -48,13 +51,13 @@ pub fn run(model: Option<PathBuf>) -> eframe::Result {
         ..Default::default()
     };
     eframe::run_native(
-        APP_ID,
+        APP_NAME,
         options,
         Box::new(|cc| {
             let legacy = cc
                 .storage
                 .and_then(|storage| storage.get_string(LEGACY_SETTINGS_KEY));
-            let loaded = eframe::storage_dir(APP_ID)
+            let loaded = eframe::storage_dir(APP_NAME)
                 .map(|folder| settings_file::load(folder, legacy))
                 .unwrap_or_default();
             let start = |wake: Wake| Worker::start(wake);

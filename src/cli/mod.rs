@@ -21,6 +21,7 @@ mod precision;
 mod progress;
 mod sample;
 mod settings;
+mod system_files;
 mod token_rules;
 
 use std::path::{Path, PathBuf};
@@ -67,6 +68,9 @@ enum Command {
     Download(hub::DownloadArguments),
     /// List the downloaded models
     Models,
+    /// Write the man pages, shell completions and icons that packages install
+    #[command(hide = true)]
+    SystemFiles(system_files::Arguments),
 }
 
 /// Runs the program with its command-line arguments. The exit code is 0 on success, 1 if something
@@ -82,6 +86,7 @@ pub fn run() -> ExitCode {
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
         Some(Command::Models) => hub::models(),
+        Some(Command::SystemFiles(arguments)) => system_files::run(&arguments),
         None => open_window(arguments.model),
     };
     match outcome {

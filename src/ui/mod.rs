@@ -2,6 +2,7 @@
 //!
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
+pub mod app_icon;
 pub mod fonts;
 pub mod formatting;
 pub mod icons;
