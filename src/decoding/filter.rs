@@ -241,7 +241,7 @@ impl Filter {
     }
 
     /// Whether the most likely candidate always stays the most likely one, whatever the settings.
-    pub const fn keeps_the_best(&self) -> bool {
+    pub const fn preserves_top(&self) -> bool {
         matches!(self.spec().ranking, Ranking::KeepsTop)
     }
 

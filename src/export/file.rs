@@ -41,7 +41,7 @@ fn is_stream(path: &Path) -> bool {
     path.is_symlink() && names.iter().any(|name| path.starts_with(name))
 }
 
-/// Fails if [`write_whole`] would fail, as far as can be known without writing.
+/// Fails if [`write_atomically`] would fail, as far as can be known without writing.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         // Renaming over a read-only file would succeed and ignore its permissions.

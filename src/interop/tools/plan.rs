@@ -304,7 +304,7 @@ fn essence(chain: &ChainConfig) -> (Vec<Filter>, Selector) {
         }
     }
     if selector == Selector::Greedy {
-        while filters.last().is_some_and(Filter::keeps_the_best) {
+        while filters.last().is_some_and(Filter::preserves_top) {
             filters.pop();
         }
     }

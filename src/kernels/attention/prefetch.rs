@@ -9,7 +9,7 @@
 /// L1 cache can only track a few outstanding misses.
 const PREFETCH_BYTES: usize = 8192;
 
-/// Prefetches the memory [`N_BYTES`] past this value.
+/// Prefetches the memory [`PREFETCH_BYTES`] past this value.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -91,7 +91,7 @@ impl Pane {
     }
 
     /// Returns what the pane's settings would have changed in its text, as of the last
-    /// [`AppState::review`](super::AppState::review); `None` if they are the settings that
+    /// [`AppState::review`](crate::state::AppState::review); `None` if they are the settings that
     /// generated it.
     pub const fn what_ifs(&self) -> Option<&WhatIfs> {
         if self.what_ifs.is_active() {
@@ -102,7 +102,7 @@ impl Pane {
     }
 
     /// Returns the lints of the pane's settings, most important first, as of the last
-    /// [`AppState::review`](super::AppState::review).
+    /// [`AppState::review`](crate::state::AppState::review).
     pub fn lints(&self) -> &[Lint] {
         self.lints.list()
     }

@@ -10,7 +10,7 @@ pub fn describe(chain: &ChainConfig) -> String {
         let is_random = chain.active().any(Filter::is_random);
         let words = if is_random {
             "Picks the token that is most likely after filters that act at random"
-        } else if chain.active().all(Filter::keeps_the_best) {
+        } else if chain.active().all(Filter::preserves_top) {
             "Always picks the most likely token. The text is the same every time."
         } else {
             "Picks the token that is most likely after the filters. The text is the same every time."
