@@ -136,7 +136,7 @@ impl Recorded {
     }
 
     pub(super) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
-        self.best_sure &= self.sure || filter.keeps_the_best();
+        self.best_sure &= self.sure || filter.preserves_top();
         let Some(tail) = self.tail else {
             filter.apply(context, &mut self.head);
             return;
@@ -167,7 +167,7 @@ impl Recorded {
                 // ones.
                 filter.apply(context, &mut self.head);
                 self.sure = false;
-                self.best_sure &= filter.keeps_the_best();
+                self.best_sure &= filter.preserves_top();
             }
         }
     }

@@ -77,7 +77,7 @@ fn greedy_ignores(chain: &ChainConfig) -> Option<Lint> {
     let from_the_end = active(chain).rev();
     let mut ignored: Vec<_> = from_the_end
         .filter(|stage| !reported.contains(stage))
-        .take_while(|(_, filter)| filter.keeps_the_best())
+        .take_while(|(_, filter)| filter.preserves_top())
         .collect();
     ignored.reverse();
     idle(&ignored, |names, one| {

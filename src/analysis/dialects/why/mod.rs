@@ -54,7 +54,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     /// If both chains are greedy, only filters that can change the top token count.
     fn of(chain: &'a ChainConfig, greedy: bool) -> Self {
-        let can_matter = |filter: &&Filter| !greedy || !filter.keeps_the_best();
+        let can_matter = |filter: &&Filter| !greedy || !filter.preserves_top();
         Self {
             chain,
             active: chain.active().filter(can_matter).collect(),
