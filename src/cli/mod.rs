@@ -14,6 +14,7 @@ mod files;
 mod generate;
 mod hub;
 mod inspect;
+mod interrupt;
 mod named_value;
 mod pane_run;
 mod panes;
@@ -21,6 +22,7 @@ mod precision;
 mod progress;
 mod sample;
 mod settings;
+mod text_output;
 mod token_rules;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,9 @@
+//! Hostile files, signals and faults: what must never crash, hang, leak or lose a text.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a failing helper fails the test that called it"
+)]
+
+#[cfg(unix)]
+mod signals;
