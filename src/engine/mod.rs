@@ -30,7 +30,10 @@ mod tokenizer_config;
 mod weights;
 
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
-pub use chat_template::{ChatError, ChatTemplate, Message, Role};
+pub use chat_template::{
+    ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
+    render_templates_with,
+};
 pub use compute::{Compute, ComputeChoice, CpuThreads};
 pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::{inspect_embedded, open_embedded};
