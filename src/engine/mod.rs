@@ -6,6 +6,7 @@
 mod batch;
 mod blueprint;
 mod candle_models;
+mod caught_panic;
 mod causal_lm;
 mod chat_template;
 mod compute;
@@ -23,9 +24,11 @@ mod resident;
 mod sequences;
 mod session;
 mod slot;
+mod small_file;
 mod stop;
 mod synthetic;
 mod tokenizer;
+mod tokenizer_check;
 mod tokenizer_config;
 mod weights;
 
