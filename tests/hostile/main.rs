@@ -5,6 +5,12 @@
     reason = "a failing helper fails the test that called it"
 )]
 
+mod determinism;
+#[cfg(target_os = "linux")]
+mod kills;
+mod mutations;
+#[cfg(target_os = "linux")]
+mod network;
 #[cfg(unix)]
 mod signals;
 mod templates;
