@@ -94,7 +94,7 @@ fn decode_base64(text: &str) -> Vec<u8> {
     };
     let (mut bytes, mut bits, mut n_bits) = (Vec::new(), 0_u32, 0);
     for digit in text.bytes().map_while(digit) {
-        bits = bits << 6 | u32::from(digit);
+        bits = (bits << 6) | u32::from(digit);
         n_bits += 6;
         if n_bits >= 8 {
             n_bits -= 8;

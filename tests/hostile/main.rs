@@ -1,6 +1,7 @@
 //! Hostile files, signals and faults: what must never crash, hang, leak or lose a text.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a failing helper fails the test that called it"
 )]

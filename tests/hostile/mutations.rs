@@ -9,7 +9,7 @@ use quartet::export::json;
 use quartet::generation::PaneSettings;
 use quartet::interop::tools::import_settings;
 
-/// How many mutations of each file are tried. The more often it runs on other seeds, the more it tries.
+/// How many mutations of each file and text are tried.
 const N_FILES: u64 = 150;
 const N_TEXTS: u64 = 3_000;
 

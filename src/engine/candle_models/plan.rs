@@ -83,8 +83,8 @@ impl Plan {
         let n_context = sizes.n_context.min(window).min(family.n_context);
         if let Some(rotated) = facts.number(ROTATED_PART)? {
             let head_dim = Heads::read(&facts, &sizes)?.head_dim;
-            let n_rotated = (f64::from(rotated) * head_dim as f64) as usize;
-            if !(rotated > 0.0 && rotated <= 1.0 && can_rotate(n_rotated)) {
+            let is_share = rotated > 0.0 && rotated <= 1.0;
+            if !is_share || !can_rotate(n_rotated(rotated, head_dim)) {
                 let name = facts.name(ROTATED_PART);
                 return Err(facts.malformed(format!("{name} is {rotated}")));
             }
@@ -196,6 +196,12 @@ const fn is_repacked(dtype: GgmlDType) -> bool {
         GgmlDType::Q4_0 | GgmlDType::Q5K => cfg!(target_arch = "aarch64"),
         _ => false,
     }
+}
+
+/// How many dimensions of a head this share is, rounded as candle-transformers does it.
+#[expect(clippy::cast_sign_loss, reason = "the share is positive")]
+fn n_rotated(share: f32, head_dim: usize) -> usize {
+    (f64::from(share) * head_dim as f64) as usize
 }
 
 /// Whether this many dimensions of a head can be rotated, which happens in pairs.
