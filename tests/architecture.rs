@@ -87,6 +87,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
+    ("ctrlc", &["cli"]),
     ("eframe", &["app"]),
     ("egui", &["app", "ui"]),
     ("egui_plot", &["ui"]),
@@ -98,6 +99,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("pollster", &["app"]),
     ("resvg", &["ui"]),
     ("rfd", &["app"]),
+    ("rustix", &["engine", "export"]),
     (
         "serde",
         &[

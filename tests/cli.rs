@@ -149,6 +149,15 @@ fn the_prompt_can_come_from_standard_input() {
 }
 
 #[test]
+fn a_prompt_of_megabytes_is_refused_before_it_is_tokenized() {
+    let output = with_input(&"fox ".repeat(500_000), &["generate", "--prompt", "-"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let sentence = "the prompt has 2.0 MB, but the model reads at most 384 tokens";
+    assert!(said.contains(sentence), "{said}");
+}
+
+#[test]
 fn stop_strings_and_ignore_eos_work() {
     let stopped = run(&[
         "--prompt", PROMPT, "--pane", "greedy", "--stop", "the", "--stop", "a",
@@ -637,6 +646,7 @@ fn the_number_of_threads_does_not_change_the_tokens() {
 #[test]
 fn biases_and_bans_without_effect_are_reported() {
     let sample = ["sample", "--logits", "3,2,1,0", "--pane"];
+    let repeating = ["sample", "--logits", "3,2", "--history", "0 1", "--pane"];
     let generate = [
         "generate",
         "--prompt",
@@ -652,6 +662,11 @@ fn biases_and_bans_without_effect_are_reported() {
             "token 0 was sampled although",
         ),
         (&sample, "bias 4 100", "there is no token 4 to bias or ban"),
+        (
+            &repeating,
+            "no-repeat 1",
+            "a token repeats a sequence although no-repeat forbids it",
+        ),
         (&generate, "ban 99999", "there is no token 99999 to bias"),
         (&generate, "bias 6144 100", "the last token is 6143\n"),
     ] {
@@ -665,12 +680,38 @@ fn biases_and_bans_without_effect_are_reported() {
 }
 
 #[test]
+fn a_bias_that_huge_scores_absorb_keeps_the_probabilities() {
+    let output = quartet(&[
+        "sample",
+        "--logits",
+        "1,1,1,1",
+        "--pane",
+        "temp 1e-20, bias 0 1",
+        "--json",
+        "-",
+    ]);
+    let answers: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kept = answers[0]["kept"].as_array().unwrap();
+    let sum: f64 = kept.iter().map(|kept| kept["prob"].as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+}
+
+#[test]
 fn a_malformed_file_of_scores_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("row.json");
     for (text, sentence) in [
         ("{}", "missing field `logits`"),
         ("1,2,3", "the scores are not a list of numbers, {"),
+        (
+            "{\"logits\": [1, 2], \"histroy\": [0]}",
+            "unknown field `histroy`",
+        ),
+        (
+            "{\"logits\": [1, -Infinity]}",
+            "JSON has no -Infinity: write null or \"-inf\" for a score of −∞",
+        ),
+        ("[1, NaN]", "JSON has no NaN"),
         (
             "[{\"logits\": [1]}, {\"logits\": [\"x\"]}]",
             "row 2: \"x\" is not a number\n",

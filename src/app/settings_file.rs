@@ -35,6 +35,7 @@ pub(super) struct LoadedSettings {
 /// Loads the settings from this folder. `legacy` are the settings of an earlier version, used if
 /// there is no file.
 pub(super) fn load(folder: PathBuf, legacy: Option<String>) -> LoadedSettings {
+    export::remove_stale_temporaries(&folder);
     let path = folder.join(NAME);
     let json = match fs::read(&path) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),

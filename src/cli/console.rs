@@ -1,13 +1,21 @@
 //! Terminal output: results on standard output, everything else on standard error.
 
-use std::io::{self, ErrorKind, Write};
+use std::borrow::Cow;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use super::failure::Failure;
 
-/// Writes to standard output. A closed pipe (`| head`) is not an error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error. Control characters are escaped
+/// if a terminal would obey them; files and pipes receive the exact bytes.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    let bytes = if stdout.is_terminal() {
+        let text = String::from_utf8_lossy(bytes);
+        Cow::Owned(escape_control(&text).into_bytes())
+    } else {
+        Cow::Borrowed(bytes)
+    };
+    match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::run(format!(
             "could not write to standard output: {error}"
         ))),

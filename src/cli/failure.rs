@@ -13,7 +13,12 @@ pub(super) enum Failure {
     Run(String),
     /// Something failed and the error has already been printed.
     Reported,
+    /// A signal ended the command after it had saved what was there.
+    Interrupted,
 }
+
+/// The exit code that shells use for a command ended by Ctrl+C.
+pub(super) const INTERRUPTED: u8 = 130;
 
 impl Failure {
     /// The arguments are invalid; exits with code 2.
@@ -38,6 +43,7 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Self::Reported => ExitCode::FAILURE,
+            Self::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }
 }

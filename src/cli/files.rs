@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::analysis::{Divergence, first_divergence};
-use crate::export::{ExportFormat, check_writable, render, write_atomically};
+use crate::export::{ExportFormat, check_writable, render, write_atomically, write_folder};
 use crate::generation::Generation;
 use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
@@ -19,14 +19,18 @@ const PICTURES: [(&str, Plot, ScoreMeasure); 4] = [
     ("speed", Plot::Speed, ScoreMeasure::Surprise),
 ];
 
-/// Writes the run to a folder in every format, with its plots. Creates the folder if it is missing.
+/// Writes the run to a folder in every format, with its plots: all files or none. Creates the folder if
+/// it is missing.
 pub(super) fn export_run(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
     create_folder(folder)?;
-    for format in ExportFormat::ALL {
-        let path = folder.join("run").with_extension(format.extension());
-        write_file(&path, &render(format, generations))?;
-    }
-    export_plots(folder, generations)
+    let file = |format: ExportFormat| {
+        let name = format!("run.{}", format.extension());
+        (name, render(format, generations))
+    };
+    let mut files: Vec<_> = ExportFormat::ALL.map(file).into();
+    files.extend(plots(generations)?);
+    write_folder(folder, &files)
+        .map_err(|error| format!("could not export the run: {error}\n{}", folder.display()))
 }
 
 /// Returns the file that `--json` names, or `None` if the JSON goes to standard output.
@@ -40,7 +44,9 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
         .map_err(|error| format!("could not create the folder: {error}\n{}", folder.display()))
 }
 
-fn export_plots(folder: &Path, generations: &[&Generation]) -> Result<(), String> {
+/// Draws the plots. Returns the files by name.
+fn plots(generations: &[&Generation]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut files = Vec::new();
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
     for (name, plot, measure) in PICTURES {
         let view = View {
@@ -51,12 +57,11 @@ fn export_plots(folder: &Path, generations: &[&Generation]) -> Result<(), String
         };
         let drawing = picture::drawing(&panes, view);
         for format in PictureFormat::ALL {
-            let path = folder.join(name).with_extension(format.extension());
             let bytes = picture::encode(&drawing, format).map_err(|error| error.to_string())?;
-            write_file(&path, &bytes)?;
+            files.push((format!("{name}.{}", format.extension()), bytes));
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 /// Returns the step whose candidates are plotted: the step where the panes diverge, in the first

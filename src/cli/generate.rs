@@ -1,6 +1,5 @@
 //! `quartet generate`: continues a prompt under one or more settings and prints or saves the texts.
 
-use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,11 +9,13 @@ use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
 use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
-use super::pane_run::{Pane, finish_summary, model_source, run_panes};
+use super::interrupt::Interrupt;
+use super::pane_run::{Console, Pane, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
-use super::token_rules::{broken_bans, unknown_tokens};
-use crate::decoding::Filter;
+use super::text_output::{TextOutput, error_of};
+use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
+use crate::decoding::TokenId;
 use crate::export::{ExportFormat, render};
 use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
@@ -88,11 +89,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let prompt = arguments.prompt()?;
     let source = model_source(arguments.model.clone());
     let compute = arguments.compute;
-    let generations = run_panes(source, compute, &prompt, panes, &mut Progress::new())?;
+    let mut console = Console {
+        progress: Progress::new(),
+        texts: arguments.text_output(panes.len()),
+        interrupt: Interrupt::catch(),
+    };
+    let generations = run_panes(source, compute, &prompt, panes, &mut console)?;
     for pane in &generations {
         report_token_rules(pane);
     }
-    arguments.output(&generations.iter().collect::<Vec<_>>())
+    let printed = console.texts.into_result();
+    let output = arguments.output(&generations.iter().collect::<Vec<_>>());
+    printed.and(output)?;
+    if console.interrupt.is_raised() {
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
 }
 
 impl Arguments {
@@ -150,25 +162,37 @@ impl Arguments {
         json_file(self.json.as_deref())
     }
 
-    /// Prints the texts and writes the files. A failure of one output does not prevent the others.
+    /// Texts are printed unless the record goes to standard output.
+    fn text_output(&self, n_panes: usize) -> TextOutput {
+        if self.prints_json() {
+            TextOutput::off()
+        } else {
+            TextOutput::of_panes(n_panes)
+        }
+    }
+
+    fn prints_json(&self) -> bool {
+        self.json.is_some() && self.json_file().is_none()
+    }
+
+    /// Reports failures and writes the record and the files. A failure of one output does not prevent
+    /// the others.
     fn output(&self, generations: &[&Generation]) -> Result<(), Failure> {
         let json = || render(ExportFormat::Json, generations);
-        let json_printed = self.json.is_some() && self.json_file().is_none();
-        let printed = if json_printed {
+        let printed = if self.prints_json() {
             console::print(&json())
         } else {
-            console::print(texts(generations).as_bytes())
+            Ok(())
         };
         let mut succeeded = report_failures(generations);
-        if !succeeded && generations.iter().all(|pane| pane.steps.is_empty()) {
-            // An empty run does not overwrite existing files.
-            return printed.and(Err(Failure::Reported));
-        }
-        if let Some(path) = self.json_file() {
-            succeeded &= report_error(&write_file(path, &json()));
-        }
-        if let Some(folder) = &self.export {
-            succeeded &= report_error(&export_run(folder, generations));
+        // A run that ended before its first token does not overwrite existing files.
+        if !generations.iter().all(|pane| is_aborted(pane)) {
+            if let Some(path) = self.json_file() {
+                succeeded &= report_error(&write_file(path, &json()));
+            }
+            if let Some(folder) = &self.export {
+                succeeded &= report_error(&export_run(folder, generations));
+            }
         }
         printed.and(if succeeded {
             Ok(())
@@ -176,6 +200,12 @@ impl Arguments {
             Err(Failure::Reported)
         })
     }
+}
+
+/// Whether a pane was stopped or failed before its first token.
+fn is_aborted(pane: &Generation) -> bool {
+    let stopped = matches!(pane.finish, Some(FinishReason::Cancelled));
+    pane.steps.is_empty() && (stopped || error_of(pane).is_some())
 }
 
 fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
@@ -187,32 +217,21 @@ fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// Formats each text that was started, under its pane's name and the settings that reproduce it.
-fn texts(generations: &[&Generation]) -> String {
-    let mut page = String::new();
-    let written = |pane: &&&Generation| !pane.steps.is_empty() || error_of(pane).is_none();
-    for pane in generations.iter().filter(written) {
-        let mut settings = PaneSettings::from(pane.config.chain.clone());
-        let mut active = settings.chain.active();
-        let by_chance = active.any(Filter::is_random);
-        if by_chance || !settings.chain.is_greedy() {
-            settings.seed = Some(pane.config.seed);
-        }
-        // Writing to a string can't fail.
-        writeln!(page, "{} ({settings})", pane.name).ok();
-        writeln!(page, "{}", pane.text()).ok();
-        writeln!(page, "[{}]\n", finish_summary(pane)).ok();
-    }
-    page
-}
-
-/// Prints a note for biases and bans that had no effect.
+/// Prints a note for biases, bans and repetition rules that had no effect.
 fn report_token_rules(pane: &Generation) {
     let (name, chain) = (&pane.name, &pane.config.chain);
-    let sampled = pane.steps.iter().map(|step| step.token);
+    let tokens = &pane.prompt.tokens;
+    let written: Vec<TokenId> = pane.steps.iter().map(|step| step.token).collect();
+    let all = [&tokens[..], &written].concat();
+    let sampled = Sampled {
+        tokens: &all,
+        n_prompt: tokens.len(),
+        n_before: tokens.len(),
+    };
     let messages = [
         unknown_tokens(name, chain, pane.model.n_vocab),
-        broken_bans(name, chain, sampled),
+        broken_bans(name, chain, written.iter().copied()),
+        broken_repeats(name, chain, sampled),
     ];
     for message in messages.into_iter().flatten() {
         console::note(&message);
@@ -237,13 +256,6 @@ fn report_failures(generations: &[&Generation]) -> bool {
         }
     }
     failures.is_empty()
-}
-
-fn error_of(pane: &Generation) -> Option<&str> {
-    match &pane.finish {
-        Some(FinishReason::Failed { error }) => Some(error),
-        _ => None,
-    }
 }
 
 /// Prints the error, if there is one. Returns whether the operation succeeded.

@@ -14,14 +14,17 @@ mod files;
 mod generate;
 mod hub;
 mod inspect;
+mod interrupt;
 mod named_value;
 mod pane_run;
 mod panes;
 mod precision;
 mod progress;
+mod render_template;
 mod sample;
 mod settings;
 mod system_files;
+mod text_output;
 mod token_rules;
 
 use std::path::{Path, PathBuf};
@@ -76,6 +79,10 @@ enum Command {
 /// Runs the program with its command-line arguments. The exit code is 0 on success, 1 if something
 /// failed, and 2 if the arguments were invalid.
 pub fn run() -> ExitCode {
+    if render_template::is_requested() {
+        return render_template::run();
+    }
+    render_template::use_this_program();
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Some(Command::Generate(arguments)) => generate::run(&arguments),

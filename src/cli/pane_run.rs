@@ -1,17 +1,31 @@
-//! Runs panes on the engine's thread and collects their records.
+//! Runs panes on the engine's thread, prints their texts and collects their records.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::compute::{ComputeArguments, cpu_fallback_note};
 use super::console;
 use super::failure::Failure;
+use super::interrupt::Interrupt;
 use super::progress::Progress;
+use super::text_output::TextOutput;
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
     Vocabulary,
 };
 use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
+
+/// How often a run checks for signals while the engine is silent.
+const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
+
+/// What a run shows while it lasts, and what ends it early.
+#[derive(Debug)]
+pub(super) struct Console {
+    pub progress: Progress,
+    pub texts: TextOutput,
+    pub interrupt: Interrupt,
+}
 
 /// A pane to run.
 #[derive(Debug, Clone)]
@@ -25,25 +39,22 @@ pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
 }
 
-/// Generates all panes together and returns their records. If generation fails, the records keep
-/// the tokens generated so far and the reason.
+/// Generates all panes together and returns their records. If generation fails or a signal arrives,
+/// the records keep the tokens generated so far and the reason.
 pub(super) fn run_panes(
     source: ModelSource,
     compute: ComputeArguments,
     prompt: &PromptText,
     panes: Vec<Pane>,
-    progress: &mut Progress,
+    console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
     let mut worker = Worker::start(|| {});
     worker.send(Request::SetCompute(compute.choice()));
     worker.send(Request::LoadModel(source));
-    let (info, vocabulary) = loaded(&mut worker, progress)?;
-    if let Err(refusal) = compute.check(&info) {
-        progress.clear();
-        return Err(refusal);
-    }
+    let (info, vocabulary) = loaded(&mut worker, console)?;
+    console.progress.clear();
+    compute.check(&info)?;
     for warning in compute.warnings(&info) {
-        progress.clear();
         console::note(&warning);
     }
     // The model is loaded before the request, because the record's times start here.
@@ -74,48 +85,60 @@ pub(super) fn run_panes(
     let mut record = Record {
         generations: generations.collect(),
     };
-    while let Some(event) = record.unfinished().and_then(|()| worker.wait()) {
-        record.note(event, progress);
+    let mut stopping = false;
+    while let Some(event) = record
+        .unfinished()
+        .and_then(|()| worker.wait_at_most(SIGNAL_PAUSE))
+    {
+        if let Some(event) = event {
+            record.note(event, console);
+        }
+        if console.interrupt.is_raised() && !stopping {
+            worker.send(Request::StopAll);
+            stopping = true;
+        }
     }
-    record.fail_unfinished("the engine stopped unexpectedly");
-    progress.clear();
+    record.fail_unfinished("the engine stopped unexpectedly", console);
+    console.progress.clear();
     Ok(record.generations)
 }
 
 fn loaded(
     worker: &mut Worker,
-    progress: &mut Progress,
+    console: &mut Console,
 ) -> Result<(Arc<ModelInfo>, Arc<Vocabulary>), Failure> {
+    let Console {
+        progress,
+        interrupt,
+        ..
+    } = console;
     progress.milestone("Loading the model");
-    loop {
-        match worker.wait() {
-            Some(Event::ModelLoading { fraction }) => progress.update(|| {
+    let failure = loop {
+        if interrupt.is_raised() {
+            break Failure::Interrupted;
+        }
+        match worker.wait_at_most(SIGNAL_PAUSE) {
+            Some(Some(Event::ModelLoading { fraction })) => progress.update(|| {
                 let percent = 100.0 * fraction;
                 format!("Loading the model, {percent:.0} %")
             }),
-            Some(Event::ModelLoaded {
+            Some(Some(Event::ModelLoaded {
                 info, vocabulary, ..
-            }) => return Ok((info, vocabulary)),
-            Some(Event::DeviceUnavailable { reason, .. }) => {
+            })) => return Ok((info, vocabulary)),
+            Some(Some(Event::DeviceUnavailable { reason, .. })) => {
                 progress.clear();
                 console::note(&cpu_fallback_note(&reason));
             }
-            Some(Event::ModelFailed { error }) => {
-                progress.clear();
-                return Err(Failure::run(error));
-            }
-            Some(Event::Panicked { message }) => {
-                progress.clear();
-                let message = format!("the engine stopped unexpectedly: {message}");
-                return Err(Failure::run(message));
+            Some(Some(Event::ModelFailed { error })) => break Failure::run(error),
+            Some(Some(Event::Panicked { message })) => {
+                break Failure::run(format!("the engine stopped unexpectedly: {message}"));
             }
             Some(_) => {}
-            None => {
-                progress.clear();
-                return Err(Failure::run("the engine stopped unexpectedly"));
-            }
+            None => break Failure::run("the engine stopped unexpectedly"),
         }
-    }
+    };
+    progress.clear();
+    Err(failure)
 }
 
 /// The records so far. A pane's index is its generation id.
@@ -134,7 +157,10 @@ impl Record {
         self.generations.get_mut(usize::try_from(id.0).ok()?)
     }
 
-    fn note(&mut self, event: Event, progress: &mut Progress) {
+    fn note(&mut self, event: Event, console: &mut Console) {
+        let Console {
+            progress, texts, ..
+        } = console;
         match event {
             Event::Progress(worker::Progress::Prefilling {
                 n_read, n_tokens, ..
@@ -153,6 +179,10 @@ impl Record {
             Event::Progress(worker::Progress::Stepped { id, step }) => {
                 if let Some(pane) = self.pane(id) {
                     pane.steps.push(*step);
+                    if texts.is_live() {
+                        progress.hide();
+                    }
+                    texts.stepped(pane);
                 }
                 progress.update(|| self.progress_line());
             }
@@ -164,10 +194,13 @@ impl Record {
                     if !failed {
                         progress.milestone(&format!("{}: {}", pane.name, finish_summary(pane)));
                     }
+                    progress.clear();
+                    texts.finished(pane);
                 }
             }
             Event::Panicked { message } => {
-                self.fail_unfinished(&format!("the engine stopped unexpectedly: {message}"));
+                let error = format!("the engine stopped unexpectedly: {message}");
+                self.fail_unfinished(&error, console);
             }
             Event::ModelLoading { .. }
             | Event::ModelLoaded { .. }
@@ -192,11 +225,14 @@ impl Record {
         format!("Generating, {n_steps} of at most {most} tokens")
     }
 
-    fn fail_unfinished(&mut self, error: &str) {
+    fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
         for pane in &mut self.generations {
-            pane.finish.get_or_insert_with(|| FinishReason::Failed {
-                error: error.to_owned(),
-            });
+            if pane.finish.is_none() {
+                let error = error.to_owned();
+                pane.finish = Some(FinishReason::Failed { error });
+                console.progress.clear();
+                console.texts.finished(pane);
+            }
         }
     }
 }

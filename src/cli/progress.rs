@@ -16,6 +16,8 @@ pub(super) enum Progress {
     Line { drawn_at: Option<Instant> },
     /// As a log, in a file or a pipe.
     Log,
+    /// No longer, because a text is being printed to the same terminal.
+    Hidden,
 }
 
 impl Progress {
@@ -36,6 +38,7 @@ impl Progress {
                 *drawn_at = Some(Instant::now());
             }
             Self::Log => console::note(message),
+            Self::Hidden => {}
         }
     }
 
@@ -46,6 +49,14 @@ impl Progress {
         {
             draw(&message());
             *drawn_at = Some(Instant::now());
+        }
+    }
+
+    /// Clears the line and shows no more, so that a text can be printed to the terminal. A log goes on.
+    pub fn hide(&mut self) {
+        if let Self::Line { .. } = self {
+            self.clear();
+            *self = Self::Hidden;
         }
     }
 

@@ -1,9 +1,9 @@
-//! Notes about biases and bans that have no effect.
+//! Notes about biases, bans and repetition rules that have no effect.
 
 use std::collections::BTreeSet;
 
-use crate::decoding::filters::LogitBias;
-use crate::decoding::{ChainConfig, Filter, TokenId};
+use crate::decoding::filters::{LogitBias, NoRepeatNgram};
+use crate::decoding::{ChainConfig, Filter, History, TokenId};
 use crate::generation::listed;
 
 /// How many tokens a note lists at most.
@@ -47,6 +47,52 @@ pub(super) fn broken_bans(
     })
 }
 
+/// A sequence of tokens of which the last ones were sampled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sampled<'a> {
+    pub tokens: &'a [TokenId],
+    /// How many of the tokens belong to the prompt.
+    pub n_prompt: usize,
+    /// How many tokens were there before the first sampled one.
+    pub n_before: usize,
+}
+
+/// Returns a note if sampled tokens repeat a sequence that the chain forbids to repeat.
+pub(super) fn broken_repeats(
+    pane: &str,
+    chain: &ChainConfig,
+    sampled: Sampled<'_>,
+) -> Option<String> {
+    let rules: Vec<&NoRepeatNgram> = chain
+        .active()
+        .filter_map(|filter| match filter {
+            Filter::NoRepeatNgram(rule) => Some(rule),
+            _ => None,
+        })
+        .collect();
+    if rules.is_empty() {
+        return None;
+    }
+    let repeats = |(position, token): &(usize, &TokenId)| {
+        let before = sampled.tokens.get(..*position).unwrap_or_default();
+        let history = History::new(before, sampled.n_prompt);
+        rules
+            .iter()
+            .any(|rule| rule.banned(history).contains(token))
+    };
+    let steps = sampled.tokens.iter().enumerate().skip(sampled.n_before);
+    let why = "a rule that would leave no token is ignored";
+    match steps.filter(repeats).count() {
+        0 => None,
+        1 => Some(format!(
+            "{pane}: a token repeats a sequence although no-repeat forbids it, because {why}"
+        )),
+        n => Some(format!(
+            "{pane}: {n} tokens repeat a sequence although no-repeat forbids it, because {why}"
+        )),
+    }
+}
+
 /// Formats tokens as "13, 14 and 5 more", or returns `None` if there are none.
 fn list_tokens(tokens: &BTreeSet<TokenId>) -> Option<String> {
     let n_more = tokens.len().saturating_sub(MAX_LISTED);
@@ -72,7 +118,7 @@ fn token_rules(chain: &ChainConfig) -> impl Iterator<Item = &LogitBias> {
 
 #[cfg(test)]
 mod tests {
-    use super::{broken_bans, unknown_tokens};
+    use super::{Sampled, broken_bans, broken_repeats, unknown_tokens};
     use crate::decoding::{ChainConfig, TokenId};
     use crate::generation::PaneSettings;
 
@@ -103,6 +149,29 @@ mod tests {
             let said = unknown_tokens("A", &chain(description), 10);
             assert_eq!(said.as_deref(), expected, "{description}");
         }
+    }
+
+    #[test]
+    fn an_ignored_repetition_rule_is_reported() {
+        let note = |description: &str, tokens: &[u32]| {
+            let tokens: Vec<TokenId> = tokens.iter().copied().map(TokenId).collect();
+            let sampled = Sampled {
+                tokens: &tokens,
+                n_prompt: 1,
+                n_before: 2,
+            };
+            broken_repeats("A", &chain(description), sampled)
+        };
+        assert_eq!(note("no-repeat 1", &[0, 1, 2]), None);
+        let said = note("no-repeat 1", &[0, 1, 1]).unwrap();
+        assert!(
+            said.starts_with("A: a token repeats a sequence although"),
+            "{said}"
+        );
+        assert_eq!(note("no-repeat 2", &[0, 1, 1]), None);
+        let said = note("no-repeat 2", &[0, 1, 0, 1, 0]).unwrap();
+        assert!(said.starts_with("A: 2 tokens repeat a sequence"), "{said}");
+        assert_eq!(note("greedy", &[0, 1, 1]), None);
     }
 
     #[test]

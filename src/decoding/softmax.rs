@@ -71,17 +71,19 @@ impl Softmax {
     /// Returns the softmax after some logits were replaced, given as old and new values, or `None`
     /// if so much changed that the sums must be computed from scratch.
     pub(super) fn with_changes(&self, max_logit: f32, replaced: &[(f32, f32)]) -> Option<Self> {
-        let (mut gone, mut come, mut mean) = (0.0, 0.0, self.log_sum_exp - self.entropy_nats);
+        // All distances are from the largest logit, because huge logits would absorb the other terms.
+        let below = |logit: f32| f64::from(logit) - f64::from(self.max_logit);
+        let (mut gone, mut come, mut mean) = (0.0, 0.0, self.ln_mass - self.entropy_nats);
         let mut n_possible = self.n_possible;
         for (old, new) in replaced {
             if *old > f32::NEG_INFINITY {
                 gone += self.prob(*old);
-                mean -= self.prob(*old) * f64::from(*old);
+                mean -= self.prob(*old) * below(*old);
                 n_possible -= 1;
             }
             if *new > f32::NEG_INFINITY {
                 come += self.prob(*new);
-                mean += self.prob(*new) * f64::from(*new);
+                mean += self.prob(*new) * below(*new);
                 n_possible += 1;
             }
         }
@@ -90,12 +92,12 @@ impl Softmax {
         if gone > 0.5 || come > 1.0 || since_summed < MIN_SINCE_SUMMED {
             return None;
         }
-        let log_sum_exp = self.log_sum_exp + share.ln();
+        let ln_mass = self.ln_mass + share.ln();
         Some(Self {
             max_logit,
-            log_sum_exp,
-            ln_mass: self.ln_mass + share.ln() + f64::from(self.max_logit) - f64::from(max_logit),
-            entropy_nats: (log_sum_exp - mean / share).max(0.0),
+            log_sum_exp: self.log_sum_exp + share.ln(),
+            ln_mass: ln_mass - below(max_logit),
+            entropy_nats: (ln_mass - mean / share).max(0.0),
             n_possible,
             since_summed,
         })
@@ -103,7 +105,8 @@ impl Softmax {
 
     /// Returns the probability that is left when some candidates are dropped and `after` remains.
     pub fn share_kept(&self, after: Self) -> f64 {
-        (after.log_sum_exp - self.log_sum_exp).exp().min(1.0)
+        let drop = f64::from(self.max_logit) - f64::from(after.max_logit);
+        (after.ln_mass - self.ln_mass - drop).exp().min(1.0)
     }
 }
 
@@ -268,6 +271,23 @@ mod tests {
                 "{spread}"
             );
             assert_eq!(quick.n_possible, exact.n_possible);
+        }
+    }
+
+    #[test]
+    fn changes_of_huge_logits_equal_a_new_sum() {
+        for huge in [1e10_f32, 1e20, 1e38, -1e20] {
+            let logits = [huge; 4];
+            let before = Softmax::of(huge, logits.chunks(BLOCK));
+            // One more or one less is lost in 32 bits, so nothing changes.
+            let after = before.with_changes(huge, &[(huge, huge + 1.0)]).unwrap();
+            assert!((after.prob(huge) - 0.25).abs() < 1e-12, "{huge}");
+            assert!((after.entropy_nats - 4_f64.ln()).abs() < 1e-12, "{huge}");
+            let fewer = before
+                .with_changes(huge, &[(huge, f32::NEG_INFINITY)])
+                .unwrap();
+            assert!((fewer.prob(huge) - 1.0 / 3.0).abs() < 1e-12, "{huge}");
+            assert!((before.share_kept(fewer) - 0.75).abs() < 1e-12, "{huge}");
         }
     }
 

@@ -12,6 +12,9 @@ use super::{
     StageContext, TokenId,
 };
 
+/// The rounding error of the 32-bit sum of up to 256 probabilities, which top-p compares.
+const TOP_P_ROUNDING: f64 = 1e-5;
+
 /// The relative rounding error of a recorded sum.
 const ROUNDING: f64 = 1e-6;
 
@@ -239,8 +242,10 @@ impl Recorded {
         let p = f64::from(top_p.p);
         let soonest = self
             .head
-            .crossing(|sum| sum >= p * (1.0 + least) - ROUNDING);
-        let latest = self.head.crossing(|sum| sum >= p * (1.0 + most) + ROUNDING);
+            .crossing(|sum| sum >= p * (1.0 + least) - TOP_P_ROUNDING);
+        let latest = self
+            .head
+            .crossing(|sum| sum >= p * (1.0 + most) + TOP_P_ROUNDING);
         if let Some(soonest) = soonest {
             self.sure &= latest.is_some_and(|latest| latest.candidate == soonest.candidate);
             self.head.keep_through(soonest.candidate);

@@ -15,6 +15,10 @@ pub enum EngineError {
     #[error("the prompt has {n_tokens} tokens, but the model reads at most {n_max}")]
     PromptTooLong { n_tokens: usize, n_max: usize },
 
+    /// The prompt is so long that it is not even tokenized.
+    #[error("the prompt has {n_bytes}, but the model reads at most {n_max} tokens")]
+    PromptTooLarge { n_bytes: ByteSize, n_max: usize },
+
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
     ContextFull { n_max: usize },
@@ -60,6 +64,16 @@ pub enum EngineError {
     FileTruncated {
         n_bytes: ByteSize,
         n_needed: ByteSize,
+        path: String,
+    },
+
+    /// A file that is usually small would take too much memory.
+    #[error("{what} has {n_bytes}, but at most {n_max} are read\n{path}")]
+    FileTooLarge {
+        /// The subject of the message: "The model's configuration".
+        what: &'static str,
+        n_bytes: ByteSize,
+        n_max: ByteSize,
         path: String,
     },
 

@@ -7,7 +7,9 @@ use super::session::Prompt;
 use super::{CausalLm, ChatError, ChatTemplate, EngineError, Message, Role, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
-use crate::generation::{ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary};
+use crate::generation::{
+    ByteSize, ChatRecord, ChatSupport, ModelInfo, PromptForm, PromptText, Vocabulary,
+};
 
 /// A callback that receives the fraction of a model loaded so far, between 0 and 1, and decides
 /// whether to continue.
@@ -31,10 +33,14 @@ pub struct LoadedModel {
     pub load_warning: Option<String>,
 }
 
+/// Texts up to this length are always tokenized.
+const N_BYTES_TOKENIZED: usize = 1 << 20;
+
 impl LoadedModel {
     /// Tokenizes a prompt, after rendering it through the chat template if it is a message. Either
     /// way, the tokenizer adds the tokens that begin a text.
     pub fn encode_prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
+        self.check_length(&prompt.text)?;
         let text = prompt.text.clone();
         match &prompt.form {
             PromptForm::Raw => Ok(Prompt {
@@ -54,6 +60,22 @@ impl LoadedModel {
                 })
             }
         }
+    }
+
+    /// Fails if a long text can't fit into the context, even if each token were the longest one.
+    /// Tokenizing many megabytes takes seconds; a shorter text is tokenized to know its length.
+    fn check_length(&self, text: &str) -> Result<(), EngineError> {
+        let n_max = self.lm.n_context();
+        if text.len() <= N_BYTES_TOKENIZED {
+            return Ok(());
+        }
+        let pieces = self.vocabulary.iter();
+        let longest = pieces.map(|(_, piece)| piece.bytes.len()).max();
+        if text.len() / longest.unwrap_or_default().max(1) > n_max {
+            let n_bytes = ByteSize(text.len() as u64);
+            return Err(EngineError::PromptTooLarge { n_bytes, n_max });
+        }
+        Ok(())
     }
 
     fn render(&self, text: &str, system: &str) -> Result<String, ChatError> {

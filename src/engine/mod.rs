@@ -6,6 +6,7 @@
 mod batch;
 mod blueprint;
 mod candle_models;
+mod caught_panic;
 mod causal_lm;
 mod chat_template;
 mod compute;
@@ -23,14 +24,19 @@ mod resident;
 mod sequences;
 mod session;
 mod slot;
+mod small_file;
 mod stop;
 mod synthetic;
 mod tokenizer;
+mod tokenizer_check;
 mod tokenizer_config;
 mod weights;
 
 pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
-pub use chat_template::{ChatError, ChatTemplate, Message, Role};
+pub use chat_template::{
+    ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
+    render_templates_with,
+};
 pub use compute::{Compute, ComputeChoice, CpuThreads};
 pub use device::{Device, DeviceChoice, Precision};
 pub use embedded::{inspect_embedded, open_embedded};

@@ -1,11 +1,11 @@
 //! Turns text into token ids, and lists the text of each token.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use tokenizers::{AddedToken, DecoderWrapper, Encoding, Tokenizer as HfTokenizer};
+use tokenizers::{AddedToken, DecoderWrapper, Encoding, ModelWrapper, Tokenizer as HfTokenizer};
 
 use super::EngineError;
+use super::caught_panic::catch_panic;
 use super::gguf_tokenizer::SentencePieceTokenizer;
+use super::tokenizer_check::check;
 use crate::decoding::TokenId;
 use crate::generation::{Piece, Vocabulary};
 
@@ -14,7 +14,17 @@ use crate::generation::{Piece, Vocabulary};
 pub struct Tokenizer {
     splitter: Splitter,
     ends: Ends,
+    /// By how much a text can grow before it is split.
+    growth: f64,
+    /// Whether the file asks for random merges, which are not done.
+    drops_out: bool,
 }
+
+/// The longest text that a normalizer may produce, unless it lengthens texts as usual ones do.
+const N_MAX_NORMALIZED_BYTES: f64 = 268_435_456.0;
+
+/// By how much usual normalizers lengthen a text at most.
+const USUAL_GROWTH: f64 = 100.0;
 
 /// The special tokens that a tokenizer adds around every text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,10 +46,18 @@ pub(super) enum Splitter {
 impl Tokenizer {
     /// Parses the content of a `tokenizer.json`. `path` only appears in the error.
     pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        let parsed = catch_panic(|| {
+        let parse = || {
+            let growth = check(json)?;
             let inner = HfTokenizer::from_bytes(json).and_then(without_truncation_and_padding);
-            inner.map(Self::from).map_err(|error| error.to_string())
-        });
+            let mut inner = inner.map_err(|error| error.to_string())?;
+            let drops_out = disable_dropout(&mut inner);
+            Ok(Self {
+                growth,
+                drops_out,
+                ..Self::from(inner)
+            })
+        };
+        let parsed = catch_panic(parse).unwrap_or_else(|panic| Err(inconsistent(&panic)));
         parsed.map_err(|reason| EngineError::FileMalformed {
             what: "The tokenizer",
             reason,
@@ -49,7 +67,20 @@ impl Tokenizer {
 
     /// A tokenizer that adds the given special tokens, whatever those of the splitter are.
     pub(super) const fn with_ends(splitter: Splitter, ends: Ends) -> Self {
-        Self { splitter, ends }
+        Self {
+            splitter,
+            ends,
+            growth: 1.0,
+            drops_out: false,
+        }
+    }
+
+    /// What the file asks for and is not done, if anything.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.drops_out.then(|| {
+            "the tokenizer's dropout, which splits the same text differently each time, is ignored"
+                .to_owned()
+        })
     }
 
     /// Replaces the tokens that are added before every text.
@@ -75,10 +106,17 @@ impl Tokenizer {
     /// Tokenizes a rendered chat that awaits the model's turn: like [`Self::encode`], but without a
     /// suffix. The template has written the special tokens of the turns, and perhaps the prefix.
     pub fn encode_turn(&self, text: &str) -> Result<Vec<TokenId>, EngineError> {
-        let encoded = catch_panic(|| {
+        let n_bytes = text.len() as f64 * self.growth;
+        if self.growth > USUAL_GROWTH && n_bytes > N_MAX_NORMALIZED_BYTES {
+            let growth = self.growth;
+            let reason = format!("its normalizer can lengthen it {growth:.0}-fold");
+            return Err(EngineError::TokenizerFailed { reason });
+        }
+        let encode = || {
             let encoding = self.splitter.encode(text, false);
             encoding.map_err(|error| error.to_string())
-        });
+        };
+        let encoded = catch_panic(encode).unwrap_or_else(|panic| Err(inconsistent(&panic)));
         let encoding = encoded.map_err(|reason| EngineError::TokenizerFailed { reason })?;
         let mut tokens = ids(&encoding);
         if !tokens.starts_with(&self.ends.prefix) {
@@ -128,12 +166,10 @@ impl Tokenizer {
     }
 }
 
-/// Turns a panic of the tokenizers crate into an error. The crate assumes that the parts of a file
-/// are consistent, and panics on some texts if they are not. `work` mutates nothing, so a panic
-/// cannot leave the tokenizer in an invalid state.
-fn catch_panic<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_panic| Err("its parts are inconsistent".to_owned()))
+/// The reason for a panic of the tokenizers crate. It assumes that the parts of a file are consistent,
+/// and panics on some texts if they are not.
+fn inconsistent(panic: &str) -> String {
+    format!("its parts are inconsistent: {panic}")
 }
 
 impl From<HfTokenizer> for Tokenizer {
@@ -141,7 +177,7 @@ impl From<HfTokenizer> for Tokenizer {
         let splitter = Splitter::from(inner);
         // A tokenizer that fails on this text will report it when it encodes one.
         let ends = splitter.ends_around("a").unwrap_or_default();
-        Self { splitter, ends }
+        Self::with_ends(splitter, ends)
     }
 }
 
@@ -198,6 +234,20 @@ impl Splitter {
 fn without_truncation_and_padding(mut inner: HfTokenizer) -> tokenizers::Result<HfTokenizer> {
     inner.with_truncation(None)?.with_padding(None);
     Ok(inner)
+}
+
+/// Disables the random merges that a file may keep from training. Returns whether it did.
+fn disable_dropout(inner: &mut HfTokenizer) -> bool {
+    let ModelWrapper::BPE(model) = inner.get_model() else {
+        return false;
+    };
+    if model.dropout.is_none_or(|dropout| dropout <= 0.0) {
+        return false;
+    }
+    let mut model = model.clone();
+    model.dropout = None;
+    inner.with_model(model);
+    true
 }
 
 fn ids(encoding: &Encoding) -> Vec<TokenId> {
@@ -312,6 +362,24 @@ mod tests {
         let message = parsed.unwrap_err().to_string();
         assert!(message.contains("its parts are inconsistent"), "{message}");
         assert!(message.contains("some/tokenizer.json"), "{message}");
+    }
+
+    #[test]
+    fn dropout_is_ignored() {
+        let file = |dropout: Value| {
+            json!({
+                "version": "1.0", "added_tokens": [],
+                "model": {"type": "BPE", "dropout": dropout, "merges": [["a", "b"], ["ab", "c"]],
+                          "vocab": {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4}}
+            })
+        };
+        let parse = |file: Value| Tokenizer::from_json(file.to_string().as_bytes(), "").unwrap();
+        let random = parse(file(json!(0.5)));
+        assert!(random.warning().is_some());
+        for _ in 0..50 {
+            assert_eq!(random.encode("abc").unwrap(), [TokenId(4)]);
+        }
+        assert_eq!(parse(file(Value::Null)).warning(), None);
     }
 
     #[test]

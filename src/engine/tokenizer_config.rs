@@ -2,12 +2,12 @@
 //! and end a text, and the chat template.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::chat_template::{NamedTemplate, default_template};
+use super::small_file::read_settings;
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
 
 const WHAT: &str = "The tokenizer's configuration";
@@ -119,12 +119,8 @@ fn read(path: &Path) -> Result<Option<(String, String)>, EngineError> {
     if !path.is_file() {
         return Ok(None);
     }
-    match fs::read_to_string(path) {
+    match String::from_utf8(read_settings(path, WHAT)?) {
         Ok(text) => Ok(Some((text, name))),
-        Err(source) => Err(EngineError::FileUnreadable {
-            what: WHAT,
-            source,
-            path: name,
-        }),
+        Err(error) => Err(EngineError::malformed(WHAT, error.to_string(), &name)),
     }
 }

@@ -3,6 +3,8 @@
 //! Panes with the same `run` continue the same prompt with the same model; `step` counts from 1.
 //! `settings` is the pane's description in the `--pane` grammar. If a piece is not valid UTF-8,
 //! `piece` is empty and `bytes` contains it in hexadecimal.
+//!
+//! A text that a spreadsheet would take for a formula is preceded by an apostrophe, which marks text.
 
 use super::runs::runs;
 use super::settings_words;
@@ -55,14 +57,14 @@ fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step
     };
     [
         run.to_string(),
-        generation.model.name.clone(),
+        as_text(&generation.model.name),
         pane.to_string(),
-        generation.name.clone(),
-        settings.to_owned(),
+        as_text(&generation.name),
+        as_text(settings),
         generation.config.seed.to_string(),
         number.to_string(),
         step.token.to_string(),
-        step.piece.as_str().unwrap_or_default().to_owned(),
+        as_text(step.piece.as_str().unwrap_or_default()),
         bytes,
         (step.piece.kind == PieceKind::Special).to_string(),
         trace.raw_prob.to_string(),
@@ -85,6 +87,16 @@ fn push_row(table: &mut String, fields: [String; 19]) {
     table.push_str("\r\n");
 }
 
+/// Marks a text that begins like a formula as text. Texts come from models and from files, and a formula
+/// can read other cells and send them away.
+fn as_text(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
 /// Quotes a field if RFC 4180 requires it. Fields with leading or trailing spaces are quoted too,
 /// because some readers trim unquoted fields.
 fn quoted(field: &str) -> String {
@@ -94,5 +106,21 @@ fn quoted(field: &str) -> String {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn no_text_is_a_formula() {
+        let mut pane = generation(&[("=1+1", 0.5), ("-", 0.25), (" -x", 0.5), ("\tx", 0.5)]);
+        pane.name = "@SUM(A1:A9)".to_owned();
+        let table = render(&[&pane]);
+        for cell in [",'=1+1,", ",'-,", ",\" -x\",", ",'\tx,", ",'@SUM(A1:A9),"] {
+            assert!(table.contains(cell), "{cell:?} in {table}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 /// Writes a file atomically: concurrent readers see the old or the new content, never a part of it.
 /// The bytes go to a temporary file in the same folder, which is renamed when it is complete. A
@@ -82,14 +83,38 @@ fn require_folder(path: &Path) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let mut file = temporary_in(folder_of(path))?;
-    file.write_all(bytes)?;
+    // Only the kinds of some errors are kept, because their messages name the temporary file.
+    let mut file = temporary_in(folder_of(path)).map_err(|error| io::Error::from(error.kind()))?;
+    file.as_file_mut().write_all(bytes)?;
     if let Some(permissions) = permissions {
         // A file system without permissions is no reason to lose the content.
         file.as_file().set_permissions(permissions).ok();
     }
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Begins the names of temporary files and folders.
+pub(super) const PREFIX: &str = ".quartet-";
+
+/// How old a temporary file is when no running program can still be writing it.
+const STALE_AGE: Duration = Duration::from_hours(1);
+
+/// Removes what was left in a folder by a program that was killed while it saved. Failures are ignored:
+/// the files take space and do no other harm.
+pub fn remove_stale_temporaries(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if is_ours && age.is_some_and(|age| age >= STALE_AGE) {
+            let path = entry.path();
+            fs::remove_file(&path)
+                .or_else(|_folder| fs::remove_dir_all(&path))
+                .ok();
+        }
+    }
 }
 
 /// Creates a temporary file that others may read, because it becomes a regular file.
@@ -100,12 +125,14 @@ fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder.prefix(PREFIX).tempfile_in(folder)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::write_atomically;
+    use std::time::SystemTime;
+
+    use super::{PREFIX, STALE_AGE, remove_stale_temporaries, write_atomically};
 
     #[test]
     fn writing_replaces_the_file_and_leaves_no_temporary_file() {
@@ -115,6 +142,37 @@ mod tests {
         write_atomically(&path, b"short").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"short");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_old_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = SystemTime::now() - 2 * STALE_AGE;
+        for (name, is_old) in [
+            (".quartet-abc", true),
+            (".quartet-new", false),
+            ("run.json", true),
+        ] {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+        }
+        remove_stale_temporaries(folder.path());
+        let entries = std::fs::read_dir(&folder).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".quartet-new", "run.json"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_reported_without_the_temporary_files_name() {
+        // Its files can be opened and never be written.
+        let full = std::path::Path::new("/dev/full");
+        let error = write_atomically(full, b"{}").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+        assert!(!error.to_string().contains(PREFIX), "{error}");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 
 mod csv;
 mod file;
+mod folder;
 pub mod json;
 mod markdown;
 mod runs;
 
-pub use self::file::{check_writable, write_atomically};
+pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
+pub use self::folder::write_folder;
 
 use crate::generation::{Generation, PaneSettings};
 

@@ -1,8 +1,8 @@
 //! The window's handle to the engine thread: sends requests, receives events, ends the thread.
 
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::event_sender::EventSender;
 use super::incoming::TimedRequest;
@@ -98,6 +98,21 @@ impl Worker {
     pub fn wait(&mut self) -> Option<Event> {
         self.requests.flush();
         self.events.as_ref()?.recv().ok()
+    }
+
+    /// Waits for the next event, but at most this long. Returns `None` if the thread has ended, and
+    /// `Some(None)` if no event has arrived.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one is that of `wait`: whether there will be events"
+    )]
+    pub fn wait_at_most(&mut self, limit: Duration) -> Option<Option<Event>> {
+        self.requests.flush();
+        match self.events.as_ref()?.recv_timeout(limit) {
+            Ok(event) => Some(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Some(None),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
     }
 }
 

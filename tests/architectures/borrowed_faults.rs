@@ -64,6 +64,15 @@ fn open_and_run(path: &Path) {
 }
 
 #[test]
+fn a_share_of_a_head_that_rounds_to_nothing_is_rejected() {
+    for fixture in ["phi", "stablelm"] {
+        let message = rejection(fixture, "partial_rotary_factor", json!(1e-9));
+        let expected = "partial_rotary_factor is 0.000000001";
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
 fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
     let stretched = json!({ "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0 });
     for (fixture, key, value, expected) in [
@@ -238,6 +247,11 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
             "general.architecture",
             GgufValue::String("lfm2".to_owned()),
             "this model needs support for lfm2 in GGUF (its safetensors work)",
+        ),
+        (
+            "phi2.rope.dimension_count",
+            GgufValue::U32(0),
+            "The model's metadata could not be understood: phi2.rope.dimension_count is 0",
         ),
         (
             "phi2.rope.scaling.factor",

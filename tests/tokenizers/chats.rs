@@ -174,7 +174,7 @@ fn template_errors_name_the_line_and_the_reason() {
 fn hostile_templates_end_with_an_error() {
     let endless = "ran for too long";
     let long = "x".repeat(2 << 20);
-    let raw = "x".repeat(1 << 19);
+    let raw = "x".repeat(1 << 17);
     let raw =
         format!("{{% set x %}}{{% for i in range(99999) %}}{raw}{{% endfor %}}{{% endset %}}");
     for (source, sentence) in [
@@ -221,10 +221,40 @@ fn hostile_templates_end_with_an_error() {
             "{{ messages | tojson(indent=-1) }}",
             "tojson cannot indent by -1",
         ),
-        (&long, "has 2097152 bytes, but at most 1048576 are allowed"),
+        (&long, "has 2097152 bytes, but at most 262144 are allowed"),
     ] {
         let error = render_question(source).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");
+    }
+}
+
+/// The longest templates that are parsed, as deep as they can be.
+#[test]
+fn deeply_nested_expressions_do_not_overflow_the_stack() {
+    const N_BYTES: usize = 262_144;
+    for (start, repeated, end) in [
+        ("{{ ", "-", "1 }}"),
+        ("{{ ", "not ", "1 }}"),
+        ("{{ 1", "~1", " }}"),
+        ("{{ 1", "+1", " }}"),
+        ("{{ 1", "**1", " }}"),
+        ("{{ 1", "==1", " }}"),
+        ("{{ 1", " and 1", " }}"),
+        ("{{ 1", " if 1 else 1", " }}"),
+        ("{{ x", ".b", " }}"),
+        ("{{ x", "[0]", " }}"),
+        ("{{ x", "()", " }}"),
+        ("{{ x", "|upper", " }}"),
+        ("{% if 1 %}", "{% elif 1 %}", "{% endif %}"),
+        ("{{ ", "(", "1"),
+        ("", "{% if 1 %}", ""),
+    ] {
+        let n_repeated = (N_BYTES - start.len() - end.len()) / repeated.len();
+        let source = [start, &repeated.repeat(n_repeated), end].concat();
+        // Whether it renders does not matter, but the program must live to tell.
+        if let Err(error) = render_question(&source) {
+            assert_ne!(error, ChatError::Panicked, "{repeated:?}");
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::console;
 use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 use super::panes::pane_settings;
-use super::token_rules::{broken_bans, unknown_tokens};
+use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::analysis::by_hand::{Draws, LogitRow};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{RankedCandidate, SamplerChain, Selector, TokenId};
@@ -32,7 +32,9 @@ pub(super) struct Arguments {
         allow_hyphen_values = true,
         long_help = "The scores (logits), such as \"2.0, 1.0, 0.5\"; or JSON, or a JSON file: \
                      {\"logits\": […], \"history\": […], \"n_prompt\": n} or a list of such objects. \
-                     In JSON, null is a score of −∞. `-` reads JSON from standard input"
+                     In JSON, null is a score of −∞. `-` reads JSON from standard input. Rows are \
+                     independent: no row sees the token that \
+                     another one chose"
     )]
     logits: String,
 
@@ -127,6 +129,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let (name, chain) = (&pane.name, &pane.chain);
             messages.extend(unknown_tokens(name, chain, row.logits.len()));
             messages.extend(broken_bans(name, chain, [answer.token]));
+            let tokens = [&row.history[..], &[answer.token]].concat();
+            let sampled = Sampled {
+                tokens: &tokens,
+                n_prompt: row.n_prompt,
+                n_before: row.history.len(),
+            };
+            messages.extend(broken_repeats(name, chain, sampled));
             answers.push(answer);
         }
     }

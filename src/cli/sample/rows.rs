@@ -21,7 +21,7 @@ struct Json {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object with logits")]
+#[serde(deny_unknown_fields, expecting = "an object with logits")]
 struct Entry {
     logits: Vec<Value>,
     history: Option<Vec<TokenId>>,
@@ -61,7 +61,15 @@ fn rows(json: &str, defaults: &LogitRow) -> Result<Vec<LogitRow>, String> {
 
 fn entries(json: &str) -> Result<Vec<Entry>, String> {
     let refused = |reason: serde_json::Error| format!("the scores are not {SHAPES}: {reason}");
-    let value: Value = serde_json::from_str(json).map_err(refused)?;
+    let value: Value = serde_json::from_str(json).map_err(|error| {
+        if let Some(written) = infinity_in(json) {
+            return format!(
+                "JSON has no {written}: write null or \"-inf\" for a score of −∞; Python's json.dumps \
+                 writes neither"
+            );
+        }
+        refused(error)
+    })?;
     let values = match value {
         Value::Array(values) if values.iter().any(Value::is_object) => values,
         Value::Array(logits) => {
@@ -75,6 +83,16 @@ fn entries(json: &str) -> Result<Vec<Entry>, String> {
     };
     let entries = values.into_iter().map(serde_json::from_value::<Entry>);
     entries.collect::<Result<_, _>>().map_err(refused)
+}
+
+/// Returns the infinity or NaN that Python wrote into the JSON, if any.
+fn infinity_in(json: &str) -> Option<&'static str> {
+    let written = ["-Infinity", "Infinity", "NaN"];
+    // Inside strings they are valid.
+    let outside = json.split('"').step_by(2);
+    outside
+        .flat_map(|part| written.into_iter().filter(|word| part.contains(word)))
+        .next()
 }
 
 /// Parses one logit. JSON has no infinities, so null and strings such as "-inf" are accepted.

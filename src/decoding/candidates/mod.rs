@@ -6,6 +6,7 @@ mod row;
 
 pub use crossing::Crossing;
 
+pub(super) use self::crossing::SUM_ROUNDING;
 pub(super) use self::row::BLOCK;
 
 use self::row::Row;

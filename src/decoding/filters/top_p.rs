@@ -63,9 +63,7 @@ impl FilterRule for TopP {
             Mass::Kept => 1.0,
             Mass::BeforeCuts => candidates.share_left(),
         };
-        // Engines compare in 32 bits, where a sum that equals `p` exactly reaches it.
-        let crossing = candidates.crossing(|sum| (share * sum) as f32 >= self.p);
-        if let Some(crossing) = crossing {
+        if let Some(crossing) = candidates.reaching(share, self.p) {
             let guaranteed = candidates.nth_best(rules.min_keep);
             let last = if guaranteed.comes_after(crossing.candidate) {
                 guaranteed
@@ -117,6 +115,23 @@ mod tests {
     #[test]
     fn a_sum_that_equals_p_reaches_it() {
         for (top, n, n_kept) in [(0.8, 5, 4), (0.5, 10, 5), (0.2, 10, 2), (0.9, 30, 27)] {
+            let mut expected = vec![0.0; n];
+            expected[..n_kept].fill(1.0 / n_kept as f32);
+            check_filter(&top_p(top), &vec![1.0 / n as f32; n], &expected);
+        }
+    }
+
+    /// Exactly, 300 of 1,000 equal tokens hold 0.3, which is less than the 32-bit number next to 0.3.
+    #[test]
+    fn sums_agree_with_exact_arithmetic_where_the_engines_do() {
+        for (top, n, n_kept) in [
+            (0.3, 1000, 301),
+            (0.5, 1000, 500),
+            (0.8, 60, 49),
+            (0.1, 190, 20),
+            (0.6, 240, 145),
+            (0.5, 28, 14),
+        ] {
             let mut expected = vec![0.0; n];
             expected[..n_kept].fill(1.0 / n_kept as f32);
             check_filter(&top_p(top), &vec![1.0 / n as f32; n], &expected);

@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decoding::candidates::SUM_ROUNDING;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking, Usage};
 use crate::decoding::rules::TypicalRule;
 use crate::decoding::setting::{ParamSpec, field};
 use crate::decoding::{Candidate, Candidates, Filter, FilterKind, StageContext, TokenId};
+
+/// Up to this many candidates are sorted and summed as the engines do it; beyond, buckets are faster.
+const N_SORTED: usize = 256;
 
 /// Keeps the most typical candidates until their probabilities sum to `p`. A candidate is the more
 /// typical the closer its surprise −ln p is to the entropy, so the most likely one can go.
@@ -62,10 +66,11 @@ impl FilterRule for TypicalP {
             (softmax.log_sum_exp - softmax.entropy_nats) as f32
         };
         let distance = |logit: f32| (center - logit).abs();
-        // Engines compare in 32 bits, where a sum that equals `p` exactly reaches it.
-        let enough = |sum: f64| match rule {
-            TypicalRule::Passed => sum as f32 > self.p,
-            _ => sum as f32 >= self.p,
+        let p = f64::from(self.p);
+        // A sum that equals `p` but for rounding reaches it, and does not pass it.
+        let enough = |sum: f64, rounding: f64| match rule {
+            TypicalRule::Passed => sum * (1.0 - rounding) > p,
+            _ => sum * (1.0 + rounding) >= p,
         };
         let Some(last) = last_kept(candidates, distance, enough) else {
             return;
@@ -103,14 +108,27 @@ fn any_prob_is_zero(candidates: &mut Candidates) -> bool {
 }
 
 /// Returns the distance and the token at which the sum of probabilities is enough, or `None` if it
-/// never is. The sum runs from the smallest distance, and among equals from the lowest id.
+/// never is. The sum runs from the smallest distance, and among equals from the lowest id. Short sums
+/// are rounded as in [`Candidates::reaching`]; `enough` gets the sum and its relative rounding error.
 fn last_kept(
     candidates: &mut Candidates,
     distance: impl Fn(f32) -> f32 + Copy,
-    enough: impl Fn(f64) -> bool,
+    enough: impl Fn(f64, f64) -> bool,
 ) -> Option<(f32, TokenId)> {
     let softmax = candidates.softmax();
-    let bucket = candidates.bucket(distance, &enough)?;
+    if candidates.n_kept() <= N_SORTED {
+        let mut all: Vec<Candidate> = candidates.iter().collect();
+        // The sort is stable, so equals stay ordered by id.
+        all.sort_by(|a, b| distance(a.logit).total_cmp(&distance(b.logit)));
+        let mut sum = 0_f32;
+        let last = all.iter().find(|candidate| {
+            sum += softmax.prob(candidate.logit) as f32;
+            enough(sum.into(), 0.0)
+        })?;
+        return Some((distance(last.logit), last.token));
+    }
+    let enough = |sum: f64| enough(sum, SUM_ROUNDING);
+    let bucket = candidates.bucket(distance, enough)?;
     let mut members: Vec<_> = bucket
         .members
         .iter()
@@ -168,6 +186,15 @@ mod tests {
         let mut expected = [0.0; 10];
         expected[..5].fill(0.2);
         check_filter(&typical(0.5), &[0.1; 10], &expected);
+    }
+
+    #[test]
+    fn sums_agree_with_exact_arithmetic_where_the_engines_do() {
+        for (p, n, n_kept) in [(0.3, 1000, 301), (0.5, 1000, 500), (0.8, 60, 49)] {
+            let mut expected = vec![0.0; n];
+            expected[..n_kept].fill(1.0 / n_kept as f32);
+            check_filter(&typical(p), &vec![1.0 / n as f32; n], &expected);
+        }
     }
 
     #[test]

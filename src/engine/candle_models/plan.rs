@@ -81,10 +81,13 @@ impl Plan {
         // there.
         let window = facts.size(WINDOW)?.unwrap_or(usize::MAX);
         let n_context = sizes.n_context.min(window).min(family.n_context);
-        let rotated = facts.number(ROTATED_PART)?.unwrap_or(1.0);
-        if !(rotated > 0.0 && rotated <= 1.0) {
-            let name = facts.name(ROTATED_PART);
-            return Err(facts.malformed(format!("{name} is {rotated}")));
+        if let Some(rotated) = facts.number(ROTATED_PART)? {
+            let head_dim = Heads::read(&facts, &sizes)?.head_dim;
+            let is_share = rotated > 0.0 && rotated <= 1.0;
+            if !is_share || !can_rotate(n_rotated(rotated, head_dim)) {
+                let name = facts.name(ROTATED_PART);
+                return Err(facts.malformed(format!("{name} is {rotated}")));
+            }
         }
         config.insert("max_position_embeddings".to_owned(), json!(n_context));
         Ok(Some(Self {
@@ -195,6 +198,17 @@ const fn is_repacked(dtype: GgmlDType) -> bool {
     }
 }
 
+/// How many dimensions of a head this share is, rounded as candle-transformers does it.
+#[expect(clippy::cast_sign_loss, reason = "the share is positive")]
+fn n_rotated(share: f32, head_dim: usize) -> usize {
+    (f64::from(share) * head_dim as f64) as usize
+}
+
+/// Whether this many dimensions of a head can be rotated, which happens in pairs.
+const fn can_rotate(n_dimensions: usize) -> bool {
+    n_dimensions >= 2 && n_dimensions.is_multiple_of(2)
+}
+
 fn build_from_config(
     family: &Family,
     config: &Map<String, Value>,
@@ -252,6 +266,10 @@ impl GgufFamily {
             }
         }
         let n_rotated = facts.size(N_ROTATED)?.unwrap_or(head_dim / 2);
+        if !can_rotate(n_rotated) {
+            let name = facts.name(N_ROTATED);
+            return Err(facts.malformed(format!("{name} is {n_rotated}")));
+        }
         if n_rotated > head_dim || (self.theta.is_none() && n_rotated != head_dim / 2) {
             let feature =
                 format!("rotary embedding of {n_rotated} of {head_dim} dimensions for this family");

@@ -3,11 +3,12 @@
 use std::error::Error as _;
 
 use minijinja::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 
 use super::N_MAX_TEXT_BYTES;
 
 /// Why a chat template could not be parsed or rendered. Every message can be shown to the user.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ChatError {
     /// The model has no template.
     #[error("this model has no chat template; it can only continue a text")]
@@ -67,9 +68,17 @@ pub enum ChatError {
     #[error("the model's chat template crashed its interpreter")]
     Panicked,
 
-    /// The system could not start a thread to render in.
+    /// The template took too long, although it ran few instructions.
+    #[error("the model's chat template ran for too long")]
+    OutOfTime,
+
+    /// The template needed too much memory.
+    #[error("the model's chat template used too much memory")]
+    OutOfMemory,
+
+    /// The system could not start a thread or process to run the template in.
     #[error("the model's chat template could not be run: {reason}")]
-    ThreadUnavailable { reason: String },
+    Unavailable { reason: String },
 }
 
 /// The message with which a template called `raise_exception`.

@@ -4,6 +4,7 @@
 //! limits on time and size, because model files are untrusted. This module does not know tokens.
 
 mod error;
+mod helper;
 mod python;
 mod source;
 
@@ -16,12 +17,16 @@ use jiff::fmt::strtime;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat::unknown_method_callback;
+use serde::{Deserialize, Serialize};
 
 pub use self::error::ChatError;
+use self::helper::RenderRequest;
+pub use self::helper::{RENDER_ARGUMENT, answer_render_request, render_templates_with};
 pub(super) use self::source::{NamedTemplate, default_template, of_gguf};
 
-/// The longest template that is parsed. Templates usually have a few thousand bytes.
-const N_MAX_SOURCE_BYTES: usize = 1 << 20;
+/// The longest template that is parsed. Templates usually have a few thousand bytes. The parser
+/// recurses at most once per byte, with less than a kilobyte of [`N_STACK_BYTES`] each time.
+const N_MAX_SOURCE_BYTES: usize = 256 << 10;
 
 /// The longest text that a template may print, including what it captures with `set` blocks.
 const N_MAX_TEXT_BYTES: usize = 16 << 20;
@@ -37,14 +42,15 @@ const N_MAX_RAW_BYTES: usize = 1 << 30;
 /// How deeply macro calls may nest.
 const N_MAX_DEPTH: usize = 100;
 
-/// The stack of the rendering thread. A template can nest a value as deeply as it has instructions,
-/// and each level takes stack when the value is freed. Only pages that are touched use memory.
+/// The stack of the thread that parses or renders. A template can nest an expression as deeply as it
+/// has bytes, and a value as deeply as it has instructions; each level takes stack, also when it is
+/// freed. Only pages that are touched use memory.
 const N_STACK_BYTES: usize = 256 << 20;
 
 const NAME: &str = "chat";
 
 /// The author of a chat message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     System,
     User,
@@ -53,7 +59,7 @@ pub enum Role {
 }
 
 /// One message of a chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
     pub content: String,
@@ -74,6 +80,7 @@ impl Message {
 /// A parsed chat template.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
+    source: String,
     environment: Environment<'static>,
     /// The texts of special tokens by the names that templates use, such as `bos_token`.
     special_tokens: BTreeMap<String, String>,
@@ -91,21 +98,17 @@ impl ChatTemplate {
                 n_max: N_MAX_SOURCE_BYTES,
             });
         }
-        let mut environment = environment().map_err(|error| ChatError::parse_failed(&error))?;
-        let n_instructions = N_MAX_RAW_BYTES / source.len().max(1);
-        let n_instructions = n_instructions.min(N_MAX_INSTRUCTIONS);
-        environment.set_fuel(Some(n_instructions as u64));
-        environment
-            .add_template_owned(NAME, without_generation_tags(source))
-            .map_err(|error| ChatError::parse_failed(&error))?;
+        let environment = on_large_stack(|| environment_with(source))?;
         Ok(Self {
+            source: source.to_owned(),
             environment,
             special_tokens,
         })
     }
 
     /// Renders a chat. With `add_generation_prompt`, the text ends with the beginning of the
-    /// model's turn.
+    /// model's turn. The work is done in a helper process if the program has one (see
+    /// [`render_templates_with`]).
     ///
     /// Fails if the template rejects or ignores a system message. A blank one may be ignored, and
     /// so may one that the template writes by default.
@@ -114,7 +117,27 @@ impl ChatTemplate {
         messages: &[Message],
         add_generation_prompt: bool,
     ) -> Result<String, ChatError> {
-        let rendered = self.render_on_thread(messages, add_generation_prompt);
+        match helper::program() {
+            Some(program) => {
+                let request = RenderRequest {
+                    source: self.source.clone(),
+                    special_tokens: self.special_tokens.clone(),
+                    messages: messages.to_vec(),
+                    add_generation_prompt,
+                };
+                helper::render(program, &request)
+            }
+            None => self.render_here(messages, add_generation_prompt),
+        }
+    }
+
+    /// Renders a chat in this process.
+    fn render_here(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+    ) -> Result<String, ChatError> {
+        let rendered = self.render_all(messages, add_generation_prompt);
         let (system, others): (Vec<_>, Vec<_>) = messages
             .iter()
             .cloned()
@@ -122,7 +145,7 @@ impl ChatTemplate {
         if system.is_empty() || others.is_empty() {
             return rendered;
         }
-        let without = self.render_on_thread(&others, add_generation_prompt);
+        let without = self.render_all(&others, add_generation_prompt);
         match (rendered, without) {
             (Err(ChatError::Rejected { reason }), Ok(_)) => {
                 Err(ChatError::SystemPromptRejected { reason })
@@ -136,31 +159,16 @@ impl ChatTemplate {
         }
     }
 
-    /// Renders on a separate thread with a large stack, so that a malicious template can neither
-    /// overflow the caller's stack nor panic its thread.
-    fn render_on_thread(
+    /// Renders exactly these messages.
+    fn render_all(
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
     ) -> Result<String, ChatError> {
-        let rendered = thread::scope(|scope| {
-            thread::Builder::new()
-                .name("chat template".to_owned())
-                .stack_size(N_STACK_BYTES)
-                .spawn_scoped(scope, || self.render_here(messages, add_generation_prompt))
-                .map(|thread| thread.join().unwrap_or(Err(ChatError::Panicked)))
-        });
-        rendered.unwrap_or_else(|error| {
-            let reason = error.to_string();
-            Err(ChatError::ThreadUnavailable { reason })
-        })
+        on_large_stack(|| self.run(messages, add_generation_prompt))
     }
 
-    fn render_here(
-        &self,
-        messages: &[Message],
-        add_generation_prompt: bool,
-    ) -> Result<String, ChatError> {
+    fn run(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String, ChatError> {
         let template = self
             .environment
             .get_template(NAME)
@@ -185,6 +193,24 @@ impl ChatTemplate {
     }
 }
 
+/// Runs on a separate thread with a large stack, so that a malicious template can neither overflow
+/// the caller's stack nor panic its thread.
+fn on_large_stack<T: Send>(
+    work: impl FnOnce() -> Result<T, ChatError> + Send,
+) -> Result<T, ChatError> {
+    let worked = thread::scope(|scope| {
+        thread::Builder::new()
+            .name("chat template".to_owned())
+            .stack_size(N_STACK_BYTES)
+            .spawn_scoped(scope, work)
+            .map(|thread| thread.join().unwrap_or(Err(ChatError::Panicked)))
+    });
+    worked.unwrap_or_else(|error| {
+        let reason = error.to_string();
+        Err(ChatError::Unavailable { reason })
+    })
+}
+
 /// Whether a rendered chat contains all of these system messages, not counting occurrences of the
 /// same text in other messages.
 fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
@@ -193,6 +219,18 @@ fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
         let others = others.iter().map(|other| other.content.matches(text));
         text.is_empty() || rendered.matches(text).count() > others.map(Iterator::count).sum()
     })
+}
+
+/// Parses a template into an environment of its own, with an instruction limit that fits it.
+fn environment_with(source: &str) -> Result<Environment<'static>, ChatError> {
+    let mut environment = environment().map_err(|error| ChatError::parse_failed(&error))?;
+    let n_instructions = N_MAX_RAW_BYTES / source.len().max(1);
+    let n_instructions = n_instructions.min(N_MAX_INSTRUCTIONS);
+    environment.set_fuel(Some(n_instructions as u64));
+    environment
+        .add_template_owned(NAME, without_generation_tags(source))
+        .map_err(|error| ChatError::parse_failed(&error))?;
+    Ok(environment)
 }
 
 /// The environment in which templates run. It matches that of transformers.

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::architecture::Architecture;
-use super::{LocatedModel, TokenizerSource, lossy, read_file};
+use super::{LocatedModel, TokenizerSource, lossy};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::blueprint::end_tokens_of_generation_config;
 use crate::engine::recommended_sampling::recommended_by_generation_config;
+use crate::engine::small_file::read_settings;
 use crate::engine::tokenizer_config::TokenizerConfig;
 use crate::engine::weights::{Catalog, Index, Source};
 use crate::generation::RecommendedSampling;
@@ -19,7 +20,7 @@ const WHAT: &str = "The model's weights";
 pub fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
     let config = require(folder, "config.json")?;
     let architecture = Architecture::from_config(
-        &read_file(&config, "The model's configuration")?,
+        &read_settings(&config, "The model's configuration")?,
         &config.display().to_string(),
     )?;
     let tokenizer = require(folder, "tokenizer.json")?;
@@ -59,7 +60,7 @@ impl GenerationSettings {
         if !file.is_file() {
             return Ok(Self::default());
         }
-        let json = read_file(&file, "The model's generation settings")?;
+        let json = read_settings(&file, "The model's generation settings")?;
         Ok(Self {
             end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
             recommended_sampling: recommended_by_generation_config(&json),
@@ -107,7 +108,7 @@ fn single(path: &Path) -> Result<(Catalog, String), EngineError> {
 
 /// Returns the files that the index lists, with the tensors of each.
 fn shards(index: &Path) -> Result<Vec<(String, Vec<String>)>, EngineError> {
-    let json = read_file(index, "The index of the weights")?;
+    let json = read_settings(index, "The index of the weights")?;
     let path = index.display().to_string();
     let shards = Index::from_json(&json, &path)?.shards(&path)?;
     Ok(shards.into_iter().collect())

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use candle_core::quantized::gguf_file::Content;
 
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
+use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, LoadStop};
 use super::{ChatError, ChatTemplate, Compute, EngineError, LoadProgress, LoadedModel, Tokenizer};
@@ -107,6 +108,7 @@ impl LocatedModel {
         };
         let n_vocab = lm.n_vocab();
         check_tokenizer(&tokenizer, n_vocab)?;
+        let load_warning = self.load_warning.or_else(|| tokenizer.warning());
         let vocabulary = tokenizer.vocabulary(n_vocab);
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
@@ -132,7 +134,7 @@ impl LocatedModel {
             vocabulary: Arc::new(vocabulary),
             info: Arc::new(info),
             recommended_sampling: self.recommended_sampling.map(Arc::new),
-            load_warning: self.load_warning,
+            load_warning,
         }))
     }
 }
@@ -142,7 +144,7 @@ impl TokenizerSource {
         match self {
             Self::Ready(tokenizer) => Ok(*tokenizer),
             Self::Json(path, config) => {
-                let json = read_file(&path, "The tokenizer")?;
+                let json = read_at_most(N_MAX_TOKENIZER_BYTES, &path, "The tokenizer")?;
                 let mut tokenizer = Tokenizer::from_json(&json, &path.display().to_string())?;
                 config.apply(&mut tokenizer);
                 Ok(tokenizer)
@@ -187,14 +189,6 @@ fn all_end_tokens(
     tokens.sort_unstable();
     tokens.dedup();
     tokens
-}
-
-fn read_file(path: &Path, what: &'static str) -> Result<Vec<u8>, EngineError> {
-    std::fs::read(path).map_err(|source| EngineError::FileUnreadable {
-        what,
-        source,
-        path: path.display().to_string(),
-    })
 }
 
 fn lossy(name: Option<&std::ffi::OsStr>) -> String {

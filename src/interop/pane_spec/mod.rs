@@ -20,7 +20,7 @@ impl FromStr for PaneSettings {
     /// Reads the grammar that [`GRAMMAR`] describes.
     fn from_str(description: &str) -> Result<Self, PaneSpecError> {
         let mut settings = Self::from(ChainConfig::sampled([]));
-        let (mut name, mut min_keep) = (None, None);
+        let (mut name, mut min_keep, mut selector) = (None, None, None);
         for mut words in words::split(description)? {
             let words = &mut words;
             match stages::head(words)? {
@@ -29,7 +29,15 @@ impl FromStr for PaneSettings {
                     settings.chain.stages.push(stage(filter, words)?);
                 }
                 Head::Ban => settings.chain.stages.push(stage(stages::ban, words)?),
-                Head::Selector(spec) => settings.chain.selector = stages::selector(spec, words)?,
+                Head::Selector(spec) => {
+                    if let Some(first) = &selector {
+                        return Err(words.last.wrong(format!(
+                            "a pane has one selector, and {first:?} has been given already"
+                        )));
+                    }
+                    selector = Some(words.last.text.clone());
+                    settings.chain.selector = stages::selector(spec, words)?;
+                }
                 Head::Dialect => {
                     let dialect = stages::dialect(words)?;
                     settings.chain.rules = dialect.rules();
@@ -322,6 +330,16 @@ mod tests {
             ),
             ("top-p 0.9 0.8", "0.8", "\"0.8\" was not expected here"),
             ("greedy 3", "3", "\"3\" was not expected here"),
+            (
+                "greedy, top-k 5, mirostat 5",
+                "mirostat",
+                "a pane has one selector, and \"greedy\" has been given already",
+            ),
+            (
+                "temp 1e-50",
+                "1e-50",
+                "\"1e-50\" is too small; write 0 or at least 1.1754944e-38",
+            ),
             ("temp 1, , top-p 1", " ", "a setting is missing here"),
             ("name", "name", "a name is missing, as in name \"My pane\""),
             ("name \"x", "\"x", "this quote is not closed"),

@@ -131,10 +131,24 @@ fn set<T>(
     let value = if param.is_count() {
         f64::from(words.number::<u32>(COUNT, &example)?)
     } else {
-        f64::from(words.number::<f32>("a number", &example)?)
+        f64::from(decimal(&example, words)?)
     };
     param.set(owner, value);
     Ok(())
+}
+
+/// Takes a number. One that would be rounded to 0 is an error, because 0 often has a special meaning.
+fn decimal(example: &str, words: &mut Words) -> Result<f32, PaneSpecError> {
+    let number: f32 = words.number("a number", example)?;
+    let written = &words.last.text;
+    if number == 0.0 && written.parse::<f64>().is_ok_and(|exact| exact != 0.0) {
+        let message = format!(
+            "{written:?} is too small; write 0 or at least {:e}",
+            f32::MIN_POSITIVE
+        );
+        return Err(words.last.wrong(message));
+    }
+    Ok(number)
 }
 
 /// Takes the token sequences up to the next option, or up to the end of the part or its "off".
@@ -167,9 +181,17 @@ fn biases(words: &mut Words) -> Result<Filter, PaneSpecError> {
     let mut filter = LogitBias::default();
     while words.list_goes_on() && words.keyword(1).is_some_and(|word| word != "ban") {
         let token = TokenId(words.number("a token id", "bias 13 -2.5")?);
-        let bias = words.number("a number", "bias 13 -2.5")?;
-        filter.biases.push(TokenBias { token, bias });
-        in_range(Filter::LogitBias(filter.clone()).validate(), words)?;
+        let bias = TokenBias {
+            token,
+            bias: words.number("a number", "bias 13 -2.5")?,
+        };
+        // Only the new one is validated, because a list may be long.
+        let alone = LogitBias {
+            biases: vec![bias],
+            banned: Vec::new(),
+        };
+        in_range(Filter::LogitBias(alone).validate(), words)?;
+        filter.biases.push(bias);
     }
     if words.take("ban") {
         filter.banned = token_ids(words)?;

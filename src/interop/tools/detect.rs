@@ -315,7 +315,13 @@ fn tool_of(fields: &[Field]) -> Result<Tool, String> {
         let is_known = |field: &&Field| names.contains(&field.name.as_str());
         fields.iter().filter(is_known).count()
     };
+    // OpenAI writes biases as an object, llama-server also as a list of pairs.
+    let has_pairs =
+        |field: &Field| field.name == "logit_bias" && matches!(field.value, Value::List(_));
     let mut best = (Tool::OpenAi, n_known(&openai));
+    if fields.iter().any(has_pairs) {
+        best = (Tool::LlamaServer, n_known(&server));
+    }
     for (tool, names) in [
         (Tool::LlamaServer, server),
         (Tool::Transformers, transformers),

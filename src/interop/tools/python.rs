@@ -205,7 +205,7 @@ impl<'a> Python<'a> {
             '(' => self.sequence(')').map(Value::List),
             '{' => self.map(),
             c if begins_number(c) => self.number(),
-            _ => self.constant(),
+            _ => self.infinity().or_else(|| self.constant()),
         }
     }
 
@@ -254,6 +254,21 @@ impl<'a> Python<'a> {
         written.parse::<f64>().ok()?;
         self.skip(end);
         Some(Value::Number(written))
+    }
+
+    /// Parses `float("-inf")`, which is how Python writes an infinity.
+    fn infinity(&mut self) -> Option<Value> {
+        let argument = self.rest.strip_prefix("float(")?;
+        let (argument, after) = argument.split_once(')')?;
+        let argument = argument.trim();
+        let is_quote = |c| matches!(c, '"' | '\'');
+        let inner = argument.strip_prefix(is_quote)?.strip_suffix(is_quote)?;
+        let number: f32 = inner.trim().parse().ok()?;
+        if !number.is_infinite() {
+            return None;
+        }
+        self.rest = after;
+        Some(Value::Number(number.to_string()))
     }
 
     fn constant(&mut self) -> Option<Value> {
@@ -360,6 +375,12 @@ mod tests {
             assert_eq!(shown(&calls(text).unwrap()), expected, "{text}");
         }
         assert_eq!(calls("regenerate(top_k=5)"), None);
+    }
+
+    #[test]
+    fn infinities_are_read() {
+        let read = calls(r#"generate(a=[[[1], float("-inf")]], b=float('inf'), c=float(x))"#);
+        assert_eq!(shown(&read.unwrap()), "a=[[[1], -inf]] b=inf c=<float(x)>");
     }
 
     #[test]

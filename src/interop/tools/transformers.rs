@@ -330,6 +330,7 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
         };
         for (tokens, bias) in sequences(&field.value).ok_or_else(wrong)? {
             match (single(&tokens), super::fields::number(&bias)) {
+                (Some(token), None) if is_ban(&bias) => filter.banned.push(token),
                 (Some(token), Some(bias)) => filter.biases.push(TokenBias { token, bias }),
                 (None, Some(_)) => fields.ignored.push(format!(
                     "The bias of the sequence {} is not supported: Quartet biases single tokens",
@@ -360,6 +361,11 @@ fn bias(fields: &mut Fields) -> Result<LogitBias, String> {
         }
     }
     Ok(filter)
+}
+
+/// Whether a bias is `float("-inf")`.
+fn is_ban(bias: &Value) -> bool {
+    matches!(bias, Value::Number(written) if written.parse() == Ok(f32::NEG_INFINITY))
 }
 
 /// Parses a dict from token tuples to biases, or a list of pairs of tokens and bias.

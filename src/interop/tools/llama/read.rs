@@ -85,6 +85,9 @@ fn read_samplers(
     Ok(())
 }
 
+/// The longest list of samplers that is read. Usual ones name each sampler once.
+const N_MAX_SAMPLERS: usize = 100;
+
 /// Returns the samplers in order, by their primary names in llama.cpp.
 fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
     let Some(field) = fields.take("samplers") else {
@@ -96,6 +99,12 @@ fn samplers(fields: &mut Fields) -> Result<Vec<String>, String> {
         Value::List(names) => names.iter().map(ToString::to_string).collect(),
         _ => return Err(format!("{} must be a list of samplers", field.shown)),
     };
+    if listed.len() > N_MAX_SAMPLERS {
+        let (name, n) = (&field.shown, listed.len());
+        return Err(format!(
+            "{name} lists {n} samplers, but at most {N_MAX_SAMPLERS} are read"
+        ));
+    }
     let mut samplers = Vec::new();
     for name in listed {
         match sampler(&name) {
@@ -324,7 +333,13 @@ fn dry(
 ) -> Result<Dry, String> {
     let default = |index| default(flavor.dialect(), FilterKind::Dry, index);
     let multiplier = fields.number("dry_multiplier")?.unwrap_or(default(0));
-    let base = fields.number("dry_base")?.unwrap_or(default(1));
+    let mut base = fields.number("dry_base")?.unwrap_or(default(1));
+    if base < 1.0 && flavor == Flavor::Server {
+        let written = fields.as_written("dry_base");
+        base = default(1);
+        let sentence = format!("{written} is below 1, so llama-server uses its default {base}");
+        fields.ignored.push(sentence);
+    }
     let allowed_length = fields.integer("dry_allowed_length")?;
     let allowed_length = clamped(allowed_length.unwrap_or(default(2) as i64));
     let window = window("dry_penalty_last_n", FilterKind::Dry, flavor, fields)?;

@@ -144,6 +144,12 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "[4, 5] in bad_words_ids is not supported: Quartet bans single tokens",
         ),
         (
+            r#"GenerationConfig(do_sample=True, top_k=0, sequence_bias=[[[1], float("-inf")], [[2], 3.0]])"#,
+            Tool::Transformers,
+            "1 biased, 1 banned",
+            "",
+        ),
+        (
             r#"{"do_sample": true, "eos_token_id": [1, 2], "temperature": 0.6, "top_k": 20, "top_p": 0.95, "transformers_version": "4.51.0"}"#,
             Tool::Transformers,
             "T 0.6 › top-k 20 › top-p 0.95",
@@ -215,6 +221,32 @@ fn requests_and_modelfiles_mean_the_same_as_on_their_servers() {
             "seed 3; model and messages do not affect sampling",
         ),
     ]);
+}
+
+#[test]
+fn pairs_of_biases_are_those_of_llama_server() {
+    let (tool, chain, _) = read(r#"{"logit_bias": [[5, false], [6, 1.5]], "temperature": 0.7}"#);
+    assert_eq!(tool, Tool::LlamaServer);
+    assert!(chain.starts_with("1 biased, 1 banned"), "{chain}");
+}
+
+#[test]
+fn a_dry_base_below_1_is_off_on_the_command_line_and_the_default_in_llama_server() {
+    let chain = |text: &str| read(text).1;
+    let on = chain(r#"{"dry_multiplier": 0.8, "dry_base": 0.5, "top_k": 5}"#);
+    assert!(on.contains("dry 0.8 base 1.75"), "{on}");
+    let off = chain("--dry-multiplier 0.8 --dry-base 0.5 --top-k 5");
+    assert!(!off.contains("dry"), "{off}");
+}
+
+#[test]
+fn an_endless_list_of_samplers_is_refused() {
+    let text = format!("--samplers '{}' --top-k 5", "top_k;".repeat(100_000));
+    let error = import_settings(&text, None).unwrap_err();
+    assert!(
+        error.contains("samplers, but at most 100 are read"),
+        "{error}"
+    );
 }
 
 #[test]

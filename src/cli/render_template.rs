@@ -1,0 +1,34 @@
+//! `quartet --render-template`: renders a model's chat template in a process of its own, for the
+//! process that started it. Not meant to be called by people.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::engine::{RENDER_ARGUMENT, answer_render_request, render_templates_with};
+
+/// Whether this process was started to render a template.
+pub(super) fn is_requested() -> bool {
+    env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == RENDER_ARGUMENT)
+}
+
+/// Runs `quartet --render-template`.
+pub(super) fn run() -> ExitCode {
+    match answer_render_request() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_unanswered) => ExitCode::FAILURE,
+    }
+}
+
+/// Renders templates in processes of this program.
+pub(super) fn use_this_program() {
+    // This path finds the program even after its file was replaced by a newer version.
+    let itself = PathBuf::from("/proc/self/exe");
+    if itself.exists() {
+        render_templates_with(itself);
+    } else if let Ok(program) = env::current_exe() {
+        render_templates_with(program);
+    }
+}

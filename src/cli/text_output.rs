@@ -1,0 +1,239 @@
+//! Prints texts to standard output as they are generated: a single pane token by token, several panes
+//! as blocks, each when it ends.
+
+use super::console;
+use super::failure::Failure;
+use super::pane_run::finish_summary;
+use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
+
+/// Where the texts go while they are generated.
+#[derive(Debug)]
+pub(super) struct TextOutput {
+    mode: Mode,
+    /// Why standard output could not be written, if so.
+    failure: Option<Failure>,
+}
+
+#[derive(Debug)]
+enum Mode {
+    /// Nowhere.
+    Off,
+    /// One pane, token by token.
+    Live(LiveText),
+    /// Each pane when it ends.
+    Blocks,
+}
+
+impl TextOutput {
+    /// Prints nothing.
+    pub const fn off() -> Self {
+        Self {
+            mode: Mode::Off,
+            failure: None,
+        }
+    }
+
+    /// Prints the texts of this many panes.
+    pub fn of_panes(n_panes: usize) -> Self {
+        let mode = match n_panes {
+            1 => Mode::Live(LiveText::default()),
+            _ => Mode::Blocks,
+        };
+        Self {
+            mode,
+            failure: None,
+        }
+    }
+
+    /// Whether each token is printed at once.
+    pub const fn is_live(&self) -> bool {
+        matches!(self.mode, Mode::Live(_))
+    }
+
+    /// Prints the newest token of a pane, or as much of the text as can't be part of a stop sequence.
+    pub fn stepped(&mut self, pane: &Generation) {
+        if let Mode::Live(live) = &mut self.mode {
+            let text = live.advance(pane);
+            self.print(&text);
+        }
+    }
+
+    /// Prints what is left of a pane that has ended.
+    pub fn finished(&mut self, pane: &Generation) {
+        if pane.steps.is_empty() && error_of(pane).is_some() {
+            return;
+        }
+        let text = match &self.mode {
+            Mode::Off => return,
+            Mode::Live(live) => live.rest(pane),
+            Mode::Blocks => LiveText::default().rest(pane),
+        };
+        self.print(&text);
+    }
+
+    /// Returns the first error of writing to standard output.
+    pub fn into_result(self) -> Result<(), Failure> {
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    fn print(&mut self, text: &str) {
+        if self.failure.is_none() && !text.is_empty() {
+            self.failure = console::print(text.as_bytes()).err();
+        }
+    }
+}
+
+/// The error with which a pane ended, if any.
+pub(super) fn error_of(pane: &Generation) -> Option<&str> {
+    match &pane.finish {
+        Some(FinishReason::Failed { error }) => Some(error),
+        _ => None,
+    }
+}
+
+/// How much of a growing text has been printed.
+#[derive(Debug, Default)]
+struct LiveText {
+    /// Bytes of the last character, until it is complete.
+    undecoded: Vec<u8>,
+    /// Text that may turn out to be the start of a stop sequence, which is not part of the text.
+    held_back: String,
+    /// The length of the printed text in bytes, or `None` before its heading is printed.
+    n_printed: Option<usize>,
+}
+
+impl LiveText {
+    /// Returns what to print after the newest step of this pane.
+    fn advance(&mut self, pane: &Generation) -> String {
+        if let Some(step) = pane.steps.last()
+            && step.piece.kind == PieceKind::Text
+        {
+            self.undecoded.extend(&step.piece.bytes);
+            self.decode();
+        }
+        let stops = &pane.config.limits.stop_strings;
+        let starts = stops
+            .iter()
+            .filter_map(|stop| start_of(stop, &self.held_back));
+        let n_sure = starts.min().unwrap_or(self.held_back.len());
+        let sure: String = self.held_back.drain(..n_sure).collect();
+        let heading = self.heading(pane);
+        self.n_printed = Some(self.n_printed.unwrap_or_default() + sure.len());
+        heading + &sure
+    }
+
+    /// Decodes complete characters as [`String::from_utf8_lossy`] does.
+    fn decode(&mut self) {
+        let mut n_decoded = 0;
+        for chunk in self.undecoded.utf8_chunks() {
+            self.held_back.push_str(chunk.valid());
+            n_decoded += chunk.valid().len();
+            let is_last = n_decoded + chunk.invalid().len() == self.undecoded.len();
+            if is_last
+                && std::str::from_utf8(chunk.invalid()).is_err_and(|e| e.error_len().is_none())
+            {
+                break;
+            }
+            if !chunk.invalid().is_empty() {
+                self.held_back.push(char::REPLACEMENT_CHARACTER);
+                n_decoded += chunk.invalid().len();
+            }
+        }
+        self.undecoded.drain(..n_decoded);
+    }
+
+    /// Returns what to print when the pane has ended.
+    fn rest(&self, pane: &Generation) -> String {
+        let text = pane.text();
+        let rest = text.get(self.n_printed.unwrap_or_default()..);
+        let summary = finish_summary(pane);
+        format!(
+            "{}{}\n[{summary}]\n\n",
+            self.heading(pane),
+            rest.unwrap_or_default()
+        )
+    }
+
+    /// The pane's name and the settings that reproduce it, until they have been printed.
+    fn heading(&self, pane: &Generation) -> String {
+        if self.n_printed.is_some() {
+            return String::new();
+        }
+        let mut settings = PaneSettings::from(pane.config.chain.clone());
+        let mut active = settings.chain.active();
+        let by_chance = active.any(|filter| filter.is_random());
+        if by_chance || !settings.chain.is_greedy() {
+            settings.seed = Some(pane.config.seed);
+        }
+        format!("{} ({settings})\n", pane.name)
+    }
+}
+
+/// Returns where `text` contains the stop sequence, or where it ends with the beginning of one.
+fn start_of(stop: &str, text: &str) -> Option<usize> {
+    let is_start = |start: &usize| {
+        let rest = text.get(*start..).unwrap_or_default();
+        rest.starts_with(stop) || stop.starts_with(rest)
+    };
+    text.char_indices().map(|(start, _)| start).find(is_start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LiveText;
+    use crate::generation::testing::generation;
+    use crate::generation::{FinishReason, Generation, Piece};
+
+    /// Generates these pieces and returns what is printed after each, then at the end.
+    fn printed(
+        pieces: &[&[u8]],
+        stops: &[&str],
+        finish: FinishReason,
+    ) -> (Vec<String>, Generation) {
+        let mut pane = generation(&[]);
+        pane.config.limits.stop_strings = stops.iter().map(|stop| (*stop).to_owned()).collect();
+        let step = generation(&[("", 1.0)]).steps.remove(0);
+        let (mut live, mut printed) = (LiveText::default(), Vec::new());
+        for piece in pieces {
+            let mut step = step.clone();
+            step.piece = Piece::text(*piece);
+            pane.steps.push(step);
+            printed.push(live.advance(&pane));
+        }
+        pane.finish = Some(finish);
+        printed.push(live.rest(&pane));
+        (printed, pane)
+    }
+
+    #[test]
+    fn a_streamed_text_equals_the_text_printed_at_once() {
+        let stop = || FinishReason::StopString {
+            stop: "###".to_owned(),
+        };
+        let pieces: [(&[&[u8]], FinishReason); 6] = [
+            (&[b"Once", b" upon", b" a"], FinishReason::MaxTokens),
+            (&[b"\xF0\x9F", b"\xA6", b"\x8A!"], FinishReason::MaxTokens),
+            (
+                &[b"a\xF0\x9F", b"b\xFF", b"\xE2\x82"],
+                FinishReason::Cancelled,
+            ),
+            (&[b"a#", b"#b#", b"##", b""], FinishReason::MaxTokens),
+            (&[b"a#", b"##"], stop()),
+            (&[b"a#b", b"\n##", b"# tail"], stop()),
+        ];
+        for (pieces, finish) in pieces {
+            let (parts, pane) = printed(pieces, &["###", "\n\n"], finish);
+            assert_eq!(parts.concat(), LiveText::default().rest(&pane), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_may_be_a_stop_sequence_is_held_back() {
+        let pieces: [&[u8]; 3] = [b"one #", b"# two", b" #"];
+        let (parts, _) = printed(&pieces, &["###"], FinishReason::MaxTokens);
+        assert!(parts[0].ends_with("\none "), "{parts:?}");
+        assert_eq!(parts[1], "## two");
+        assert_eq!(parts[2], " ");
+        assert!(parts[3].starts_with("#\n["), "{parts:?}");
+    }
+}

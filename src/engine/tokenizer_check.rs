@@ -1,0 +1,193 @@
+//! Checks a `tokenizer.json` for what the tokenizers crate would obey although it should not: parts
+//! that don't fit together, that take any amount of memory, or that draw random numbers.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// By how much a file may lengthen a text at most. Usual files lengthen it up to 33-fold, for a
+/// single ligature.
+const MAX_GROWTH: f64 = 1e4;
+
+/// The parts of the file that are checked.
+#[derive(Debug, Deserialize)]
+struct Parts {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    post_processor: Value,
+}
+
+/// Returns by how much a text can grow before it is split into tokens, at least 1. Fails if the file
+/// must not be used. What the crate itself rejects is not an error here.
+pub(super) fn check(json: &[u8]) -> Result<f64, String> {
+    let Ok(parts) = serde_json::from_slice::<Parts>(json) else {
+        return Ok(1.0);
+    };
+    let growth = growth_by(&parts.normalizer)? * growth_by(&parts.pre_tokenizer)?;
+    check_post_processor(&parts.post_processor)?;
+    if growth > MAX_GROWTH {
+        return Err(format!(
+            "its normalizer can lengthen a text {growth:.0}-fold"
+        ));
+    }
+    Ok(growth)
+}
+
+/// By how much a normalizer or pre-tokenizer can lengthen a text.
+fn growth_by(part: &Value) -> Result<f64, String> {
+    let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "Sequence" => {
+            let lists = ["normalizers", "pretokenizers"];
+            let parts = lists
+                .into_iter()
+                .filter_map(|key| part.get(key)?.as_array());
+            parts
+                .flatten()
+                .try_fold(1.0, |growth, part| Ok(growth * growth_by(part)?))
+        }
+        "Replace" => {
+            let pattern = part
+                .get("pattern")
+                .and_then(|pattern| pattern.get("String"));
+            let n_new = text("content").len() as f64;
+            Ok(match pattern.and_then(Value::as_str).map(str::len) {
+                Some(n_old) if n_old > 0 => (n_new / n_old as f64).max(1.0),
+                // An expression can match nothing, between any two bytes.
+                _ => n_new + 1.0,
+            })
+        }
+        "Precompiled" => growth_by_table(text("precompiled_charsmap")),
+        // Each byte becomes a character of one or two bytes.
+        "ByteLevel" => Ok(2.0),
+        "FixedLength" if part.get("length").and_then(Value::as_u64) == Some(0) => {
+            Err("its FixedLength splits a text into pieces of 0 characters".to_owned())
+        }
+        _ => Ok(1.0),
+    }
+}
+
+/// Checks a `Precompiled` table: the size of its trie, the trie, and the texts that replace others,
+/// each ended by a zero byte.
+fn growth_by_table(base64: &str) -> Result<f64, String> {
+    let table = decode_base64(base64);
+    let size = table.first_chunk().map(|size| u32::from_le_bytes(*size));
+    let texts = size.and_then(|size| table.get(4..)?.get(size as usize..));
+    let Some(texts) = texts else {
+        return Err("its Precompiled normalizer is incomplete".to_owned());
+    };
+    let longest = texts.split(|byte| *byte == 0).map(<[u8]>::len).max();
+    Ok(longest.unwrap_or_default().max(1) as f64)
+}
+
+/// Decodes Base64 up to the first character that does not belong to it.
+fn decode_base64(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let (mut bytes, mut bits, mut n_bits) = (Vec::new(), 0_u32, 0);
+    for digit in text.bytes().map_while(digit) {
+        bits = (bits << 6) | u32::from(digit);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.extend((bits >> n_bits).to_le_bytes().first());
+        }
+    }
+    bytes
+}
+
+/// Checks that each special token that a template adds is defined.
+fn check_post_processor(part: &Value) -> Result<(), String> {
+    if let Some(parts) = part.get("processors").and_then(Value::as_array) {
+        return parts.iter().try_for_each(check_post_processor);
+    }
+    let defined = part.get("special_tokens");
+    let templates = ["single", "pair"].into_iter();
+    let pieces = templates
+        .filter_map(|key| part.get(key)?.as_array())
+        .flatten();
+    for name in pieces.filter_map(|piece| piece.get("SpecialToken")?.get("id")?.as_str()) {
+        if defined.and_then(|defined| defined.get(name)).is_none() {
+            return Err(format!(
+                "its parts are inconsistent: it adds the token {name:?}, but does not define it"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{check, decode_base64};
+
+    fn checked(normalizer: &Value, pre_tokenizer: &Value) -> Result<f64, String> {
+        let file = json!({"normalizer": normalizer, "pre_tokenizer": pre_tokenizer});
+        check(file.to_string().as_bytes())
+    }
+
+    fn replace(pattern: &Value, content: &str) -> Value {
+        json!({"type": "Replace", "pattern": pattern, "content": content})
+    }
+
+    #[test]
+    fn a_text_grows_by_the_product_of_all_replacements() {
+        let sequence = |parts: Vec<Value>| json!({"type": "Sequence", "normalizers": parts});
+        let space = replace(&json!({"String": " "}), "▁");
+        let shorter = replace(&json!({"String": "``"}), "\"");
+        let spaces = replace(&json!({"Regex": " {2,}"}), " ");
+        let bytes = json!({"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}]});
+        for (normalizer, pre_tokenizer, growth) in [
+            (&Value::Null, &Value::Null, 1.0),
+            (&space, &Value::Null, 3.0),
+            (
+                &sequence(vec![space.clone(), shorter, spaces]),
+                &bytes,
+                12.0,
+            ),
+            (&json!({"type": "NFC"}), &bytes, 2.0),
+        ] {
+            let found = checked(normalizer, pre_tokenizer).unwrap();
+            assert!((found - growth).abs() < 1e-9, "{found} instead of {growth}");
+        }
+        let bomb = sequence(vec![replace(&json!({"String": "a"}), &"a".repeat(20)); 30]);
+        let refused = checked(&bomb, &Value::Null).unwrap_err();
+        assert!(refused.contains("can lengthen a text"), "{refused}");
+        let endless =
+            json!({"type": "Sequence", "pretokenizers": vec![json!({"type": "ByteLevel"}); 30]});
+        assert!(checked(&Value::Null, &endless).is_err());
+    }
+
+    #[test]
+    fn parts_that_would_panic_are_refused() {
+        let table = |base64: &str| json!({"type": "Precompiled", "precompiled_charsmap": base64});
+        // A trie of 4 GB in a table of 6 bytes, and a table that is no Base64.
+        for base64 in ["/////wAA", "?", ""] {
+            let refused = checked(&table(base64), &Value::Null).unwrap_err();
+            assert!(refused.contains("Precompiled normalizer is incomplete"));
+        }
+        // An empty trie, and the texts "abc" and "d".
+        assert!(checked(&table("AAAAAGFiYwBkAA=="), &Value::Null).is_ok());
+        let fixed = json!({"type": "FixedLength", "length": 0});
+        assert!(
+            checked(&Value::Null, &fixed)
+                .unwrap_err()
+                .contains("0 characters")
+        );
+    }
+
+    #[test]
+    fn base64_is_decoded() {
+        assert_eq!(decode_base64("T25jZSB1cG9u"), b"Once upon");
+        assert_eq!(decode_base64("T25jZQ=="), b"Once");
+    }
+}

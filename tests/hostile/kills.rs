@@ -1,0 +1,84 @@
+//! A program killed while it exports leaves the old export or the new one, whole.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How many files an export has.
+const N_FILES: usize = 11;
+
+fn export(folder: &Path, seed: usize) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_quartet"))
+        .args([
+            "generate",
+            "--prompt",
+            "Once",
+            "--max-tokens",
+            "2",
+            "--pane",
+        ])
+        .arg(format!("seed {seed}"))
+        .arg("--export")
+        .arg(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Counts the files that have been written to a temporary folder beside the export.
+fn n_staged(home: &Path) -> usize {
+    let entries = fs::read_dir(home).unwrap().flatten();
+    let staging = entries.filter(|entry| entry.file_name() != "export");
+    let count = |folder: fs::DirEntry| fs::read_dir(folder.path()).map_or(0, Iterator::count);
+    staging.map(count).max().unwrap_or(0)
+}
+
+/// Checks that an export is whole and that all of its files belong together. Returns its seed.
+fn seed_of(folder: &Path) -> u64 {
+    assert_eq!(fs::read_dir(folder).unwrap().count(), N_FILES);
+    let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
+    let seed = run["panes"][0]["seed"].as_u64().unwrap();
+    let table = fs::read_to_string(folder.join("run.csv")).unwrap();
+    assert!(
+        table
+            .lines()
+            .nth(1)
+            .unwrap()
+            .contains(&format!(",{seed},1,")),
+        "{table}"
+    );
+    assert!(table.ends_with("\r\n"));
+    seed
+}
+
+#[test]
+fn an_export_killed_at_any_file_leaves_the_old_or_the_new_one() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("export");
+    assert!(export(&folder, 100).wait().unwrap().success());
+    let mut seed = seed_of(&folder);
+    assert_eq!(seed, 100);
+    for n_files in 0..=N_FILES {
+        let mut child = export(&folder, n_files);
+        while child.try_wait().unwrap().is_none() && n_staged(home.path()) < n_files {
+            thread::sleep(Duration::from_micros(200));
+        }
+        child.kill().ok();
+        child.wait().unwrap();
+        let found = seed_of(&folder);
+        assert!(found == seed || found == n_files as u64, "{found}");
+        seed = found;
+        // What a killed export left beside the folder is removed an hour later.
+        for entry in fs::read_dir(home.path()).unwrap().flatten() {
+            if entry.file_name() != "export" {
+                assert!(entry.file_name().to_string_lossy().starts_with(".quartet-"));
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+    }
+}

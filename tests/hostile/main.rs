@@ -1,0 +1,17 @@
+//! Hostile files, signals and faults: what must never crash, hang, leak or lose a text.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a failing helper fails the test that called it"
+)]
+
+mod determinism;
+#[cfg(target_os = "linux")]
+mod kills;
+mod mutations;
+#[cfg(target_os = "linux")]
+mod network;
+#[cfg(unix)]
+mod signals;
+mod templates;
