@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
 use super::{
-    Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
-    SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
+    Candidates, Coins, DecodingError, Detail, Evidence, Filter, History, RankedCandidate, Rules,
+    Selector, SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
 };
 
 /// How many of the most likely candidates a step records before and after the chain. It is more than
@@ -111,6 +111,8 @@ pub struct SamplerChain {
     /// The stages that are on, shared with the record of each step.
     filters: Vec<Arc<Filter>>,
     state: SelectorState,
+    /// The memory that a step may use to record more than the head of its distribution.
+    n_detail_bytes: usize,
     /// The buffers of the previous step, for reuse.
     scratch: Option<Candidates>,
 }
@@ -121,6 +123,7 @@ impl Clone for SamplerChain {
             config: self.config.clone(),
             filters: self.filters.clone(),
             state: self.state,
+            n_detail_bytes: self.n_detail_bytes,
             scratch: None,
         }
     }
@@ -144,8 +147,16 @@ impl SamplerChain {
             config,
             filters,
             state: SelectorState::NEW,
+            n_detail_bytes: 0,
             scratch: None,
         }
+    }
+
+    /// Lets each step use this much memory to record more than the head of its distribution.
+    #[must_use]
+    pub const fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
+        self.n_detail_bytes = n_bytes_per_step;
+        self
     }
 
     /// Forgets what the selector has learned, as at the beginning of a text.
@@ -161,7 +172,7 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let raw = evidence_of(&mut candidates);
+        let raw = evidence_of(&mut candidates, self.n_detail_bytes);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
         for filter in &self.filters {
@@ -281,11 +292,13 @@ fn probs_of(tracked: &[RankedCandidate], candidates: &mut Candidates) -> Vec<Opt
         .collect()
 }
 
-fn evidence_of(candidates: &mut Candidates) -> Evidence {
+fn evidence_of(candidates: &mut Candidates, n_detail_bytes: usize) -> Evidence {
     let softmax = candidates.softmax();
+    let head = ranked_head(candidates, N_RECORDED);
     Evidence {
         n_candidates: candidates.n_kept() as u32,
-        head: ranked_head(candidates, N_RECORDED),
+        detail: Detail::of(candidates, head.len(), n_detail_bytes),
+        head,
         log_sum_exp: softmax.log_sum_exp,
         entropy_nats: softmax.entropy_nats,
     }

@@ -28,6 +28,7 @@
 mod candidates;
 mod chain;
 mod coin;
+mod detail;
 pub mod dialect;
 mod error;
 mod filter;
@@ -48,6 +49,7 @@ mod what_if_stages;
 pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{ChainConfig, Sampled, SamplerChain, Stage};
 pub use coin::Coins;
+pub use detail::{Detail, Summary};
 pub use error::DecodingError;
 pub use filter::{Filter, FilterKind, StageContext};
 pub use filter_spec::{FilterSpec, Phase, Ranking, Usage};

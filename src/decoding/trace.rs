@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filter, TokenId};
+use super::{Detail, Filter, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did, and the
 /// draw.
@@ -46,6 +46,21 @@ pub struct Evidence {
     pub log_sum_exp: f64,
     /// Shannon entropy of the whole distribution, in nats.
     pub entropy_nats: f64,
+    /// What is recorded below the head, in memory only: files keep the head and the totals.
+    #[serde(skip)]
+    pub detail: Detail,
+}
+
+impl Evidence {
+    /// Returns whether a token is recorded by name.
+    pub fn knows(&self, token: TokenId) -> bool {
+        self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()
+    }
+
+    /// Returns how many tokens are recorded by name.
+    pub fn n_known(&self) -> usize {
+        self.head.len().max(self.detail.n_tokens())
+    }
 }
 
 /// A candidate among the most likely of a distribution.

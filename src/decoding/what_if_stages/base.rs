@@ -1,7 +1,7 @@
 //! From where a recorded chain can be run on, with what the record knows there.
 
 use crate::decoding::filters::TokenBias;
-use crate::decoding::{Evidence, Filter, RankedCandidate, StageReport};
+use crate::decoding::{Detail, Evidence, Filter, RankedCandidate, StageReport};
 
 /// The last place from which the chain can be run on, as if it were the model's own distribution,
 /// and how many stages lie before it.
@@ -109,5 +109,6 @@ fn evidence_after(
         head,
         log_sum_exp,
         entropy_nats: report.entropy_nats,
+        detail: Detail::HeadOnly,
     })
 }

@@ -2,13 +2,19 @@
 //!
 //! The most likely tokens are known by their scores. Of the others, the tail, it is known how many
 //! they are, how much probability they hold together, and that none is likelier than the last known
-//! one. That is often enough, and where it isn't the answer says so.
+//! one. That is often enough. If it isn't, the rest of the record is used: a longer head with a
+//! histogram of the tail, or the whole distribution. If that isn't enough either, the answer says so.
 
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use self::tail::Tail;
 use super::filters::{Temperature, TopK, TopP};
 use super::rules::{Equal, Mass, Ties, TopPZero};
 use super::{
-    Candidate, Candidates, ChainConfig, Coins, Evidence, Filter, History, Selector, SelectorState,
-    StageContext, TokenId,
+    Candidate, Candidates, ChainConfig, Coins, Detail, Evidence, Filter, History, Selector,
+    SelectorState, StageContext, TokenId,
 };
 
 /// By how much of itself a recorded sum may be off.
@@ -34,7 +40,12 @@ pub fn what_if(
     history: History<'_>,
     coins: Coins,
 ) -> Option<WhatIf> {
-    let mut step = Recorded::after(evidence, chain, history, coins)?;
+    let mut step = Recorded::of_head(evidence)?.after(chain, history, coins);
+    let outcome = step.draw(chain.selector, coins);
+    if matches!(outcome, WhatIf::Exact(_)) || evidence.detail == Detail::HeadOnly {
+        return Some(outcome);
+    }
+    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
     Some(step.draw(chain.selector, coins))
 }
 
@@ -47,7 +58,7 @@ pub fn what_if_prob(
     coins: Coins,
     token: TokenId,
 ) -> Option<[f64; 2]> {
-    let mut step = Recorded::after(evidence, chain, history, coins)?;
+    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
     if chain.selector == Selector::Greedy {
         return match step.draw(chain.selector, coins) {
             WhatIf::Exact(best) => Some([f64::from(u8::from(best == token)); 2]),
@@ -59,64 +70,51 @@ pub fn what_if_prob(
 }
 
 /// A distribution of which only a head is known token by token.
-pub(super) struct Recorded {
+pub(super) struct Recorded<'a> {
     pub(super) head: Candidates,
-    pub(super) tail: Option<Tail>,
+    pub(super) tail: Option<Tail<'a>>,
     /// Whether all that was decided so far holds whatever the tail is.
     pub(super) sure: bool,
     /// Whether the most likely one is known, be it unsure which others are left.
     best_sure: bool,
 }
 
-/// What is known of the tokens that were not recorded; masses are sums of `exp(logit)`, kept as
-/// natural logarithms.
-#[derive(Clone, Copy)]
-pub(super) struct Tail {
-    /// There are at most so many.
-    pub(super) n: f64,
-    ln_least: f64,
-    ln_most: f64,
-    /// No logit is larger; that of the last recorded token is as large, and comes before any equal.
-    max_logit: f32,
-    last: TokenId,
-    /// Whether recorded tokens have fallen among them.
-    pub(super) mixed: bool,
-}
+impl<'a> Recorded<'a> {
+    /// All that was recorded of a step.
+    pub(super) fn of(evidence: &'a Evidence) -> Option<Self> {
+        match &evidence.detail {
+            Detail::HeadOnly => Self::of_head(evidence),
+            Detail::Summary(summary) => Some(Self {
+                head: Candidates::from_entries(summary.candidates.clone())?,
+                tail: Tail::below_summary(evidence, summary),
+                sure: true,
+                best_sure: true,
+            }),
+            Detail::Whole(logits) => Some(Self {
+                head: Candidates::from_logits(logits).ok()?,
+                tail: None,
+                sure: true,
+                best_sure: true,
+            }),
+        }
+    }
 
-impl Recorded {
-    pub(super) fn of(evidence: &Evidence) -> Option<Self> {
-        let last = evidence.head.last()?;
+    /// The head and the totals, which are enough for most settings.
+    pub(super) fn of_head(evidence: &Evidence) -> Option<Self> {
         let entries = evidence.head.iter().map(|ranked| Candidate {
             token: ranked.token,
             logit: ranked.logit,
         });
-        let n = f64::from(evidence.n_candidates) - evidence.head.len() as f64;
-        let unknown = 1.0 - evidence.head.iter().map(|ranked| ranked.prob).sum::<f64>();
-        let ln_most = (unknown + ROUNDING).ln() + evidence.log_sum_exp;
-        let tail = Tail {
-            n,
-            ln_least: (unknown - ROUNDING).max(0.0).ln() + evidence.log_sum_exp,
-            ln_most: ln_most.min(n.ln() + f64::from(last.logit)),
-            max_logit: last.logit,
-            last: last.token,
-            mixed: false,
-        };
         Some(Self {
             head: Candidates::from_entries(entries.collect())?,
-            tail: (n > 0.0).then_some(tail),
+            tail: Tail::below_head(evidence),
             sure: true,
             best_sure: true,
         })
     }
 
     /// What is left after the stages of a chain.
-    fn after(
-        evidence: &Evidence,
-        chain: &ChainConfig,
-        history: History<'_>,
-        coins: Coins,
-    ) -> Option<Self> {
-        let mut step = Self::of(evidence)?;
+    fn after(mut self, chain: &ChainConfig, history: History<'_>, coins: Coins) -> Self {
         let mut context = StageContext {
             history,
             coins,
@@ -125,11 +123,11 @@ impl Recorded {
         };
         for stage in chain.stages.iter().filter(|stage| stage.enabled) {
             if !stage.filter.is_neutral() {
-                step.apply(&stage.filter, context);
+                self.apply(&stage.filter, context);
             }
             context.n_chance_before += u32::from(stage.filter.is_random());
         }
-        Some(step)
+        self
     }
 
     pub(super) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
@@ -150,6 +148,7 @@ impl Recorded {
                 // All of the tail goes if none of it reaches the bar, and else any part of it.
                 self.tail = (tail.max_logit >= bar).then_some(Tail {
                     ln_least: f64::NEG_INFINITY,
+                    shape: None,
                     ..tail
                 });
             }
@@ -167,9 +166,7 @@ impl Recorded {
         }
     }
 
-    /// A sum of powers `w^a`, where only the sum of the `w` is known, lies between that of equal `w`
-    /// and that of as few as can be; which is the larger one depends on whether `a` is above 1.
-    fn heat(&mut self, heat: Temperature, tail: Tail) {
+    fn heat(&mut self, heat: Temperature, tail: Tail<'_>) {
         let temperature = heat.temperature;
         let best = self.head.best().logit;
         if temperature <= 0.0 || (best / temperature).is_infinite() {
@@ -177,20 +174,7 @@ impl Recorded {
             return;
         }
         self.head.map_logits(|logit| logit / temperature);
-        let power = 1.0 / f64::from(temperature);
-        let few = |ln_mass: f64| ln_mass + (power - 1.0) * f64::from(tail.max_logit);
-        let equal = |ln_mass: f64| tail.n.ln() + power * (ln_mass - tail.n.ln());
-        let (ln_least, ln_most) = if power > 1.0 {
-            (equal(tail.ln_least), few(tail.ln_most))
-        } else {
-            (few(tail.ln_least), equal(tail.ln_most))
-        };
-        self.tail = Some(Tail {
-            ln_least,
-            ln_most,
-            max_logit: tail.max_logit / temperature,
-            ..tail
-        });
+        self.tail = Some(tail.heated(temperature));
     }
 
     /// Leaves the most likely one alone, so that it no longer matters which others were left.
@@ -200,7 +184,7 @@ impl Recorded {
         self.sure = self.best_sure;
     }
 
-    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail) {
+    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail<'_>) {
         if top_k.k == 1 && context.rules.top_k_ties == Ties::LowestIds {
             self.keep_best();
             return;
@@ -218,12 +202,13 @@ impl Recorded {
                 n,
                 ln_least: tail.ln_least + (n / tail.n).ln(),
                 ln_most: tail.ln_most.min(n.ln() + f64::from(tail.max_logit)),
+                shape: tail.shape.filter(|_| n >= tail.n),
                 ..tail
             });
         }
     }
 
-    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail) {
+    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail<'_>) {
         let rules = context.rules;
         if top_p.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
             return;
@@ -244,6 +229,7 @@ impl Recorded {
             let held = (p * (1.0 + least) - 1.0 - ROUNDING).max(0.0);
             self.tail = Some(Tail {
                 ln_least: held.ln() + ln_head,
+                shape: None,
                 ..tail
             });
         }
@@ -251,7 +237,7 @@ impl Recorded {
 
     /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
     /// of the likeliest would hold as the rule looks at.
-    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail) {
+    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail<'_>) {
         if n_seen == 0 {
             return;
         }
@@ -264,12 +250,7 @@ impl Recorded {
             }
         }
         filter.apply(context, &mut self.head);
-        let ln_lost = (n_seen as f64).ln() + f64::from(tail.max_logit);
-        let left = (1.0 - (ln_lost - tail.ln_least).exp()).max(0.0);
-        self.tail = Some(Tail {
-            ln_least: tail.ln_least + left.ln(),
-            ..tail
-        });
+        self.tail = Some(tail.lowered(n_seen));
         self.sink();
     }
 
@@ -285,11 +266,7 @@ impl Recorded {
         if below.is_empty() {
             return;
         }
-        let sunk = || below.iter().map(|next| f64::from(next.logit));
-        tail.n += below.len() as f64;
-        tail.ln_least = sunk().fold(tail.ln_least, ln_sum);
-        tail.ln_most = sunk().fold(tail.ln_most, ln_sum);
-        tail.mixed = true;
+        *tail = tail.joined_by(&below);
         if let Some(above) = Candidates::from_entries(above) {
             self.head = above;
         } else {
@@ -299,7 +276,7 @@ impl Recorded {
     }
 
     /// The least and the most that the tail weighs beside the head.
-    pub(super) fn tail_shares(&mut self, tail: Tail) -> (f64, f64) {
+    pub(super) fn tail_shares(&mut self, tail: Tail<'_>) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
         (
             (tail.ln_least - ln_head).exp(),
@@ -327,7 +304,7 @@ impl Recorded {
     }
 
     /// On the bar the recorded ones come first; how long they are on it depends on the tail.
-    fn draw_beside(&mut self, tail: Tail, coin: f64) -> WhatIf {
+    fn draw_beside(&mut self, tail: Tail<'_>, coin: f64) -> WhatIf {
         let (light, heavy) = self.tail_shares(tail);
         let from = coin * (1.0 + light) - ROUNDING;
         let to = coin * (1.0 + heavy) + ROUNDING;
@@ -345,144 +322,10 @@ impl Recorded {
     }
 }
 
-/// `ln(exp(a) + exp(b))`, also where these exponentials are too large for a number.
-fn ln_sum(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY {
-        high
-    } else {
-        high + (low - high).exp().ln_1p()
-    }
-}
-
 fn answer(sure: bool, token: TokenId) -> WhatIf {
     if sure {
         WhatIf::Exact(token)
     } else {
         WhatIf::Bounded(token)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{WhatIf, what_if, what_if_prob};
-    use crate::decoding::dialect::Dialect;
-    use crate::decoding::filters::{
-        FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
-    };
-    use crate::decoding::testing::{row, token_ids};
-    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
-
-    fn filter() -> impl Strategy<Value = Filter> {
-        let window = Window::ALL;
-        prop_oneof![
-            4 => (0.3..2.0_f32).prop_map(|temperature| Filter::Temperature(Temperature { temperature })),
-            1 => Just(Filter::Temperature(Temperature { temperature: 0.0 })),
-            3 => (1..80_u32).prop_map(|k| Filter::TopK(TopK { k })),
-            3 => (0.1..1.0_f32).prop_map(|p| Filter::TopP(TopP { p })),
-            3 => (0.001..0.5_f32).prop_map(|p| Filter::MinP(MinP { p })),
-            1 => (0.1..1.0_f32).prop_map(|p| Filter::TypicalP(TypicalP { p })),
-            1 => (0.1..1.0_f32).prop_map(|a| Filter::TopA(TopA { a })),
-            1 => (1.0..1.5_f32).prop_map(move |penalty| {
-                Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })
-            }),
-            1 => (0.0..2.0_f32).prop_map(move |penalty| {
-                Filter::FrequencyPenalty(FrequencyPenalty { penalty, window })
-            }),
-        ]
-    }
-
-    fn recorded(logits: &[f32], coins: Coins) -> crate::decoding::Evidence {
-        let mut chain = SamplerChain::new(ChainConfig::greedy());
-        let sampled = chain.sample(logits, History::empty(), coins);
-        sampled.unwrap().trace.raw
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
-
-        #[test]
-        fn what_is_called_exact_is_what_the_chain_draws(
-            seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
-            filters in prop::collection::vec(filter(), 0..4), greedy in any::<bool>(),
-        ) {
-            let logits = row(seed, spread);
-            let tokens = token_ids(&[1, 7, 7, 30, 200]);
-            let history = History::new(&tokens, 2);
-            let coins = Coins { seed: 3, position };
-            let mut chain = ChainConfig::sampled(filters);
-            if greedy {
-                chain.selector = Selector::Greedy;
-            }
-            let evidence = recorded(&logits, coins);
-            let draw = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().trace.draw;
-            let drawn = draw.token;
-            if let Some([least, most]) = what_if_prob(&evidence, &chain, history, coins, drawn) {
-                let near = least - 1e-5..=most + 1e-5;
-                prop_assert!(near.contains(&draw.prob), "{}: {} in {:?}", chain, draw.prob, near);
-            }
-            match what_if(&evidence, &chain, history, coins).unwrap() {
-                WhatIf::Exact(token) => prop_assert_eq!(token, drawn, "{}", chain),
-                WhatIf::Unrecorded => {
-                    prop_assert!(evidence.head.iter().all(|known| known.token != drawn), "{}", chain);
-                }
-                WhatIf::Bounded(_) => {}
-            }
-        }
-    }
-
-    #[test]
-    fn usual_settings_are_answered_exactly() {
-        let (mut n_exact, n) = (0, 200);
-        for position in 0..n {
-            let logits = row(position as u32, 2.5);
-            let coins = Coins { seed: 3, position };
-            let chain = ChainConfig::sampled([
-                Filter::Temperature(Temperature { temperature: 0.7 }),
-                Filter::TopP(TopP { p: 0.9 }),
-            ]);
-            let outcome = what_if(&recorded(&logits, coins), &chain, History::empty(), coins);
-            n_exact += u32::from(matches!(outcome, Some(WhatIf::Exact(_))));
-        }
-        assert!(u64::from(n_exact) * 10 > n * 9, "{n_exact} of {n}");
-    }
-
-    #[test]
-    fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
-        let logits = vec![0.0; 4000];
-        let coins = Coins {
-            seed: 3,
-            position: 0,
-        };
-        let outcome = |filter: Filter| {
-            let chain = ChainConfig::sampled([filter]);
-            what_if(&recorded(&logits, coins), &chain, History::empty(), coins).unwrap()
-        };
-        let typical = outcome(Filter::TypicalP(TypicalP { p: 0.5 }));
-        assert!(matches!(typical, WhatIf::Bounded(_)));
-        let all = outcome(Filter::TopP(TopP { p: 1.0 }));
-        assert_eq!(all, WhatIf::Unrecorded);
-        let first = outcome(Filter::TopK(TopK { k: 1 }));
-        assert_eq!(first, WhatIf::Exact(TokenId(0)));
-        // It is not known where this top-p ends, but its best token is.
-        let greedy = ChainConfig {
-            selector: Selector::Greedy,
-            ..ChainConfig::sampled([Filter::TopP(TopP { p: 0.5 })])
-        };
-        let evidence = recorded(&row(7, 0.6), coins);
-        let best = what_if(&evidence, &greedy, History::empty(), coins);
-        assert_eq!(best, Some(WhatIf::Exact(evidence.head[0].token)));
-
-        let mut off = ChainConfig::sampled([Filter::MinP(MinP { p: 1.0 })]);
-        off.rules = Dialect::MistralRs.rules();
-        let logits = row(7, 2.5);
-        let late = Coins {
-            seed: 3,
-            position: 40,
-        };
-        let outcome = |chain| what_if(&recorded(&logits, late), chain, History::empty(), late);
-        assert_eq!(outcome(&off), outcome(&ChainConfig::sampled([])));
     }
 }
