@@ -35,6 +35,7 @@ mod filter;
 mod filter_spec;
 pub mod filters;
 mod history;
+mod record;
 pub mod rules;
 pub mod selector;
 mod setting;

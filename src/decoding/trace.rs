@@ -57,6 +57,29 @@ impl Evidence {
         self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()
     }
 
+    /// Returns the evidence with further tokens at the end of its head, as far as they are recorded
+    /// by name and not in it yet.
+    #[must_use]
+    pub fn with_tokens(&self, tokens: impl IntoIterator<Item = TokenId>) -> Self {
+        let mut extended = self.clone();
+        for token in tokens {
+            let known = extended.head.iter().any(|ranked| ranked.token == token);
+            if let Some(logit) = self.detail.logit(token).filter(|_| !known) {
+                let prob = (f64::from(logit) - self.log_sum_exp).exp();
+                extended.head.push(RankedCandidate { token, logit, prob });
+            }
+        }
+        extended
+    }
+
+    /// Returns a token's rank, 1 for the most likely, or `None` if it is not recorded by name.
+    pub fn rank(&self, token: TokenId) -> Option<u32> {
+        let mut head = (1..).zip(&self.head);
+        let in_head = head.find(|(_, ranked)| ranked.token == token);
+        let below_head = || self.detail.n_before(token).map(|n_before| n_before + 1);
+        in_head.map(|(rank, _)| rank).or_else(below_head)
+    }
+
     /// Returns how many tokens are recorded by name.
     pub fn n_known(&self) -> usize {
         self.head.len().max(self.detail.n_tokens())

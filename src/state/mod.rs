@@ -19,6 +19,7 @@ mod models;
 mod notice;
 mod panes;
 mod prompt;
+mod recording;
 mod settings;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -31,6 +31,16 @@ pub enum WhatIf {
     Bounded(TokenId),
 }
 
+impl WhatIf {
+    /// Returns the token that would be drawn, surely or most likely, or `None` if it is not recorded.
+    pub const fn token(self) -> Option<TokenId> {
+        match self {
+            Self::Exact(token) | Self::Bounded(token) => Some(token),
+            Self::Unrecorded => None,
+        }
+    }
+}
+
 /// Runs a chain over a recorded distribution, with the tokens and the coins of its step.
 ///
 /// A selector that learns is asked as at the beginning of a text, so its answer is never exact.
@@ -166,7 +176,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    fn heat(&mut self, heat: Temperature, tail: Tail<'_>) {
+    fn heat(&mut self, heat: Temperature, tail: Tail<'a>) {
         let temperature = heat.temperature;
         let best = self.head.best().logit;
         if temperature <= 0.0 || (best / temperature).is_infinite() {
@@ -184,7 +194,7 @@ impl<'a> Recorded<'a> {
         self.sure = self.best_sure;
     }
 
-    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail<'_>) {
+    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail<'a>) {
         if top_k.k == 1 && context.rules.top_k_ties == Ties::LowestIds {
             self.keep_best();
             return;
@@ -208,7 +218,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail<'_>) {
+    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail<'a>) {
         let rules = context.rules;
         if top_p.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
             return;
@@ -237,7 +247,7 @@ impl<'a> Recorded<'a> {
 
     /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
     /// of the likeliest would hold as the rule looks at.
-    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail<'_>) {
+    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail<'a>) {
         if n_seen == 0 {
             return;
         }
@@ -276,7 +286,7 @@ impl<'a> Recorded<'a> {
     }
 
     /// The least and the most that the tail weighs beside the head.
-    pub(super) fn tail_shares(&mut self, tail: Tail<'_>) -> (f64, f64) {
+    pub(super) fn tail_shares(&mut self, tail: Tail<'a>) -> (f64, f64) {
         let ln_head = self.head.softmax().log_sum_exp;
         (
             (tail.ln_least - ln_head).exp(),
@@ -304,7 +314,7 @@ impl<'a> Recorded<'a> {
     }
 
     /// On the bar the recorded ones come first; how long they are on it depends on the tail.
-    fn draw_beside(&mut self, tail: Tail<'_>, coin: f64) -> WhatIf {
+    fn draw_beside(&mut self, tail: Tail<'a>, coin: f64) -> WhatIf {
         let (light, heavy) = self.tail_shares(tail);
         let from = coin * (1.0 + light) - ROUNDING;
         let to = coin * (1.0 + heavy) + ROUNDING;

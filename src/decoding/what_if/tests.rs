@@ -8,7 +8,12 @@ use crate::decoding::filters::{
     FrequencyPenalty, MinP, RepetitionPenalty, Temperature, TopA, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::testing::{row, token_ids};
-use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Selector, TokenId};
+use crate::decoding::{
+    ChainConfig, Coins, Detail, Evidence, Filter, History, SamplerChain, Selector, TokenId,
+};
+
+/// More memory than any row of these tests takes.
+const WHOLE: usize = 1_000_000;
 
 fn filter() -> impl Strategy<Value = Filter> {
     let window = Window::ALL;
@@ -29,8 +34,13 @@ fn filter() -> impl Strategy<Value = Filter> {
     ]
 }
 
-fn recorded(logits: &[f32], coins: Coins) -> crate::decoding::Evidence {
-    let mut chain = SamplerChain::new(ChainConfig::greedy());
+fn recorded(logits: &[f32], coins: Coins) -> Evidence {
+    recorded_within(0, logits, coins)
+}
+
+/// Records a step with this much memory for more than the head.
+fn recorded_within(n_bytes: usize, logits: &[f32], coins: Coins) -> Evidence {
+    let mut chain = SamplerChain::new(ChainConfig::greedy()).with_detail(n_bytes);
     let sampled = chain.sample(logits, History::empty(), coins);
     sampled.unwrap().trace.raw
 }
@@ -42,6 +52,7 @@ proptest! {
     fn what_is_called_exact_is_what_the_chain_draws(
         seed in any::<u32>(), spread in 0.5..4.0_f32, position in 0..1000_u64,
         filters in prop::collection::vec(filter(), 0..4), greedy in any::<bool>(),
+        n_bytes in prop::sample::select(vec![0, 1_000, WHOLE]),
     ) {
         let logits = row(seed, spread);
         let tokens = token_ids(&[1, 7, 7, 30, 200]);
@@ -51,7 +62,7 @@ proptest! {
         if greedy {
             chain.selector = Selector::Greedy;
         }
-        let evidence = recorded(&logits, coins);
+        let evidence = recorded_within(n_bytes, &logits, coins);
         let draw = SamplerChain::new(chain.clone()).sample(&logits, history, coins).unwrap().trace.draw;
         let drawn = draw.token;
         if let Some([least, most]) = what_if_prob(&evidence, &chain, history, coins, drawn) {
@@ -61,9 +72,9 @@ proptest! {
         match what_if(&evidence, &chain, history, coins).unwrap() {
             WhatIf::Exact(token) => prop_assert_eq!(token, drawn, "{}", chain),
             WhatIf::Unrecorded => {
-                prop_assert!(evidence.head.iter().all(|known| known.token != drawn), "{}", chain);
+                prop_assert!(!evidence.knows(drawn), "{}", chain);
             }
-            WhatIf::Bounded(_) => {}
+            WhatIf::Bounded(_) => prop_assert!(n_bytes < WHOLE, "{}", chain),
         }
     }
 }
@@ -119,4 +130,48 @@ fn what_hangs_on_unrecorded_tokens_is_called_bounded() {
     };
     let outcome = |chain| what_if(&recorded(&logits, late), chain, History::empty(), late);
     assert_eq!(outcome(&off), outcome(&ChainConfig::sampled([])));
+}
+
+#[test]
+fn more_memory_makes_a_hot_what_if_exact() {
+    let hot = ChainConfig::sampled([Filter::Temperature(Temperature { temperature: 1.8 })]);
+    let n_exact = |n_bytes: usize| {
+        let exact = (0..100).filter(|position| {
+            let logits: Vec<f32> = (0..20)
+                .flat_map(|seed| row(*position as u32 + seed, 2.5))
+                .collect();
+            let coins = Coins {
+                seed: 3,
+                position: *position,
+            };
+            let evidence = recorded_within(n_bytes, &logits, coins);
+            let outcome = what_if(&evidence, &hot, History::empty(), coins);
+            matches!(outcome, Some(WhatIf::Exact(_)))
+        });
+        exact.count()
+    };
+    let [head_only, summary, whole] = [0, 16_000, WHOLE].map(n_exact);
+    assert!(
+        head_only < summary && summary < whole,
+        "{head_only}, {summary}"
+    );
+    assert_eq!(whole, 100);
+}
+
+#[test]
+fn a_summary_names_a_token_far_below_the_head() {
+    let logits: Vec<f32> = (0..20).flat_map(|seed| row(seed, 2.5)).collect();
+    let coins = Coins {
+        seed: 3,
+        position: 0,
+    };
+    let evidence = recorded_within(16_000, &logits, coins);
+    assert!(matches!(evidence.detail, Detail::Summary(_)));
+    let whole = recorded_within(WHOLE, &logits, coins);
+    let known = (0..logits.len() as u32).map(TokenId);
+    let known: Vec<TokenId> = known.filter(|token| evidence.knows(*token)).collect();
+    assert!(known.len() > 2 * evidence.head.len());
+    for token in known {
+        assert_eq!(evidence.rank(token), whole.rank(token));
+    }
 }

@@ -8,7 +8,8 @@ mod tests;
 use self::base::base_of;
 use super::what_if::{Recorded, WhatIf};
 use super::{
-    ChainConfig, Coins, Evidence, Filter, History, RankedCandidate, StageContext, StageReport,
+    ChainConfig, Coins, Detail, Evidence, Filter, History, RankedCandidate, StageContext,
+    StageReport,
 };
 
 /// A probability between these is told as one: the figures that are shown do not tell them apart.
@@ -64,7 +65,8 @@ pub struct WhatIfStages {
 /// Runs a chain over a recorded distribution, and tells what is known after each stage.
 ///
 /// `reports` are what the record tells of the chain's first stages, where they were run as they are
-/// set here; what they hold is taken from them, and only the stages after them are run again.
+/// set here. What they hold is taken from them, and if the distribution itself does not decide the
+/// outcome, only the stages after them are run again.
 pub fn what_if_stages(
     evidence: &Evidence,
     reports: &[StageReport],
@@ -72,30 +74,59 @@ pub fn what_if_stages(
     history: History<'_>,
     coins: Coins,
 ) -> Option<WhatIfStages> {
+    let run = Run {
+        evidence,
+        reports,
+        chain,
+        context: StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: chain.rules,
+        },
+    };
+    let from_the_model = || run.from(evidence, 0);
+    let exact = |known: &WhatIfStages| matches!(known.outcome, WhatIf::Exact(_));
+    if evidence.detail != Detail::HeadOnly
+        && let Some(known) = from_the_model().filter(exact)
+    {
+        return Some(known);
+    }
     let enabled = chain.stages.iter().filter(|stage| stage.enabled);
     let filters: Vec<&Filter> = enabled.map(|stage| &stage.filter).collect();
     let (base, n_in_base) = base_of(evidence, reports, &filters);
-    let mut step = Recorded::of(&base)?;
-    let mut context = StageContext {
-        history,
-        coins,
-        n_chance_before: 0,
-        rules: chain.rules,
-    };
-    let mut stages: Vec<KnownStage> = Vec::new();
-    for (index, filter) in filters.into_iter().enumerate() {
-        if index >= n_in_base && !filter.is_neutral() {
-            step.apply(filter, context);
+    run.from(&base, n_in_base)
+}
+
+/// A chain to run over a recorded step.
+struct Run<'a> {
+    evidence: &'a Evidence,
+    reports: &'a [StageReport],
+    chain: &'a ChainConfig,
+    context: StageContext<'a>,
+}
+
+impl Run<'_> {
+    /// Runs the chain from a distribution that its first `n_in_base` stages have left.
+    fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
+        let mut step = Recorded::of(base)?;
+        let (mut context, head) = (self.context, &self.evidence.head);
+        let mut stages: Vec<KnownStage> = Vec::new();
+        let enabled = self.chain.stages.iter().filter(|stage| stage.enabled);
+        for (index, filter) in enabled.map(|stage| &stage.filter).enumerate() {
+            if index >= n_in_base && !filter.is_neutral() {
+                step.apply(filter, context);
+            }
+            context.n_chance_before += u32::from(filter.is_random());
+            let stage = match self.reports.get(index) {
+                Some(report) => KnownStage::recorded(report),
+                None => KnownStage::of(&mut step, head, (filter, self.evidence, stages.last())),
+            };
+            stages.push(stage);
         }
-        context.n_chance_before += u32::from(filter.is_random());
-        let stage = match reports.get(index) {
-            Some(report) => KnownStage::recorded(report),
-            None => KnownStage::of(&mut step, &evidence.head, (filter, evidence, stages.last())),
-        };
-        stages.push(stage);
+        let outcome = step.draw(self.chain.selector, context.coins);
+        Some(WhatIfStages { stages, outcome })
     }
-    let outcome = step.draw(chain.selector, coins);
-    Some(WhatIfStages { stages, outcome })
 }
 
 impl KnownStage {
