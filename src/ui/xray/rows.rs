@@ -42,6 +42,8 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, n_fixed: 
         // A low dock shows only two rows.
         .min_scrolled_height(0.0)
         .show(ui, |ui| {
+            // Scrolling to a row leaves the spacing beside it, which would cut the first row.
+            ui.spacing_mut().item_spacing = Vec2::ZERO;
             let size = vec2(columns.width().max(width), ROW * rows().count() as f32);
             let (area, _) = ui.allocate_exact_size(size, Sense::hover());
             let left = ui.clip_rect().left();
