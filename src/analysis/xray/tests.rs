@@ -235,7 +235,7 @@ fn other_settings_show_what_they_would_have_done() {
 #[test]
 fn a_hot_what_if_names_tokens_far_below_the_head() {
     let logits = wide_row();
-    let hot = ChainConfig::sampled([temperature(2.0)]);
+    let hot = ChainConfig::sampled([temperature(2.0), top_p(0.9)]);
     let mut n_below_head = 0;
     for seed in 0..20 {
         let mut text = generation(&[(" fox", 0.4)]);
@@ -249,7 +249,13 @@ fn a_hot_what_if_names_tokens_far_below_the_head() {
         text.steps[0].trace = sampled.trace;
 
         let table = XrayTable::of(&text, 0, &hot, seed).unwrap();
-        let drawn = trace(&hot, &logits, seed).draw;
+        let run = trace(&hot, &logits, seed);
+        let drawn = run.draw;
+        for (column, report) in table.columns.iter().skip(1).zip(&run.stages) {
+            assert_eq!(column.n_left, KnownCount::Exactly(report.n_kept));
+            let removed = column.mass_removed.unwrap();
+            assert!((removed - report.mass_removed).abs() < 1e-6, "{removed}");
+        }
         assert_eq!(table.bar.drawn.token, Some(drawn.token));
         assert!(table.bar.drawn.sure);
         let row = table.rows.iter().find(|row| row.chosen).unwrap();

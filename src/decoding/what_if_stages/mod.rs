@@ -85,10 +85,13 @@ pub fn what_if_stages(
             rules: chain.rules,
         },
     };
-    let from_the_model = || run.from(evidence, 0);
-    let exact = |known: &WhatIfStages| matches!(known.outcome, WhatIf::Exact(_));
+    let decided = |known: &WhatIfStages| match evidence.detail {
+        Detail::HeadOnly => false,
+        Detail::Summary(_) => matches!(known.outcome, WhatIf::Exact(_)),
+        Detail::Whole(_) => true,
+    };
     if evidence.detail != Detail::HeadOnly
-        && let Some(known) = from_the_model().filter(exact)
+        && let Some(known) = run.from(evidence, 0).filter(decided)
     {
         return Some(known);
     }
@@ -114,13 +117,19 @@ impl Run<'_> {
         let mut stages: Vec<KnownStage> = Vec::new();
         let enabled = self.chain.stages.iter().filter(|stage| stage.enabled);
         for (index, filter) in enabled.map(|stage| &stage.filter).enumerate() {
+            let all_known = step.tail.is_none();
             if index >= n_in_base && !filter.is_neutral() {
                 step.apply(filter, context);
             }
+            let removed = step.head.take_mass_removed();
+            let removed = all_known.then_some(removed);
             context.n_chance_before += u32::from(filter.is_random());
             let stage = match self.reports.get(index) {
                 Some(report) => KnownStage::recorded(report),
-                None => KnownStage::of(&mut step, head, (filter, self.evidence, stages.last())),
+                None => {
+                    let before = (filter, self.evidence, stages.last());
+                    KnownStage::of(&mut step, head, removed, before)
+                }
             };
             stages.push(stage);
         }
@@ -144,10 +153,12 @@ impl KnownStage {
         }
     }
 
-    /// What a distribution holds of these candidates after a filter, and what was known before it.
+    /// What a distribution holds of these candidates after a filter, which `removed` this much of it if
+    /// that is known, and what was known before it.
     fn of(
         step: &mut Recorded,
         head: &[RankedCandidate],
+        removed: Option<f64>,
         (filter, evidence, before): (&Filter, &Evidence, Option<&Self>),
     ) -> Self {
         let (least, most) = match step.tail {
@@ -192,24 +203,28 @@ impl KnownStage {
                 Some(tail) => KnownCount::AtMost(n_head.saturating_add(count(tail.n))),
             },
             entropy_nats: whole.then_some(softmax.entropy_nats),
-            mass_removed: if whole {
-                mass_removed(head, before, &probs)
-            } else {
-                None
-            },
+            mass_removed: removed
+                .or_else(|| mass_removed(head, before, &probs, n_head))
+                .filter(|_| whole),
             probs,
         }
     }
 }
 
-/// What those that are left did not hold before; they are all recorded.
+/// Returns the probability that those that are left did not hold before, or `None` if some of them are
+/// not in the head.
 fn mass_removed(
     head: &[RankedCandidate],
     before: Option<&KnownStage>,
     after: &[KnownProb],
+    n_left: u32,
 ) -> Option<f64> {
+    let is_left = |after: &&KnownProb| matches!(after, KnownProb::Exactly(_));
+    if after.iter().filter(is_left).count() != n_left as usize {
+        return None;
+    }
     let held = head.iter().zip(after).enumerate();
-    let held = held.filter(|(_, (_, after))| matches!(after, KnownProb::Exactly(_)));
+    let held = held.filter(|(_, (_, after))| is_left(after));
     let held = held.map(|(index, (ranked, _))| match before {
         None => Some(ranked.prob),
         Some(before) => match before.probs.get(index) {
