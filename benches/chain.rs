@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use quartet::decoding::{Coins, History, SamplerChain, TokenId, what_if};
+use quartet::decoding::{ChainConfig, Coins, History, SamplerChain, TokenId, what_if};
 use quartet::generation::PaneSettings;
 
 /// The vocabulary size of the Qwen family.
@@ -88,7 +88,32 @@ fn chains(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Other settings for what-if, in the words of `--pane`.
+/// The memory that a step may use to record more than the head of its distribution.
+const RECORDS: [(&str, usize); 3] = [
+    ("the head", 0),
+    ("a summary", 80_000),
+    ("the whole distribution", 800_000),
+];
+
+/// What recording more than the head adds to a step.
+fn recording(criterion: &mut Criterion) {
+    let logits = logits();
+    let mut group = criterion.benchmark_group("a step that records");
+    for (name, n_bytes) in RECORDS {
+        let mut chain = SamplerChain::new(ChainConfig::sampled([])).with_detail(n_bytes);
+        let mut position = 0;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                position += 1;
+                let coins = Coins { seed: 7, position };
+                chain.sample(black_box(&logits), History::empty(), coins)
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Other settings, in the words of `--pane`.
 const WHAT_IFS: [(&str, &str); 3] = [
     ("usual", "repeat 1.1, temp 0.7, top-k 30, top-p 0.9"),
     ("a penalty on the whole text", "repeat 1.1 last all"),
@@ -132,5 +157,5 @@ fn what_if_a_thousand_steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, chains, what_if_a_thousand_steps);
+criterion_group!(benches, chains, recording, what_if_a_thousand_steps);
 criterion_main!(benches);

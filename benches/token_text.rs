@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use egui::{Context, Pos2, RawInput, Rect, UiBuilder, pos2, vec2};
-use quartet::decoding::{ChainConfig, Draw, Evidence, RankedCandidate, TokenId, Trace};
+use quartet::decoding::{ChainConfig, Detail, Draw, Evidence, RankedCandidate, TokenId, Trace};
 use quartet::generation::{
     Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step, StepTime,
     Vocabulary,
@@ -151,6 +151,7 @@ fn step(index: usize, word: usize, text: &str) -> Step {
                 head: vec![candidate],
                 log_sum_exp: 0.0,
                 entropy_nats: 1.0,
+                detail: Detail::HeadOnly,
             },
             stages: Vec::new(),
             survivors: vec![candidate],

@@ -209,7 +209,7 @@ fn no_text_breaks_out_of_its_fence() {
         assert!(!outside.contains(word), "{word} is unfenced:\n{outside}");
     }
     assert!(
-        outside.contains(r"### 1 · a\|b \# \*c\* \<b\>"),
+        outside.contains(r"### A · a\|b \# \*c\* \<b\>"),
         "{outside}"
     );
     assert!(outside.contains("stop sequence ``\"`|\\n\"``"), "{outside}");

@@ -111,10 +111,7 @@ impl Job {
     fn bytes(&self) -> Result<Vec<u8>, String> {
         let texts: Vec<Option<&Generation>> = self.generations.iter().map(Option::as_ref).collect();
         match self.document {
-            Document::Run(format) => {
-                let written: Vec<&Generation> = texts.into_iter().flatten().collect();
-                Ok(export::render(format, &written))
-            }
+            Document::Run(format) => Ok(export::render_panes(format, &texts)),
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
                 let view = View {

@@ -68,6 +68,8 @@ pub(super) fn run_panes(
                 config: pane.config.clone(),
             })
             .collect(),
+        // Files keep only the head of each distribution.
+        n_detail_bytes: 0,
     });
     let prompt = Arc::new(PromptRecord {
         text: prompt.text.clone(),

@@ -4,6 +4,7 @@
 use super::console;
 use super::failure::Failure;
 use super::pane_run::finish_summary;
+use crate::decoding::Filter;
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
 
 /// Where the texts go while they are generated.
@@ -161,7 +162,7 @@ impl LiveText {
         }
         let mut settings = PaneSettings::from(pane.config.chain.clone());
         let mut active = settings.chain.active();
-        let by_chance = active.any(|filter| filter.is_random());
+        let by_chance = active.any(Filter::is_random);
         if by_chance || !settings.chain.is_greedy() {
             settings.seed = Some(pane.config.seed);
         }

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
+use super::record::{N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, report_of};
 use super::{
-    Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
-    SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
+    Candidates, Coins, DecodingError, Filter, History, RankedCandidate, Rules, Selector,
+    SelectorState, SettingError, StageContext, TokenId, Trace,
 };
-
-/// How many of the most likely candidates a step records before and after the chain. It is more
-/// than the usual top-k of 40, so that what-if can answer for other values close to it.
-const N_RECORDED: usize = 48;
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,6 +108,8 @@ pub struct SamplerChain {
     /// The stages that are on, shared with the record of each step.
     filters: Vec<Arc<Filter>>,
     state: SelectorState,
+    /// The memory that a step may use to record more than the head of its distribution.
+    n_detail_bytes: usize,
     /// The buffers of the previous step, for reuse.
     scratch: Option<Candidates>,
 }
@@ -121,6 +120,7 @@ impl Clone for SamplerChain {
             config: self.config.clone(),
             filters: self.filters.clone(),
             state: self.state,
+            n_detail_bytes: self.n_detail_bytes,
             scratch: None,
         }
     }
@@ -144,8 +144,16 @@ impl SamplerChain {
             config,
             filters,
             state: SelectorState::NEW,
+            n_detail_bytes: 0,
             scratch: None,
         }
+    }
+
+    /// Lets each step use this much memory to record more than the head of its distribution.
+    #[must_use]
+    pub const fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
+        self.n_detail_bytes = n_bytes_per_step;
+        self
     }
 
     /// Forgets what the selector has learned, as at the beginning of a text.
@@ -161,11 +169,12 @@ impl SamplerChain {
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let raw = evidence_of(&mut candidates);
+        let raw = evidence_of(&mut candidates, self.n_detail_bytes);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
         for filter in &self.filters {
-            stages.push(run_stage(filter, context, &raw.head, &mut candidates));
+            filter.apply(context, &mut candidates);
+            stages.push(report_of(filter, &raw.head, &mut candidates));
             context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
@@ -248,78 +257,6 @@ impl SamplerChain {
             rules: self.config.rules,
         }
     }
-}
-
-fn run_stage(
-    filter: &Arc<Filter>,
-    context: StageContext<'_>,
-    head: &[RankedCandidate],
-    candidates: &mut Candidates,
-) -> StageReport {
-    filter.apply(context, candidates);
-    let softmax = candidates.softmax();
-    let head_probs = probs_of(head, candidates);
-    StageReport {
-        filter: Arc::clone(filter),
-        n_kept: softmax.n_possible as u32,
-        mass_removed: candidates.take_mass_removed(),
-        entropy_nats: softmax.entropy_nats,
-        head_probs: head_probs
-            .into_iter()
-            .map(|prob| prob.map(|prob| prob as f32))
-            .collect(),
-    }
-}
-
-/// Returns the current probability of each token, or `None` if it was filtered out.
-fn probs_of(tracked: &[RankedCandidate], candidates: &mut Candidates) -> Vec<Option<f64>> {
-    let softmax = candidates.softmax();
-    tracked
-        .iter()
-        .map(|tracked| candidates.logit(tracked.token))
-        .map(|logit| logit.filter(|logit| *logit > f32::NEG_INFINITY))
-        .map(|logit| logit.map(|logit| softmax.prob(logit)))
-        .collect()
-}
-
-fn evidence_of(candidates: &mut Candidates) -> Evidence {
-    let softmax = candidates.softmax();
-    Evidence {
-        n_candidates: candidates.n_kept() as u32,
-        head: ranked_head(candidates, N_RECORDED),
-        log_sum_exp: softmax.log_sum_exp,
-        entropy_nats: softmax.entropy_nats,
-    }
-}
-
-/// Returns all possible candidates, the most likely first.
-fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
-    let n_kept = candidates.n_kept();
-    ranked_head(&mut candidates, n_kept)
-}
-
-fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
-    let softmax = candidates.softmax();
-    candidates
-        .head(n)
-        .iter()
-        .filter(|candidate| candidate.logit > f32::NEG_INFINITY)
-        .map(|candidate| RankedCandidate {
-            token: candidate.token,
-            logit: candidate.logit,
-            prob: softmax.prob(candidate.logit),
-        })
-        .collect()
-}
-
-/// Returns 1 plus the number of tokens that the model ranks before this one.
-fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
-    let likelier = |other: &f32| u32::from(*other > logit);
-    let as_likely = |other: &f32| u32::from(*other >= logit);
-    let (before, after) = logits.split_at(token.index().min(logits.len()));
-    let n_before: u32 = before.iter().map(as_likely).sum();
-    let n_after: u32 = after.iter().map(likelier).sum();
-    n_before + n_after + 1
 }
 
 #[cfg(test)]

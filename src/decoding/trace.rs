@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filter, TokenId};
+use super::{Detail, Filter, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did,
 /// and the draw.
@@ -46,6 +46,44 @@ pub struct Evidence {
     pub log_sum_exp: f64,
     /// Shannon entropy of the whole distribution, in nats.
     pub entropy_nats: f64,
+    /// What is recorded below the head, in memory only: files keep the head and the totals.
+    #[serde(skip)]
+    pub detail: Detail,
+}
+
+impl Evidence {
+    /// Returns whether a token is recorded by name.
+    pub fn knows(&self, token: TokenId) -> bool {
+        self.head.iter().any(|known| known.token == token) || self.detail.logit(token).is_some()
+    }
+
+    /// Returns the evidence with further tokens at the end of its head, as far as they are recorded
+    /// by name and not in it yet.
+    #[must_use]
+    pub fn with_tokens(&self, tokens: impl IntoIterator<Item = TokenId>) -> Self {
+        let mut extended = self.clone();
+        for token in tokens {
+            let known = extended.head.iter().any(|ranked| ranked.token == token);
+            if let Some(logit) = self.detail.logit(token).filter(|_| !known) {
+                let prob = (f64::from(logit) - self.log_sum_exp).exp();
+                extended.head.push(RankedCandidate { token, logit, prob });
+            }
+        }
+        extended
+    }
+
+    /// Returns a token's rank, 1 for the most likely, or `None` if it is not recorded by name.
+    pub fn rank(&self, token: TokenId) -> Option<u32> {
+        let mut head = (1..).zip(&self.head);
+        let in_head = head.find(|(_, ranked)| ranked.token == token);
+        let below_head = || self.detail.n_before(token).map(|n_before| n_before + 1);
+        in_head.map(|(rank, _)| rank).or_else(below_head)
+    }
+
+    /// Returns how many tokens are recorded by name.
+    pub fn n_known(&self) -> usize {
+        self.head.len().max(self.detail.n_tokens())
+    }
 }
 
 /// A candidate among the most likely of a distribution.

@@ -76,6 +76,9 @@ pub struct Session {
     /// Whether the next forward pass is a decode step. Prefill and decode alternate while there is
     /// work for both.
     decode_next: bool,
+    /// The memory that each step of later generations may use to record more than the head of its
+    /// distribution.
+    n_detail_bytes: usize,
 }
 
 /// A prompt, and the slots that will continue it.
@@ -100,6 +103,7 @@ impl Session {
             batch: Batch::new(),
             cached_prompt: None,
             decode_next: false,
+            n_detail_bytes: 0,
         }
     }
 
@@ -127,6 +131,12 @@ impl Session {
         }
     }
 
+    /// Lets each step of the generations that start from now on use this much memory to record more
+    /// than the head of its distribution.
+    pub const fn set_detail(&mut self, n_bytes_per_step: usize) {
+        self.n_detail_bytes = n_bytes_per_step;
+    }
+
     /// Queues a prompt, to be prefilled once and continued by all of these panes. Step times count
     /// from `requested_at`.
     pub fn generate(
@@ -138,6 +148,7 @@ impl Session {
         let slots: Vec<Slot> = panes
             .into_iter()
             .map(|(id, config)| Slot::new(id, config, &prompt.tokens, requested_at))
+            .map(|slot| slot.with_detail(self.n_detail_bytes))
             .collect();
         if !slots.is_empty() {
             self.queue.push_back(Task { prompt, slots });

@@ -76,6 +76,12 @@ impl Slot {
         }
     }
 
+    /// Lets each step use this much memory to record more than the head of its distribution.
+    pub fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
+        self.chain = self.chain.with_detail(n_bytes_per_step);
+        self
+    }
+
     pub const fn id(&self) -> GenerationId {
         self.id
     }

@@ -1,6 +1,8 @@
 //! Runs as a CSV table: one row per step of each pane, quoted according to RFC 4180.
 //!
 //! Panes with the same `run` continue the same prompt with the same model; `step` counts from 1.
+//! A unit follows the name of its quantity: entropy is in bits as on screen, and in nats as in the run
+//! file.
 //! `settings` is the pane's description in the `--pane` grammar. If a piece is not valid UTF-8,
 //! `piece` is empty and `bytes` contains it in hexadecimal.
 //!
@@ -10,7 +12,7 @@ use super::runs::runs;
 use super::settings_words;
 use crate::generation::{Generation, PieceKind, Step};
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "run",
     "model",
     "pane",
@@ -25,6 +27,8 @@ const COLUMNS: [&str; 19] = [
     "raw_prob",
     "final_prob",
     "rank",
+    "surprise_bits",
+    "entropy_bits",
     "entropy_nats",
     "coin",
     "n_kept",
@@ -33,23 +37,28 @@ const COLUMNS: [&str; 19] = [
 ];
 
 /// Renders the table with its header row.
-pub(super) fn render(generations: &[&Generation]) -> String {
+pub(super) fn render(panes: &[Option<&Generation>]) -> String {
     let mut table = String::new();
     push_row(&mut table, COLUMNS.map(str::to_owned));
-    for (run_index, run) in runs(generations).iter().enumerate() {
+    for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
             let settings = settings_words(generation);
             for (step_index, step) in generation.steps.iter().enumerate() {
-                let numbers = [run_index + 1, *pane, step_index + 1];
-                push_row(&mut table, row(numbers, generation, &settings, step));
+                let numbers = [run_index + 1, step_index + 1];
+                push_row(&mut table, row(numbers, pane, generation, &settings, step));
             }
         }
     }
     table
 }
 
-fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 19] {
-    let [run, pane, number] = numbers;
+fn row(
+    [run, number]: [usize; 2],
+    pane: &str,
+    generation: &Generation,
+    settings: &str,
+    step: &Step,
+) -> [String; 21] {
     let trace = &step.trace;
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
@@ -58,7 +67,7 @@ fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step
     [
         run.to_string(),
         as_text(&generation.model.name),
-        pane.to_string(),
+        pane.to_owned(),
         as_text(&generation.name),
         as_text(settings),
         generation.config.seed.to_string(),
@@ -70,6 +79,8 @@ fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step
         trace.raw_prob.to_string(),
         trace.draw.prob.to_string(),
         trace.raw_rank.to_string(),
+        surprise_bits(trace.raw_prob),
+        (trace.raw.entropy_nats / std::f64::consts::LN_2).to_string(),
         trace.raw.entropy_nats.to_string(),
         trace
             .draw
@@ -82,7 +93,18 @@ fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step
     ]
 }
 
-fn push_row(table: &mut String, fields: [String; 19]) {
+/// Returns the surprise of a token, or an empty field if the token was impossible.
+fn surprise_bits(prob: f64) -> String {
+    let bits = -prob.log2();
+    if bits.is_finite() {
+        // A certain token has a surprise of 0, not of -0.
+        (bits + 0.0).to_string()
+    } else {
+        String::new()
+    }
+}
+
+fn push_row(table: &mut String, fields: [String; 21]) {
     table.push_str(&fields.map(|field| quoted(&field)).join(","));
     table.push_str("\r\n");
 }

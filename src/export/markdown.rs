@@ -13,12 +13,16 @@ use crate::decoding::Filter;
 use crate::generation::{EndOfText, FinishReason, Generation, PromptRecord};
 
 /// Renders the page.
-pub(super) fn render(generations: &[&Generation]) -> String {
-    let runs = runs(generations);
+pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+    let runs = runs(panes);
     let mut page = match runs.as_slice() {
         [run] if run.panes.len() == 1 => "# One prompt, one generation\n".to_owned(),
         [run] => format!("# One prompt, {} generations\n", run.panes.len()),
-        runs => format!("# {} runs, {} generations\n", runs.len(), generations.len()),
+        runs => format!(
+            "# {} runs, {} generations\n",
+            runs.len(),
+            panes.iter().flatten().count()
+        ),
     };
     for (index, run) in runs.iter().enumerate() {
         if runs.len() > 1 {
@@ -59,8 +63,8 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     push_prompt(page, &run.first.prompt);
     page.push('\n');
     page.push_str(&metrics_table(run));
-    for (number, generation) in &run.panes {
-        push_pane(page, *number, generation);
+    for (letter, generation) in &run.panes {
+        push_pane(page, letter, generation);
     }
 }
 
@@ -87,17 +91,17 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord) {
 
 fn metrics_table(run: &Run<'_>) -> String {
     let mut table = String::from(
-        "| | Pane | Settings | Seed | Tokens | Tokens/s | Time to first token | Finish reason |\n\
-         | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
+        "| Pane | Name | Settings | Seed | Tokens | Tokens/s | Time to first token | Finish reason |\n\
+         | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
     );
-    for (number, generation) in &run.panes {
+    for (letter, generation) in &run.panes {
         let metrics = Metrics::of(generation);
         let speed = metrics.decode_per_sec.map(|speed| format!("{speed:.1}"));
         let first = metrics
             .first_token_secs
             .map(|secs| format!("{:.0} ms", secs * 1000.0));
         let cells = [
-            number.to_string(),
+            letter.clone(),
             inline(&generation.name),
             inline(&settings_words(generation)),
             generation.config.seed.to_string(),
@@ -111,8 +115,8 @@ fn metrics_table(run: &Run<'_>) -> String {
     table
 }
 
-fn push_pane(page: &mut String, number: usize, generation: &Generation) {
-    let heading = format!("### {number} · {}", inline(&generation.name));
+fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
+    let heading = format!("### {letter} · {}", inline(&generation.name));
     line(page, heading.trim_end());
     line(page, &settings(generation));
     line(page, &fenced(&generation.text()));

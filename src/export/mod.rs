@@ -66,10 +66,20 @@ impl ExportFormat {
 
 /// Renders the generations as the content of a file.
 pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
+    let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
+    render_panes(format, &panes)
+}
+
+/// Renders the texts of these panes as the content of a file. A pane without a text is left out, and
+/// the others keep their letters.
+pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     match format {
-        ExportFormat::Json => json::render(generations),
-        ExportFormat::Markdown => markdown::render(generations).into_bytes(),
-        ExportFormat::Csv => csv::render(generations).into_bytes(),
+        ExportFormat::Json => {
+            let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
+            json::render(&generations)
+        }
+        ExportFormat::Markdown => markdown::render(panes).into_bytes(),
+        ExportFormat::Csv => csv::render(panes).into_bytes(),
     }
 }
 
@@ -80,9 +90,19 @@ fn settings_words(generation: &Generation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExportFormat, render};
+    use super::{ExportFormat, render, render_panes};
     use crate::generation::PaneSettings;
     use crate::generation::testing::generation;
+
+    #[test]
+    fn a_pane_keeps_its_letter_beside_a_pane_without_a_text() {
+        let generation = generation(&[(" the", 0.5)]);
+        let panes = [None, Some(&generation)];
+        let page = String::from_utf8(render_panes(ExportFormat::Markdown, &panes)).unwrap();
+        assert!(page.contains("### B"), "{page}");
+        let table = String::from_utf8(render_panes(ExportFormat::Csv, &panes)).unwrap();
+        assert!(table.contains(",B,"), "{table}");
+    }
 
     #[test]
     fn markdown_and_csv_contain_every_setting() {

@@ -29,6 +29,8 @@ pub struct AppState {
     pub prompt_reading: Option<PromptReading>,
     /// When generations stop; shared by all panes.
     pub limits: Limits,
+    /// The memory for the recorded distributions of all texts on screen.
+    pub record_megabytes: u32,
     /// The shared seed, for panes without a seed.
     pub seed: u64,
     /// The panes from left to right; never empty, at most [`MAX_PANES`].
@@ -74,6 +76,7 @@ impl AppState {
             system: settings.system,
             prompt_reading: None,
             limits: settings.limits,
+            record_megabytes: settings.record_megabytes,
             seed: settings.seed,
             panes: Vec::new(),
             comparison: Comparison::default(),
@@ -118,6 +121,7 @@ impl AppState {
                 .map(|pane| pane.settings.clone())
                 .collect(),
             limits: self.limits.clone(),
+            record_megabytes: self.record_megabytes,
             seed: self.seed,
             view: self.view,
             by_hand: self.by_hand.clone(),

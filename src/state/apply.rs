@@ -110,6 +110,7 @@ impl AppState {
     /// Requests a generation for each of these panes, all in one request so that they decode
     /// together.
     fn request_generation(&mut self, places: &[usize]) -> Vec<Effect> {
+        let n_detail_bytes = self.detail_bytes_per_step(places);
         let mut requests = Vec::new();
         for &place in places {
             let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
@@ -134,6 +135,7 @@ impl AppState {
         vec![Effect::Send(Request::Generate {
             prompt: self.prompt_text(),
             panes: requests,
+            n_detail_bytes,
         })]
     }
 

@@ -19,6 +19,7 @@ mod models;
 mod notice;
 mod panes;
 mod prompt;
+mod recording;
 mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -26,7 +27,7 @@ mod view;
 mod words;
 
 pub use app_state::AppState;
-pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken};
+pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub(crate) use models::unix_time_secs;
 pub use models::{

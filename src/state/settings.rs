@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -33,6 +34,8 @@ pub struct Settings {
     /// The models that were opened, most recent first.
     pub recent_models: Vec<RecentModel>,
     pub compute: ComputeChoice,
+    /// The memory for the recorded distributions of all texts on screen.
+    pub record_megabytes: u32,
 }
 
 impl Default for Settings {
@@ -49,6 +52,7 @@ impl Default for Settings {
             presets: Vec::new(),
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),
+            record_megabytes: DEFAULT_RECORD_MEGABYTES,
         }
     }
 }

@@ -19,6 +19,7 @@ use super::plots::{
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, focus_ring};
+use crate::analysis::xray::XrayTable;
 use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
 use crate::ui::xray::xray_ui;
 
@@ -253,10 +254,7 @@ fn plots_ui(
         .hovered
         .map(|at| (at.pane, at.step))
         .or_else(|| state.shown_step());
-    let candidates = shown.and_then(|(pane, step)| {
-        let generation = generations.get(pane).copied().flatten()?;
-        NextTokenData::of(pane, generation, step)
-    });
+    let candidates = shown.and_then(|(place, step)| candidates_of(state, place, step));
     next_token_plot_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
@@ -272,6 +270,22 @@ fn plots_ui(
     }
     pin_from_plot(response, &state.panes, commands);
     response.hovered
+}
+
+/// Returns the candidates of a step under the pane's current settings, or else as recorded.
+fn candidates_of(state: &AppState, place: usize, step: usize) -> Option<NextTokenData> {
+    let pane = state.panes.get(place)?;
+    let generation = pane.generation()?;
+    let recorded = NextTokenData::of(place, generation, step)?;
+    let chain = &pane.settings.chain;
+    if chain.validate().is_err() {
+        return Some(recorded);
+    }
+    let table = XrayTable::of(generation, step, chain, state.seed_of(pane));
+    let what_if = table
+        .filter(|table| table.what_if)
+        .and_then(|table| recorded.clone().under(chain, &table, generation));
+    what_if.or(Some(recorded))
 }
 
 fn pin_from_plot(response: PlotResponse, panes: &[Pane], commands: &mut Vec<Command>) {

@@ -24,7 +24,7 @@ pub(super) fn run_column_ui(
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
-        max_tokens_ui(ui, &mut state.limits);
+        max_tokens_ui(ui, state);
         seed_ui(ui, &mut state.seed);
         stops_ui(ui, breakpoint, &mut state.limits);
     });
@@ -71,21 +71,28 @@ fn editor_chip_ui(
     editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
 
-fn max_tokens_ui(ui: &mut Ui, limits: &mut Limits) {
-    let words = match limits.max_new_tokens {
+fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
+    let words = match state.limits.max_new_tokens {
         1 => "Up to 1 token".to_owned(),
         n => format!("Up to {n} tokens"),
     };
     editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
             ui.label("At most");
-            let field = DragValue::new(&mut limits.max_new_tokens)
+            let field = DragValue::new(&mut state.limits.max_new_tokens)
                 .range(1..=1_000_000)
                 .speed(2.0);
             ui.add(field).accessible_name("Token limit per pane");
             ui.label("tokens per pane");
         });
         hint_ui(ui, "The end-of-text token counts too");
+        ui.horizontal(|ui| {
+            ui.label("Record up to");
+            let field = DragValue::new(&mut state.record_megabytes).range(0..=4_096);
+            ui.add(field).accessible_name("Memory for the record");
+            ui.label("MB for all panes");
+        });
+        hint_ui(ui, &state.recording_words());
     });
 }
 

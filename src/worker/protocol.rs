@@ -49,6 +49,8 @@ pub enum Request {
     Generate {
         prompt: PromptText,
         panes: Vec<PaneRequest>,
+        /// The memory that each step may use to record more than the head of its distribution.
+        n_detail_bytes: usize,
     },
     /// Stop one generation.
     Stop(GenerationId),

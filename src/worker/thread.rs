@@ -88,7 +88,16 @@ where
             }
             Request::ListDevices => self.events.send(inspection::list_devices()),
             Request::Tokenize { prompt } => self.tokenize(prompt),
-            Request::Generate { prompt, panes } => self.generate(prompt, panes, sent_at),
+            Request::Generate {
+                prompt,
+                panes,
+                n_detail_bytes,
+            } => {
+                if let Some(session) = &mut self.session {
+                    session.set_detail(n_detail_bytes);
+                }
+                self.generate(prompt, panes, sent_at)
+            }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }

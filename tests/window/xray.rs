@@ -3,6 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
+use quartet::decoding::dialect::Dialect;
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::state::{AppState, DockTab, HandPreset, HandToken};
@@ -45,7 +46,9 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
     let n_steps = n_steps.expect("a text");
     window.get_by_label(&format!("Token {n_steps} of {n_steps}"));
     window.get_by_role_and_label(Role::ColumnHeader, "Temperature, 0.7");
-    assert!(is_shown(&window, "rank 1, Model"));
+    window.get_by_role_and_label(Role::ColumnHeader, "Score (logit)");
+    assert!(is_shown(&window, "rank 1, score "));
+    assert!(is_shown(&window, ", Softmax "));
     assert!(is_shown(&window, "cut by top-p 0.5"));
     assert!(is_shown(&window, ", chosen"));
     assert!(is_shown(&window, " falls on ‘"));
@@ -57,6 +60,29 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
     assert!(is_shown(&window, " would "));
     press(&mut window, "Unmute Top-p");
     assert!(window.query_by_label("What if").is_none());
+}
+
+#[test]
+fn neutral_stages_fold_into_one_column() {
+    let mut settings = settings(5);
+    let chain = Dialect::LlamaCpp.chain();
+    let neutral = chain
+        .stages
+        .iter()
+        .filter(|stage| stage.filter.is_neutral());
+    let n_neutral = neutral.count();
+    if let Some(last) = settings.panes.last_mut() {
+        last.chain = chain;
+    }
+    settings.view.dock_tab = DockTab::Xray;
+    let mut window = open(settings, DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    let n_heads = |window: &Window| window.query_all_by_role(Role::ColumnHeader).count();
+    let n_folded = n_heads(&window);
+    press(&mut window, &format!("Show {n_neutral} neutral stages"));
+    assert_eq!(n_heads(&window), n_folded + n_neutral);
+    press(&mut window, &format!("Fold {n_neutral} neutral stages"));
+    assert_eq!(n_heads(&window), n_folded);
 }
 
 #[test]
@@ -107,7 +133,7 @@ fn scores_can_be_set_and_sampled_by_hand() {
 
     press(&mut window, "Start from");
     press(&mut window, "Confident");
-    assert!(is_shown(&window, "‘upon’ rank 1, Model 99 %"));
+    assert!(is_shown(&window, "‘upon’ rank 1, score 7.00, Softmax 99 %"));
 
     // The pane's chip has that name too.
     let n_named = |window: &Window| window.query_all_by_label("How B chooses").count();

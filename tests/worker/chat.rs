@@ -38,6 +38,7 @@ fn a_message_is_answered_through_the_chat_template() {
     harness.worker.send(Request::Generate {
         prompt,
         panes: vec![greedy(1, 1)],
+        n_detail_bytes: 0,
     });
     harness.until(|event| matches!(event, Event::Progress(Progress::Prefilling { .. })));
     let Event::Progress(Progress::Started { prompt, .. }) = harness.next() else {
@@ -74,6 +75,7 @@ fn a_model_without_chat_template_says_so_and_still_continues_texts() {
     harness.worker.send(Request::Generate {
         prompt,
         panes: vec![greedy(1, 1)],
+        n_detail_bytes: 0,
     });
     assert_eq!(
         describe(&harness.next()),

@@ -61,6 +61,7 @@ impl Harness {
         self.worker.send(Request::Generate {
             prompt: prompt.into(),
             panes: panes.into_iter().collect(),
+            n_detail_bytes: 0,
         });
     }
 

@@ -12,8 +12,8 @@ mod unrecorded_row;
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
 
 use crate::decoding::{
-    ChainConfig, Coins, History, KnownCount, KnownProb, KnownStage, Selector, Stage, TokenId,
-    Trace, WhatIfStages, what_if_stages,
+    ChainConfig, Coins, Evidence, History, KnownCount, KnownProb, KnownStage, Selector, Stage,
+    TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
 
@@ -62,6 +62,8 @@ pub struct XrayRow {
     pub token: TokenId,
     /// Its rank before the chain, 1 for the most likely.
     pub rank: u32,
+    /// Its score before the chain, or `None` if it was not recorded.
+    pub logit: Option<f32>,
     /// Whether it was drawn, or would have been.
     pub chosen: bool,
     /// One cell per column.
@@ -119,14 +121,25 @@ impl XrayTable {
         let history = History::new(&tokens, n_prompt);
         let position = tokens.len() as u64;
         let coins = Coins { seed, position };
-        let stages = what_if_stages(&trace.raw, reports, chain, history, coins)?;
-        Some(Self::what_if(chain, trace, &stages, coins))
+        let known = what_if_stages(&trace.raw, reports, chain, history, coins)?;
+        let shown = [known.outcome.token(), Some(trace.draw.token)];
+        let evidence = trace.raw.with_tokens(shown.into_iter().flatten());
+        if evidence.head.len() == trace.raw.head.len() {
+            return Some(Self::what_if(chain, &trace.raw, &known, coins));
+        }
+        // The reports say nothing about tokens below the recorded head.
+        let known = what_if_stages(&evidence, &[], chain, history, coins)?;
+        let mut table = Self::what_if(chain, &evidence, &known, coins);
+        for row in table.rows.iter_mut().skip(trace.raw.head.len()) {
+            row.rank = trace.raw.rank(row.token).unwrap_or(row.rank);
+        }
+        Some(table)
     }
 
     /// Builds the table of a recorded step. The trace must come from this chain.
     pub fn recorded(chain: &ChainConfig, trace: &Trace) -> Self {
         let stages: Vec<KnownStage> = trace.stages.iter().map(KnownStage::recorded).collect();
-        let mut table = Self::new(chain, trace, &stages);
+        let mut table = Self::new(chain, &trace.raw, &stages);
         table.bar = CoinBar::recorded(chain.selector, trace);
         table.what_if = false;
         table.add_selector(chain.selector, trace);
@@ -143,15 +156,20 @@ impl XrayTable {
         table
     }
 
-    fn what_if(chain: &ChainConfig, trace: &Trace, what_if: &WhatIfStages, coins: Coins) -> Self {
-        let mut table = Self::new(chain, trace, &what_if.stages);
+    fn what_if(
+        chain: &ChainConfig,
+        evidence: &Evidence,
+        what_if: &WhatIfStages,
+        coins: Coins,
+    ) -> Self {
+        let mut table = Self::new(chain, evidence, &what_if.stages);
         let last: Vec<KnownProb> = match what_if.stages.last() {
             Some(stage) => stage.probs.clone(),
-            None => raw_probs(trace).collect(),
+            None => raw_probs(evidence).collect(),
         };
         table.bar = CoinBar::what_if(
             chain.selector,
-            &trace.raw.head,
+            &evidence.head,
             &last,
             what_if.outcome,
             coins,
@@ -161,19 +179,19 @@ impl XrayTable {
         table
     }
 
-    fn new(chain: &ChainConfig, trace: &Trace, stages: &[KnownStage]) -> Self {
+    fn new(chain: &ChainConfig, evidence: &Evidence, stages: &[KnownStage]) -> Self {
         let mut table = Self {
             columns: vec![XrayColumn {
                 at: XrayPlace::Model,
-                n_left: KnownCount::Exactly(trace.raw.n_candidates),
-                entropy_nats: Some(trace.raw.entropy_nats),
+                n_left: KnownCount::Exactly(evidence.n_candidates),
+                entropy_nats: Some(evidence.entropy_nats),
                 mass_removed: None,
             }],
-            rows: rows_of(trace),
+            rows: rows_of(evidence),
             bar: CoinBar::default(),
             what_if: false,
         };
-        let mut before: Vec<KnownProb> = raw_probs(trace).collect();
+        let mut before: Vec<KnownProb> = raw_probs(evidence).collect();
         let mut known = stages.iter();
         for (index, stage) in chain.stages.iter().enumerate() {
             let after = if stage.enabled { known.next() } else { None };
@@ -247,16 +265,17 @@ impl XrayTable {
     }
 }
 
-fn raw_probs(trace: &Trace) -> impl Iterator<Item = KnownProb> {
-    let head = trace.raw.head.iter();
+fn raw_probs(evidence: &Evidence) -> impl Iterator<Item = KnownProb> {
+    let head = evidence.head.iter();
     head.map(|ranked| KnownProb::Exactly(ranked.prob))
 }
 
-fn rows_of(trace: &Trace) -> Vec<XrayRow> {
-    let head = trace.raw.head.iter().zip(1..);
+fn rows_of(evidence: &Evidence) -> Vec<XrayRow> {
+    let head = evidence.head.iter().zip(1..);
     head.map(|(ranked, rank)| XrayRow {
         token: ranked.token,
         rank,
+        logit: Some(ranked.logit),
         chosen: false,
         cells: vec![XrayCell::Kept(ranked.prob)],
     })

@@ -231,3 +231,40 @@ fn other_settings_show_what_they_would_have_done() {
     }
     assert_eq!(XrayTable::of(&generation, 2, &muted, run.seed), None);
 }
+
+#[test]
+fn a_hot_what_if_names_tokens_far_below_the_head() {
+    let logits = wide_row();
+    let hot = ChainConfig::sampled([temperature(2.0), top_p(0.9)]);
+    let mut n_below_head = 0;
+    for seed in 0..20 {
+        let mut text = generation(&[(" fox", 0.4)]);
+        let coins = Coins { seed, position: 3 };
+        let plain = ChainConfig::sampled([]);
+        let mut chain = SamplerChain::new(plain.clone()).with_detail(10_000);
+        let sampled = chain.sample(&logits, History::empty(), coins).unwrap();
+        text.config.chain = plain;
+        text.config.seed = seed;
+        text.steps[0].token = sampled.token;
+        text.steps[0].trace = sampled.trace;
+
+        let table = XrayTable::of(&text, 0, &hot, seed).unwrap();
+        let run = trace(&hot, &logits, seed);
+        let drawn = run.draw;
+        for (column, report) in table.columns.iter().skip(1).zip(&run.stages) {
+            assert_eq!(column.n_left, KnownCount::Exactly(report.n_kept));
+            let removed = column.mass_removed.unwrap();
+            assert!((removed - report.mass_removed).abs() < 1e-6, "{removed}");
+        }
+        assert_eq!(table.bar.drawn.token, Some(drawn.token));
+        assert!(table.bar.drawn.sure);
+        let row = table.rows.iter().find(|row| row.chosen).unwrap();
+        assert_eq!(row.rank, drawn.token.0 + 1);
+        let Some(XrayCell::Kept(prob)) = row.cells.last() else {
+            panic!("{row:?}");
+        };
+        assert!((prob - drawn.prob).abs() < 1e-6);
+        n_below_head += u32::from(row.rank > 48);
+    }
+    assert!(n_below_head > 5, "{n_below_head}");
+}

@@ -42,6 +42,8 @@ pub(super) fn row(columns: &[XrayColumn], selector: Selector, trace: &Trace) -> 
     XrayRow {
         token: trace.draw.token,
         rank: trace.raw_rank,
+        // A probability is exp(logit - log_sum_exp).
+        logit: Some((trace.raw_prob.ln() + trace.raw.log_sum_exp) as f32),
         chosen: true,
         cells,
     }

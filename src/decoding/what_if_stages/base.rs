@@ -1,7 +1,7 @@
 //! The stage from which a recorded chain can be resumed.
 
 use crate::decoding::filters::TokenBias;
-use crate::decoding::{Evidence, Filter, RankedCandidate, StageReport};
+use crate::decoding::{Detail, Evidence, Filter, RankedCandidate, StageReport};
 
 /// Returns the distribution after the last stage from which the chain can be resumed, as if it were
 /// the model's own, and the number of stages before that.
@@ -109,5 +109,6 @@ fn evidence_after(
         head,
         log_sum_exp,
         entropy_nats: report.entropy_nats,
+        detail: Detail::HeadOnly,
     })
 }

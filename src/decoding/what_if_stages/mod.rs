@@ -1,5 +1,5 @@
-//! Applies other settings to a recorded step, stage by stage: the probability of each candidate
-//! after every stage, as far as the record determines it.
+//! Other settings on a recorded step, stage by stage: what each candidate's probability would be
+//! on its way through them, as far as the record tells.
 
 mod base;
 #[cfg(test)]
@@ -8,34 +8,34 @@ mod tests;
 use self::base::base_of;
 use super::what_if::{Recorded, WhatIf};
 use super::{
-    ChainConfig, Coins, Evidence, Filter, History, RankedCandidate, StageContext, StageReport,
+    ChainConfig, Coins, Detail, Evidence, Filter, History, RankedCandidate, StageContext,
+    StageReport,
 };
 
-/// Bounds relatively closer than this are reported as one number: displayed digits cannot tell them
-/// apart.
+/// A probability between these is told as one: the figures that are shown do not tell them apart.
 const NARROW: f64 = 1e-4;
 
-/// What is known about a candidate's probability.
+/// What is known of a candidate's probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KnownProb {
-    /// Exactly this.
+    /// It is this.
     Exactly(f64),
-    /// Between these; the rest depends on tokens that were not recorded.
+    /// It lies between these; where depends on tokens that were not recorded.
     Between(f64, f64),
-    /// The candidate was filtered out.
+    /// The candidate is cut.
     Cut,
-    /// It depends on tokens that were not recorded.
+    /// Tokens that were not recorded decide.
     Unknown,
 }
 
-/// What is known about the number of candidates left.
+/// What is known of how many candidates are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownCount {
-    /// Exactly this many.
+    /// So many.
     Exactly(u32),
-    /// At most this many.
+    /// Not more than so many.
     AtMost(u32),
-    /// It depends on tokens that were not recorded.
+    /// Tokens that were not recorded decide.
     Unknown,
 }
 
@@ -44,27 +44,29 @@ pub enum KnownCount {
 pub struct KnownStage {
     /// The probabilities of `Evidence::head`, in that order.
     pub probs: Vec<KnownProb>,
+    /// How many candidates are left.
     pub n_kept: KnownCount,
-    /// The Shannon entropy in nats, or `None` if it is unknown.
+    /// Shannon entropy in nats; nothing where it is not known.
     pub entropy_nats: Option<f64>,
-    /// The probability that this stage dropped, measured before it, or `None` if it is unknown.
+    /// The probability, as it stood before, of all that this stage cut; nothing where it is not
+    /// known.
     pub mass_removed: Option<f64>,
 }
 
-/// The answers for every stage of a chain.
+/// The way through the whole chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIfStages {
-    /// One for each stage that is on.
+    /// After each stage that is switched on.
     pub stages: Vec<KnownStage>,
-    /// Which token would be sampled.
+    /// What would be drawn.
     pub outcome: WhatIf,
 }
 
-/// Runs a chain over a recorded distribution, and returns what is known after each stage. Returns
-/// `None` if nothing was recorded.
+/// Runs a chain over a recorded distribution, and tells what is known after each stage.
 ///
-/// `reports` are the recorded reports of the chain's first stages, as far as their settings are the
-/// same. They are used as they are, and only the stages after them run again.
+/// `reports` are what the record tells of the chain's first stages, where they were run as they are
+/// set here. What they hold is taken from them, and if the distribution itself does not decide the
+/// outcome, only the stages after them are run again.
 pub fn what_if_stages(
     evidence: &Evidence,
     reports: &[StageReport],
@@ -72,34 +74,72 @@ pub fn what_if_stages(
     history: History<'_>,
     coins: Coins,
 ) -> Option<WhatIfStages> {
+    let run = Run {
+        evidence,
+        reports,
+        chain,
+        context: StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: chain.rules,
+        },
+    };
+    let decided = |known: &WhatIfStages| match evidence.detail {
+        Detail::HeadOnly => false,
+        Detail::Summary(_) => matches!(known.outcome, WhatIf::Exact(_)),
+        Detail::Whole(_) => true,
+    };
+    if evidence.detail != Detail::HeadOnly
+        && let Some(known) = run.from(evidence, 0).filter(decided)
+    {
+        return Some(known);
+    }
     let enabled = chain.stages.iter().filter(|stage| stage.enabled);
     let filters: Vec<&Filter> = enabled.map(|stage| &stage.filter).collect();
     let (base, n_in_base) = base_of(evidence, reports, &filters);
-    let mut step = Recorded::of(&base)?;
-    let mut context = StageContext {
-        history,
-        coins,
-        n_chance_before: 0,
-        rules: chain.rules,
-    };
-    let mut stages: Vec<KnownStage> = Vec::new();
-    for (index, filter) in filters.into_iter().enumerate() {
-        if index >= n_in_base && !filter.is_neutral() {
-            step.apply(filter, context);
+    run.from(&base, n_in_base)
+}
+
+/// A chain to run over a recorded step.
+struct Run<'a> {
+    evidence: &'a Evidence,
+    reports: &'a [StageReport],
+    chain: &'a ChainConfig,
+    context: StageContext<'a>,
+}
+
+impl Run<'_> {
+    /// Runs the chain from a distribution that its first `n_in_base` stages have left.
+    fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
+        let mut step = Recorded::of(base)?;
+        let (mut context, head) = (self.context, &self.evidence.head);
+        let mut stages: Vec<KnownStage> = Vec::new();
+        let enabled = self.chain.stages.iter().filter(|stage| stage.enabled);
+        for (index, filter) in enabled.map(|stage| &stage.filter).enumerate() {
+            let all_known = step.tail.is_none();
+            if index >= n_in_base && !filter.is_neutral() {
+                step.apply(filter, context);
+            }
+            let removed = step.head.take_mass_removed();
+            let removed = all_known.then_some(removed);
+            context.n_chance_before += u32::from(filter.is_random());
+            let stage = match self.reports.get(index) {
+                Some(report) => KnownStage::recorded(report),
+                None => {
+                    let before = (filter, self.evidence, stages.last());
+                    KnownStage::of(&mut step, head, removed, before)
+                }
+            };
+            stages.push(stage);
         }
-        context.n_chance_before += u32::from(filter.is_random());
-        let stage = match reports.get(index) {
-            Some(report) => KnownStage::recorded(report),
-            None => KnownStage::of(filter, evidence, stages.last(), &mut step),
-        };
-        stages.push(stage);
+        let outcome = step.draw(self.chain.selector, context.coins);
+        Some(WhatIfStages { stages, outcome })
     }
-    let outcome = step.draw(chain.selector, coins);
-    Some(WhatIfStages { stages, outcome })
 }
 
 impl KnownStage {
-    /// Returns what the record holds about a stage.
+    /// What the record holds of a stage.
     pub fn recorded(report: &StageReport) -> Self {
         let known = |prob: &Option<f32>| match prob {
             Some(prob) => KnownProb::Exactly(f64::from(*prob)),
@@ -113,15 +153,14 @@ impl KnownStage {
         }
     }
 
-    /// Returns what is known about the recorded candidates after a filter, given what was known
-    /// `before`.
+    /// What a distribution holds of these candidates after a filter, which `removed` this much of it if
+    /// that is known, and what was known before it.
     fn of(
-        filter: &Filter,
-        evidence: &Evidence,
-        before: Option<&Self>,
         step: &mut Recorded,
+        head: &[RankedCandidate],
+        removed: Option<f64>,
+        (filter, evidence, before): (&Filter, &Evidence, Option<&Self>),
     ) -> Self {
-        let head = evidence.head.as_slice();
         let (least, most) = match step.tail {
             Some(tail) => step.tail_shares(tail),
             None => (0.0, 0.0),
@@ -141,7 +180,7 @@ impl KnownStage {
                     let share = softmax.prob(logit);
                     between(share / (1.0 + most), share / (1.0 + least))
                 }
-                // It may have fallen into the tail.
+                // It may stand among the tokens that were not recorded.
                 None if mixed => KnownProb::Unknown,
                 None => KnownProb::Cut,
             }
@@ -164,24 +203,28 @@ impl KnownStage {
                 Some(tail) => KnownCount::AtMost(n_head.saturating_add(count(tail.n))),
             },
             entropy_nats: whole.then_some(softmax.entropy_nats),
-            mass_removed: if whole {
-                mass_removed(head, before, &probs)
-            } else {
-                None
-            },
+            mass_removed: removed
+                .or_else(|| mass_removed(head, before, &probs, n_head))
+                .filter(|_| whole),
             probs,
         }
     }
 }
 
-/// Returns the probability that was dropped, given that all candidates left were recorded.
+/// Returns the probability that those that are left did not hold before, or `None` if some of them are
+/// not in the head.
 fn mass_removed(
     head: &[RankedCandidate],
     before: Option<&KnownStage>,
     after: &[KnownProb],
+    n_left: u32,
 ) -> Option<f64> {
+    let is_left = |after: &&KnownProb| matches!(after, KnownProb::Exactly(_));
+    if after.iter().filter(is_left).count() != n_left as usize {
+        return None;
+    }
     let held = head.iter().zip(after).enumerate();
-    let held = held.filter(|(_, (_, after))| matches!(after, KnownProb::Exactly(_)));
+    let held = held.filter(|(_, (_, after))| is_left(after));
     let held = held.map(|(index, (ranked, _))| match before {
         None => Some(ranked.prob),
         Some(before) => match before.probs.get(index) {
@@ -201,12 +244,12 @@ fn between(least: f64, most: f64) -> KnownProb {
     }
 }
 
-#[expect(clippy::cast_sign_loss, reason = "the count is clamped to 0 or more")]
+#[expect(clippy::cast_sign_loss, reason = "a count is not below nothing")]
 const fn count(n: f64) -> u32 {
     n.clamp(0.0, u32::MAX as f64) as u32
 }
 
-/// Whether the filter neither drops nor bans candidates.
+/// Whether it neither cuts a candidate nor rules one out.
 fn keeps_all(filter: &Filter) -> bool {
     let rules_out = matches!(filter, Filter::LogitBias(_) | Filter::NoRepeatNgram(_));
     !rules_out && !filter.cuts()

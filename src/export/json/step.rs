@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::ParseError;
-use crate::decoding::{Draw, Evidence, Filter, RankedCandidate, StageReport, TokenId, Trace};
+use crate::decoding::{
+    Detail, Draw, Evidence, Filter, RankedCandidate, StageReport, TokenId, Trace,
+};
 use crate::generation::{Piece, PieceKind, Step, StepTime, Vocabulary};
 
 /// Larger than any real vocabulary. Keeps a damaged file from exhausting memory.
@@ -146,6 +148,7 @@ impl StepEntry {
                     .collect(),
                 log_sum_exp: self.log_sum_exp,
                 entropy_nats: self.entropy_nats,
+                detail: Detail::HeadOnly,
             },
             stages: self
                 .stages

@@ -1,7 +1,9 @@
 //! Sampling by hand: a few tokens whose logits the user sets, in place of a model's.
 
+mod held;
 mod preset;
 
+pub use self::held::HeldToken;
 pub use self::preset::HandPreset;
 
 use serde::{Deserialize, Serialize};

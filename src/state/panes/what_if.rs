@@ -3,7 +3,7 @@
 
 use super::review::TextMark;
 use crate::analysis::WhatIfReader;
-use crate::decoding::{ChainConfig, Selector, Stage, TokenId, WhatIf};
+use crate::decoding::{ChainConfig, Selector, Stage, WhatIf};
 use crate::generation::{Generation, Step};
 
 /// Whether other settings would have changed a token.
@@ -215,14 +215,10 @@ impl WhatIfs {
 }
 
 fn verdict_of(step: &Step, outcome: Option<WhatIf>) -> WhatIfVerdict {
-    let is_recorded = |token: TokenId| {
-        let head = &step.trace.raw.head;
-        head.iter().any(|known| known.token == token)
-    };
     match outcome {
         Some(WhatIf::Exact(token)) if token == step.token => WhatIfVerdict::Same,
         Some(WhatIf::Exact(_)) => WhatIfVerdict::Changed,
-        Some(WhatIf::Unrecorded) if is_recorded(step.token) => WhatIfVerdict::Changed,
+        Some(WhatIf::Unrecorded) if step.trace.raw.knows(step.token) => WhatIfVerdict::Changed,
         Some(WhatIf::Bounded(token)) if token != step.token => WhatIfVerdict::LikelyChanged,
         Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => WhatIfVerdict::Unsure,
     }

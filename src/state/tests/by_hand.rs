@@ -1,9 +1,9 @@
 //! Tests of sampling by hand.
 
-use super::ready;
+use super::{ready, written};
 use crate::analysis::xray::DrawnBy;
 use crate::decoding::{ChainConfig, TokenId};
-use crate::state::{AppState, ByHand, Command, HAND_TOKENS, HandPreset};
+use crate::state::{AppState, ByHand, Command, HAND_TOKENS, HandPreset, Pin};
 
 fn history(by_hand: &ByHand) -> Vec<u32> {
     by_hand.history().map(|token| token.0).collect()
@@ -149,4 +149,26 @@ fn a_chain_that_cannot_run_says_why() {
     chain.stages[0].enabled = false;
     state.apply(Command::SetChain(id, chain));
     assert!(state.hand_table().is_ok());
+}
+
+#[test]
+fn by_hand_can_start_from_the_held_token() {
+    let mut state = written();
+    let pane = state.panes[1].id;
+    state.apply(Command::Pin(Pin { pane, step: 2 }));
+    let held = state.held_token().unwrap();
+    assert_eq!(held.number, 3);
+    state.by_hand.load_held(&held);
+    assert_eq!(state.hand_pane(), 1);
+    let step = &state.panes[1].generation().unwrap().steps[2];
+    let labels: Vec<&str> = state
+        .by_hand
+        .tokens()
+        .iter()
+        .map(|token| token.label.as_str())
+        .collect();
+    assert!(labels.contains(&"cottage"), "{labels:?}");
+    let [first, second] = [0, 1].map(|index| state.by_hand.tokens()[index].logit());
+    let head = &step.trace.raw.head;
+    assert!(((first - second) - (head[0].logit - head[1].logit)).abs() < 1e-5);
 }

@@ -9,6 +9,7 @@ mod panes;
 mod paste;
 mod presets;
 mod prompt;
+mod recording;
 mod undo;
 mod what_if;
 mod writing;

@@ -13,7 +13,7 @@ fn generate_sends_one_request_for_all_panes() {
     let mut state = ready();
     state.panes[2].settings.seed = Some(7);
     let effects = state.apply(Command::GenerateAll);
-    let [Effect::Send(Request::Generate { prompt, panes })] = effects.as_slice() else {
+    let [Effect::Send(Request::Generate { prompt, panes, .. })] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(*prompt, state.prompt.as_str().into());

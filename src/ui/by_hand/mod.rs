@@ -22,7 +22,7 @@ use crate::ui::xray::{Xray, sentence_ui, table_ui, toggled};
 
 /// The widths of the scores and of the draws, in a wide and in a narrow window. The X-ray takes the
 /// rest.
-const WIDE: [f32; 2] = [316.0, 220.0];
+const WIDE: [f32; 2] = [352.0, 220.0];
 const NARROW: [f32; 2] = [260.0, 184.0];
 
 /// The minimum width, in points, for the wide layout.
@@ -53,7 +53,9 @@ pub(super) fn by_hand_ui(
     let draws = span(inside.right() - draws, inside.right());
     let table = span(scores.right() + GAP, draws.left() - GAP);
 
-    scores_ui(&mut child_ui(ui, scores, "scores"), &mut state.by_hand);
+    let held = state.held_token();
+    let mut scores_area = child_ui(ui, scores, "scores");
+    scores_ui(&mut scores_area, &mut state.by_hand, held.as_ref());
     let (top, mut below) = table.split_top_bottom_at_y(table.top() + TOP);
     let one_row = table.width() >= MIN_ONE_ROW;
     let mut chain = child_ui(ui, top, "chain");

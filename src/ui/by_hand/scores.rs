@@ -5,7 +5,7 @@ use egui::{
 };
 
 use super::TOP;
-use crate::state::{ByHand, HAND_SCORES, HAND_TOKENS, HandPreset, HandToken};
+use crate::state::{ByHand, HAND_SCORES, HAND_TOKENS, HandPreset, HandToken, HeldToken};
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme::Theme;
@@ -14,17 +14,17 @@ use crate::ui::widgets::{Button, Chip, Number, field_frame, focus_ring, key_step
 const LABEL_WIDTH: f32 = 76.0;
 
 /// The width of a bar, in a wide and in a narrow window.
-const BAR_WIDTH: f32 = 112.0;
+const BAR_WIDTH: f32 = 148.0;
 const SHORT_BAR_WIDTH: f32 = 56.0;
 
 /// The change of a score per press of an arrow key.
 const KEY_STEP: f64 = 0.1;
 
 /// Draws the tokens with their scores, and edits them in place.
-pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand) {
+pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
     ui.horizontal(|ui| {
         ui.set_min_height(TOP);
-        presets_ui(ui, by_hand);
+        presets_ui(ui, by_hand, held);
         ui.add_space(4.0);
         let can_add = by_hand.tokens().len() < *HAND_TOKENS.end();
         let add = Button::new("Add a token").icon(Icon::Plus).quiet();
@@ -35,6 +35,7 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand) {
         let n_max = HAND_TOKENS.end();
         response.on_disabled_hover_text(format!("At most {n_max} tokens"));
     });
+    head_ui(ui);
     ScrollArea::vertical()
         .id_salt("scores")
         .auto_shrink(false)
@@ -54,7 +55,21 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand) {
         });
 }
 
-fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand) {
+/// Draws the heads of the columns.
+fn head_ui(ui: &mut Ui) {
+    let theme = Theme::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let (names, _) = ui.allocate_exact_size(vec2(LABEL_WIDTH, 16.0), Sense::hover());
+        let at = names.left_center() + vec2(6.0, 0.0);
+        let font = Face::Micro.font();
+        let align = egui::Align2::LEFT_CENTER;
+        ui.painter().text(at, align, "Token", font, theme.text_3);
+        ui.label(Face::Micro.text("Score (logit)").color(theme.text_3));
+    });
+}
+
+fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
     let response = ui.add(Chip::new("Start from").chevron());
     Popup::menu(&response)
         .width(180.0)
@@ -64,6 +79,14 @@ fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand) {
             for preset in HandPreset::ALL {
                 if menu_item(ui, preset.name(), "", false).clicked() {
                     by_hand.load_preset(preset);
+                }
+            }
+            if let Some(held) = held {
+                let label = format!("Token {} of the text", held.number);
+                let tip = "The model’s eight best scores for the token held in the panes. The other \
+                           tokens are left out, so the probabilities are larger here.";
+                if menu_item(ui, &label, "", false).on_hover_text(tip).clicked() {
+                    by_hand.load_held(held);
                 }
             }
         });

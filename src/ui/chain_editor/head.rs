@@ -1,6 +1,6 @@
 //! The head of the chain editor: the pane's name, and the commands for its whole chain.
 
-use egui::{Align, Layout, RectAlign, Ui};
+use egui::{Align, Label, Layout, RectAlign, Ui};
 
 use crate::decoding::ChainConfig;
 use crate::state::{AppState, Command, Pane};
@@ -91,8 +91,9 @@ fn chain_menu_ui(ui: &mut Ui, pane: &Pane, commands: &mut Vec<Command>) {
     });
 }
 
-/// Draws the number of candidates that the model passes to the chain.
-pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize) {
+/// Draws the number of candidates that the model passes to the chain, and the token that "here" in the
+/// rows below refers to.
+pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize, here: Option<&str>) {
     let theme = Theme::of(ui);
     ui.horizontal(|ui| {
         ui.set_min_height(24.0);
@@ -102,6 +103,12 @@ pub(super) fn model_row_ui(ui: &mut Ui, n_candidates: usize) {
             ui.add_space(10.0);
             let words = format!("{} candidates", grouped(n_candidates as f64));
             ui.label(Face::Small.text(words).color(theme.text_3));
+            if let Some(token) = here {
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    let words = Face::Small.text(format!("Here: {token}"));
+                    ui.add(Label::new(words.color(theme.text_2)).truncate());
+                });
+            }
         });
     });
 }

@@ -5,6 +5,7 @@ mod bias;
 mod breakers;
 mod draw;
 mod head;
+mod live;
 mod number_line;
 mod reorder;
 mod stage_details;
@@ -24,15 +25,15 @@ use egui::{
 
 use self::draw::{draw_ui, needs_seed, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
+use self::live::Live;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
-use crate::decoding::Trace;
 use crate::generation::Vocabulary;
 use crate::state::{AppState, Command, PaneId};
 
-const WIDTH: f32 = 448.0;
+const WIDTH: f32 = 488.0;
 
 /// The least height of the list of stages, which scrolls if it needs more than there is.
 const MIN_STAGES: f32 = 104.0;
@@ -43,8 +44,8 @@ const MARGIN: f32 = 32.0;
 /// What the list shows besides the stages' settings.
 struct Shown<'a> {
     pane: PaneId,
-    /// What they did at the step on display, if the chain has not changed since.
-    trace: Option<&'a Trace>,
+    /// What they do at the step on display.
+    live: Option<&'a Live<'a>>,
     /// The tokens of the model, if one is open.
     vocabulary: Option<&'a Vocabulary>,
     /// The index of the stage on solo.
@@ -106,12 +107,14 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;
+    let live = Live::of(state, place);
     if let Some(model) = model {
-        model_row_ui(ui, model.info.n_vocab);
+        let token = live.as_ref().map(|live| live.token.as_str());
+        model_row_ui(ui, model.info.n_vocab, token);
     }
     let shown = Shown {
         pane: pane.id,
-        trace: trace_of(state, place),
+        live: live.as_ref(),
         vocabulary: model.map(|model| Arc::as_ref(&model.vocabulary)),
         solo: pane.solo_stage(),
     };
@@ -157,18 +160,4 @@ fn remember_rest(ui: &Ui, height: f32) {
 
 fn rest_id(ui: &Ui) -> Id {
     ui.scope_id().with("height of the rest")
-}
-
-/// Returns the evidence of the step on display, if the chain has not changed since.
-fn trace_of(state: &AppState, place: usize) -> Option<&Trace> {
-    let pane = state.panes.get(place)?;
-    let generation = pane.generation()?;
-    let pinned = state.pin.filter(|pin| pin.pane == pane.id);
-    let step = pinned.map_or(generation.steps.len().checked_sub(1)?, |pin| pin.step);
-    let same = generation.config.chain == pane.settings.chain;
-    generation
-        .steps
-        .get(step)
-        .filter(|_| same)
-        .map(|step| &step.trace)
 }

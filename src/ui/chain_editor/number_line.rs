@@ -8,7 +8,7 @@ use crate::ui::theme::Theme;
 use crate::ui::widgets::Number;
 
 /// The width of every slider of the editor, so that they line up.
-pub(super) const SLIDER: f32 = 92.0;
+pub(super) const SLIDER: f32 = 140.0;
 
 /// The distance of names from the left edge, to the right of the handles.
 pub(super) const INDENT: f32 = 30.0;

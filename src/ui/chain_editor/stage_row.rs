@@ -1,4 +1,4 @@
-//! A row of the chain editor: one stage, its number, and what it did at the step on display.
+//! A row of the chain editor: one stage, its number, and what it does at the step on display.
 
 use egui::{
     Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
@@ -7,10 +7,9 @@ use egui::{
 use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, number_ui};
 use super::stage_details::{details_id, details_ui, has_details};
 use super::{Edit, Shown};
-use crate::decoding::{Filter, Stage, StageReport, Trace};
+use crate::decoding::{Filter, Stage};
 use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
-use crate::ui::formatting::grouped;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{Chip, focus_ring};
@@ -18,18 +17,18 @@ use crate::ui::widgets::{Chip, focus_ring};
 const ROW: f32 = 52.0;
 
 /// The width of a stage's name.
-const NAME: f32 = 168.0;
+const NAME: f32 = 160.0;
 
 /// The opacity of the number of a muted stage.
 const MUTED: f32 = 0.6;
 
-/// Where a stage is in the list, and what it did.
+/// Where a stage is in the list, and what it does.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub index: usize,
     /// The id of its handle.
     pub handle: Id,
-    /// What it did at the step on display.
+    /// What it does at the step on display.
     pub effect: Option<&'a str>,
 }
 
@@ -237,23 +236,4 @@ fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<R
         clicked
     })
     .inner
-}
-
-/// Describes what a stage did at one step: how many candidates it kept, or how the entropy changed.
-pub(super) fn effect_words(trace: &Trace, index: usize) -> Option<String> {
-    let report: &StageReport = trace.stages.get(index)?;
-    let before = match index.checked_sub(1) {
-        Some(before) => trace.stages.get(before)?.entropy_nats,
-        None => trace.raw.entropy_nats,
-    };
-    let bits = |nats: f64| nats / std::f64::consts::LN_2;
-    Some(if report.filter.cuts() {
-        match report.n_kept {
-            1 => "Kept 1 token here".to_owned(),
-            n => format!("Kept {} tokens here", grouped(f64::from(n))),
-        }
-    } else {
-        let (before, after) = (bits(before), bits(report.entropy_nats));
-        format!("{before:.2} → {after:.2} bits here")
-    })
 }

@@ -4,7 +4,7 @@ use egui::{Id, Margin, Ui, vec2};
 
 use super::number_line::INDENT;
 use super::reorder::{handle_id, move_item, reorder_ui};
-use super::stage_row::{Place, effect_words, stage_row_ui};
+use super::stage_row::{Place, stage_row_ui};
 use super::usual::{lacking, place_for};
 use super::{Edit, Shown};
 use crate::decoding::{ChainConfig, Filter, Stage};
@@ -16,13 +16,8 @@ use crate::ui::widgets::Chip;
 pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig, edit: &mut Edit) {
     let mut rows = Vec::new();
     let mut removed = None;
-    let mut n_enabled = 0;
     for (index, stage) in chain.stages.iter_mut().enumerate() {
-        let effect = shown
-            .trace
-            .filter(|_| stage.enabled)
-            .and_then(|trace| effect_words(trace, n_enabled));
-        n_enabled += usize::from(stage.enabled);
+        let effect = shown.live.and_then(|live| live.effect(index));
         let place = Place {
             index,
             handle: handle_id(ui, index),

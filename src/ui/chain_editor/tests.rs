@@ -63,6 +63,15 @@ fn dragging_moves_a_stage_and_nothing_else() {
 }
 
 #[test]
+fn the_figures_belong_to_a_named_token_also_under_other_settings() {
+    let window = editor();
+    let shows = |words: &str| window.query_all_by_label_contains(words).count();
+    assert_eq!(shows("Here: token 3, ‘cottage’"), 1);
+    assert_eq!(shows(" bits here"), 1);
+    assert_eq!(shows("Keeps "), 1);
+}
+
+#[test]
 fn escape_cancels_a_drag_and_leaves_the_editor_open() {
     let mut window = editor();
     let to = drag(&mut window, "Move Temperature", vec2(0.0, 90.0));

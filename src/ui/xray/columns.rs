@@ -3,7 +3,8 @@
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::Xray;
-use super::labels::{entropy_label, entropy_sentence, head_labels, settings_label};
+use super::folding::{ShownColumn, fold_ui, fold_width, shown_columns};
+use super::labels::{entropy_label, entropy_sentence, head_labels, score_label, settings_label};
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::ui::child_ui::child_ui;
 use crate::ui::fonts::Face;
@@ -14,9 +15,8 @@ use crate::ui::theme::Theme;
 /// The limits of the width of the column with the candidates' names.
 const NAMES: std::ops::RangeInclusive<f32> = 76.0..=168.0;
 
-/// The limits of the width of a stage's column.
+/// The least width of a stage's column.
 const MIN_WIDTH: f32 = 132.0;
-const MAX_WIDTH: f32 = 320.0;
 
 /// The width of the number beside a bar, and of the gap between two columns.
 const NUMBER: f32 = 62.0;
@@ -25,66 +25,100 @@ const GAP: f32 = 14.0;
 /// The width of the mute button.
 const EYE: f32 = 26.0;
 
+/// The head of the column with the logits.
+const SCORE: &str = "Score (logit)";
+
 /// The horizontal layout of the table, in points from its left edge.
 pub(super) struct Columns {
     /// The width of the column with the candidates' names.
     pub names: f32,
-    /// The left and right edge of each column.
-    pub spans: Vec<(f32, f32)>,
+    /// The columns on the screen, from left to right.
+    pub spans: Vec<Span>,
     /// The length of a bar for probability 1.
     pub unit: f32,
-    /// The index of the last column that is not muted.
+    /// The index in the table of the last column on the screen that is not muted.
     pub last: usize,
+}
+
+/// A column on the screen and its left and right edge.
+pub(super) struct Span {
+    pub shown: ShownColumn,
+    pub from: f32,
+    pub to: f32,
 }
 
 impl Columns {
     /// Distributes `width` among the columns. Each is at least as wide as its head.
     pub(super) fn of(ui: &Ui, width: f32, xray: &Xray<'_>) -> Self {
-        let color = Theme::of(ui).text_1;
-        let pieces = xray.table.rows.iter().map(|row| (xray.piece)(row.token));
-        let style = TokenStyle::plain(color);
-        let names = pieces.map(|piece| token_galley(ui, &piece, style, *NAMES.end()));
-        let widest = names.map(|galley| galley.size().x).fold(0.0, f32::max);
-        let names = (widest + 20.0).ceil().clamp(*NAMES.start(), *NAMES.end());
-
-        let columns = &xray.table.columns;
-        let min_widths: Vec<f32> = columns.iter().map(|column| min_width(ui, column)).collect();
-        let share = equal_share(width - names, &min_widths);
-        let mut left = names;
-        let spans: Vec<(f32, f32)> = min_widths
+        let names = names_width(ui, xray);
+        let shown = shown_columns(ui, xray);
+        let least: Vec<f32> = shown
             .iter()
-            .zip(columns)
-            .map(|(min_width, column)| {
-                let max_width = if is_muted(column) {
-                    *min_width
-                } else {
-                    MAX_WIDTH.max(*min_width)
-                };
+            .map(|shown| min_width(ui, xray, shown))
+            .collect();
+        let grows = |shown: &ShownColumn| flexible(xray, shown).is_some();
+        let (flexible_widths, fixed_widths): (Vec<_>, Vec<_>) = shown
+            .iter()
+            .zip(&least)
+            .partition(|(shown, _)| grows(shown));
+        let fixed: f32 = fixed_widths.into_iter().map(|(_, width)| width).sum();
+        let flexible_widths: Vec<f32> = flexible_widths.into_iter().map(|(_, w)| *w).collect();
+        let share = equal_share(width - names - fixed, &flexible_widths);
+        let mut left = names;
+        let spans: Vec<Span> = shown
+            .into_iter()
+            .zip(least)
+            .map(|(shown, least)| {
                 let from = left;
-                left += share.clamp(*min_width, max_width).floor();
-                (from, left)
+                left += if grows(&shown) {
+                    share.max(least).floor()
+                } else {
+                    least
+                };
+                Span {
+                    shown,
+                    from,
+                    to: left,
+                }
             })
             .collect();
-        let narrowest = spans
-            .iter()
-            .zip(columns)
-            .filter(|(_, column)| !is_muted(column))
-            .map(|((from, to), _)| to - from)
-            .fold(MAX_WIDTH, f32::min);
+        let wide = || spans.iter().filter(|span| grows(&span.shown));
+        let narrowest = wide()
+            .map(|span| span.to - span.from)
+            .fold(f32::INFINITY, f32::min);
+        let last = wide()
+            .filter_map(|span| flexible(xray, &span.shown))
+            .next_back();
         Self {
             names,
-            spans,
             unit: (narrowest - NUMBER - GAP) / largest_prob(xray) as f32,
-            last: columns
-                .iter()
-                .rposition(|column| !is_muted(column))
-                .unwrap_or(0),
+            last: last.unwrap_or(0),
+            spans,
         }
     }
 
     /// Returns the width of the table.
     pub(super) fn width(&self) -> f32 {
-        self.spans.last().map_or(self.names, |(_, to)| *to)
+        self.spans.last().map_or(self.names, |span| span.to)
+    }
+}
+
+fn names_width(ui: &Ui, xray: &Xray<'_>) -> f32 {
+    let style = TokenStyle::plain(Theme::of(ui).text_1);
+    let pieces = xray.table.rows.iter().map(|row| (xray.piece)(row.token));
+    let names = pieces.map(|piece| token_galley(ui, &piece, style, *NAMES.end()));
+    let widest = names.map(|galley| galley.size().x).fold(0.0, f32::max);
+    (widest + 20.0).ceil().clamp(*NAMES.start(), *NAMES.end())
+}
+
+/// Returns the index in the table of a column that has bars, whose width is flexible.
+fn flexible(xray: &Xray<'_>, shown: &ShownColumn) -> Option<usize> {
+    match shown {
+        ShownColumn::Table(index) => {
+            let column = xray.table.columns.get(*index)?;
+            (!is_muted(column)).then_some(*index)
+        }
+        ShownColumn::Score | ShownColumn::Neutral { .. } => None,
     }
 }
 
@@ -121,8 +155,24 @@ fn equal_share(width: f32, min_widths: &[f32]) -> f32 {
     }
 }
 
-/// Returns the width that a column's head and foot need.
-fn min_width(ui: &Ui, column: &XrayColumn) -> f32 {
+/// Returns the width that a column's head, foot and numbers need.
+fn min_width(ui: &Ui, xray: &Xray<'_>, shown: &ShownColumn) -> f32 {
+    match shown {
+        ShownColumn::Score => {
+            let scores = xray.table.rows.iter().map(score_label);
+            let widths = scores.map(|score| Face::Small.width(ui, &score));
+            let head = Face::SmallMedium.width(ui, SCORE);
+            (widths.fold(head, f32::max) + GAP).ceil()
+        }
+        ShownColumn::Table(index) => {
+            let column = xray.table.columns.get(*index);
+            column.map_or(0.0, |column| table_column_width(ui, column))
+        }
+        ShownColumn::Neutral { stages, folded } => fold_width(ui, stages.len(), *folded) + GAP,
+    }
+}
+
+fn table_column_width(ui: &Ui, column: &XrayColumn) -> f32 {
     let (name, left) = head_labels(column);
     let settings = settings_label(column);
     let mut width = Face::SmallMedium.width(ui, &name);
@@ -140,13 +190,22 @@ fn min_width(ui: &Ui, column: &XrayColumn) -> f32 {
     (width.max(foot) + GAP).max(floor).ceil()
 }
 
-/// Draws the heads. Returns the index in the chain of the stage to mute or unmute.
+/// What the user clicked in the heads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadClick {
+    /// Mute or unmute the stage at this index of the chain.
+    Mute(usize),
+    /// Fold or unfold the neutral stages.
+    Fold,
+}
+
+/// Draws the heads. Returns what was clicked.
 pub(super) fn heads_ui(
     ui: &mut Ui,
     xray: &Xray<'_>,
     columns: &Columns,
     scrolled: f32,
-) -> Option<usize> {
+) -> Option<HeadClick> {
     let theme = Theme::of(ui);
     let rect = ui.max_rect();
     let (label, color) = if xray.table.what_if {
@@ -167,23 +226,55 @@ pub(super) fn heads_ui(
         );
     }
     let right_of_names = Rect::from_min_max(pos2(names.right(), rect.top()), rect.max);
-    let mut toggled = None;
-    for (index, (column, (from, to))) in xray.table.columns.iter().zip(&columns.spans).enumerate() {
+    let mut clicked = None;
+    for (index, span) in columns.spans.iter().enumerate() {
         let left = rect.left() - scrolled;
         let at = Rect::from_min_max(
-            pos2(left + from, rect.top()),
-            pos2(left + to - GAP, rect.bottom()),
+            pos2(left + span.from, rect.top()),
+            pos2(left + span.to - GAP, rect.bottom()),
         );
         let mut head = child_ui(ui, at, index);
         head.shrink_clip_rect(right_of_names);
-        if head_ui(&mut head, column) {
-            toggled = match &column.at {
-                XrayPlace::Stage { index, .. } => Some(*index),
+        clicked = span_head_ui(&mut head, xray, &span.shown).or(clicked);
+    }
+    clicked
+}
+
+fn span_head_ui(ui: &mut Ui, xray: &Xray<'_>, shown: &ShownColumn) -> Option<HeadClick> {
+    match shown {
+        ShownColumn::Score => {
+            score_head_ui(ui);
+            None
+        }
+        ShownColumn::Table(index) => {
+            let column = xray.table.columns.get(*index)?;
+            let muted = head_ui(ui, column);
+            match &column.at {
+                XrayPlace::Stage { index, .. } if muted => Some(HeadClick::Mute(*index)),
                 _ => None,
-            };
+            }
+        }
+        ShownColumn::Neutral { stages, folded } => {
+            fold_ui(ui, xray, (stages, *folded)).then_some(HeadClick::Fold)
         }
     }
-    toggled
+}
+
+fn score_head_ui(ui: &Ui) {
+    let rect = ui.max_rect();
+    let response = ui.interact(rect, ui.scope_id().with("score"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::ColumnHeader, true, SCORE));
+    ui.painter().text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        SCORE,
+        Face::SmallMedium.font(),
+        Theme::of(ui).text_1,
+    );
+    response.on_hover_text(
+        "What the model computes for each token. Softmax turns the scores into probabilities: \
+         one point more multiplies a token’s odds by e ≈ 2.72.",
+    );
 }
 
 /// Draws a head. Returns whether its mute button was clicked.
@@ -242,15 +333,21 @@ pub(super) fn feet_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, scrolled:
     let rect = ui.max_rect();
     let names = pos2(rect.left() + columns.names, rect.top());
     ui.shrink_clip_rect(Rect::from_min_max(names, rect.max));
-    for (index, (column, (from, to))) in xray.table.columns.iter().zip(&columns.spans).enumerate() {
+    for span in &columns.spans {
+        let ShownColumn::Table(index) = span.shown else {
+            continue;
+        };
+        let Some(column) = xray.table.columns.get(index) else {
+            continue;
+        };
         let label = entropy_label(column);
         if label.is_empty() {
             continue;
         }
         let left = rect.left() - scrolled;
         let at = Rect::from_min_max(
-            pos2(left + from, rect.top()),
-            pos2(left + to - GAP, rect.bottom()),
+            pos2(left + span.from, rect.top()),
+            pos2(left + span.to - GAP, rect.bottom()),
         );
         let response = ui.interact(at, ui.scope_id().with(("foot", index)), Sense::hover());
         let (name, _) = head_labels(column);

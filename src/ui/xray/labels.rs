@@ -8,7 +8,7 @@ use crate::ui::formatting::{grouped, percent, token_word};
 /// Returns a column's name, and how many tokens it leaves if it changes their number.
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     let (name, shows_count) = match &column.at {
-        XrayPlace::Model => ("Model", true),
+        XrayPlace::Model => ("Softmax", true),
         XrayPlace::Stage { stage, .. } => {
             let rules_out = matches!(
                 stage.filter,
@@ -201,6 +201,9 @@ pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
         quoted(xray, row.token),
         grouped(f64::from(row.rank))
     )];
+    if row.logit.is_some() {
+        phrases.push(format!("score {}", score_label(row)));
+    }
     for (column, cell) in xray.table.columns.iter().zip(&row.cells) {
         let (name, _) = head_labels(column);
         match cell {
@@ -220,6 +223,15 @@ pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
     };
     phrases.extend(outcome.map(str::to_owned));
     phrases.join(", ")
+}
+
+/// Formats a candidate's logit, or returns an empty string if it was not recorded.
+pub(super) fn score_label(row: &XrayRow) -> String {
+    match row.logit {
+        None => String::new(),
+        Some(logit) if logit.is_infinite() => "−∞".to_owned(),
+        Some(logit) => format!("{logit:.2}").replace('-', "−"),
+    }
 }
 
 /// Formats a probability known only by its bounds: one number if both round to it.
@@ -369,7 +381,7 @@ mod tests {
         assert_eq!(
             heads,
             [
-                ("Model", "4 tokens"),
+                ("Softmax", "4 tokens"),
                 ("Top-p", "3 left"),
                 ("Min-p", "1 left"),
                 ("Min-p", "muted"),
@@ -392,11 +404,11 @@ mod tests {
         assert_eq!(entropy_sentence(&table.columns[1]), long);
         assert_eq!(
             row_sentence(&xray(&table, None), &table.rows[1]),
-            "‘in’ rank 2, Model 30 %, Top-p 33 %, cut by min-p 0.9"
+            "‘in’ rank 2, score −1.20, Softmax 30 %, Top-p 33 %, cut by min-p 0.9"
         );
         assert_eq!(
             row_sentence(&xray(&table, None), &table.rows[0]),
-            "‘by’ rank 1, Model 40 %, Top-p 44 %, Min-p 100 %, chosen"
+            "‘by’ rank 1, score −0.92, Softmax 40 %, Top-p 44 %, Min-p 100 %, chosen"
         );
     }
 }

@@ -3,14 +3,16 @@
 
 mod coin_bar;
 mod columns;
+mod folding;
 mod labels;
 mod rows;
 
 use egui::{Rect, Ui, pos2, vec2};
 
 use self::coin_bar::coin_bar_ui;
-use self::columns::{Columns, feet_ui, heads_ui};
-use self::rows::rows_ui;
+use self::columns::{Columns, HeadClick, feet_ui, heads_ui};
+use self::folding::toggle_folding;
+use self::rows::{fixed_rows_ui, rows_ui};
 use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::theme::Theme;
@@ -25,6 +27,9 @@ const ROW: f32 = 18.0;
 const FEET: f32 = 18.0;
 const COIN_BAR: f32 = 46.0;
 
+/// The most likely candidates stay in view, up to this many.
+const MAX_FIXED: usize = 3;
+
 /// A table of one step, and everything needed to draw it.
 pub(super) struct Xray<'a> {
     pub table: &'a XrayTable,
@@ -36,7 +41,7 @@ pub(super) struct Xray<'a> {
     pub generated: Option<TokenId>,
     /// Whether the user can move the coin.
     pub coin_draggable: bool,
-    /// The pane's id and the step. When it changes, the table scrolls to the sampled candidate.
+    /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to it.
     pub step: (u32, usize),
 }
 
@@ -115,22 +120,42 @@ pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     let columns = Columns::of(ui, rect.width(), xray);
     // Only complete rows: none is cut in half.
     let rows_height = rect.height() - HEADS - FEET - COIN_BAR;
-    let n_rows = (rows_height / ROW)
-        .floor()
-        .clamp(2.0, xray.table.rows.len().max(2) as f32);
+    let n_rows = count_of_rows(rows_height).clamp(2, xray.table.rows.len().max(2));
     let rows = Rect::from_min_size(
         pos2(rect.left(), rect.top() + HEADS),
-        vec2(rect.width(), n_rows * ROW),
+        vec2(rect.width(), n_rows as f32 * ROW),
     );
     let at_top = |top: f32, height: f32| {
         Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height))
     };
-    let scrolled = rows_ui(&mut child_ui(ui, rows, "x-ray rows"), xray, &columns);
+    let n_fixed = MAX_FIXED.min(n_rows - 1);
+    let (fixed, rest) = rows.split_top_bottom_at_y(rows.top() + ROW * n_fixed as f32);
+    let offset = rows_ui(
+        &mut child_ui(ui, rest, "x-ray rows"),
+        xray,
+        &columns,
+        n_fixed,
+    );
+    let mut fixed_ui = child_ui(ui, fixed, "x-ray fixed rows");
+    fixed_rows_ui(&mut fixed_ui, xray, &columns, n_fixed, offset);
+    let scrolled = offset.x;
     let mut heads = child_ui(ui, at_top(rect.top(), HEADS), "x-ray heads");
-    let toggled = heads_ui(&mut heads, xray, &columns, scrolled);
+    let clicked = heads_ui(&mut heads, xray, &columns, scrolled);
+    if clicked == Some(HeadClick::Fold) {
+        toggle_folding(ui);
+    }
     let mut feet = child_ui(ui, at_top(rows.bottom(), FEET), "x-ray feet");
     feet_ui(&mut feet, xray, &columns, scrolled);
     let mut bar = child_ui(ui, at_top(rows.bottom() + FEET, COIN_BAR), "x-ray coin");
     let coin = coin_bar_ui(&mut bar, xray, columns.names);
+    let toggled = match clicked {
+        Some(HeadClick::Mute(index)) => Some(index),
+        Some(HeadClick::Fold) | None => None,
+    };
     XrayResponse { toggled, coin }
+}
+
+#[expect(clippy::cast_sign_loss, reason = "a negative height becomes 0 first")]
+fn count_of_rows(height: f32) -> usize {
+    (height / ROW).floor().max(0.0) as usize
 }

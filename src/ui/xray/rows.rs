@@ -1,11 +1,13 @@
 //! The rows of the X-ray: a candidate and its probability after each stage.
 
 use egui::{
-    Align2, Color32, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::columns::Columns;
-use super::labels::{prob_range, row_sentence};
+use super::folding::ShownColumn;
+use super::labels::{prob_range, row_sentence, score_label};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::ui::fonts::Face;
@@ -23,12 +25,16 @@ struct PlacedRow<'a> {
     rect: Rect,
 }
 
-/// Draws the rows in a scroll area. Returns the horizontal scroll offset.
-pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
-    let shown_id = ui.scope_id().with("shown step");
-    let shown: Option<(u32, usize)> = ui.data(|data| data.get_temp(shown_id));
-    let is_new = shown != Some(xray.step);
-    ui.data_mut(|data| data.insert_temp(shown_id, xray.step));
+/// Draws the rows after the first `n_fixed` in a scroll area, which follows the chosen candidate.
+/// Returns the scroll offset.
+pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, n_fixed: usize) -> Vec2 {
+    let rows = || xray.table.rows.iter().enumerate().skip(n_fixed);
+    let chosen = xray.table.rows.iter().position(|row| row.chosen);
+    let shown_id = ui.scope_id().with("shown row");
+    let now = (xray.step, chosen);
+    let shown: Option<((u32, usize), Option<usize>)> = ui.data(|data| data.get_temp(shown_id));
+    let is_new = shown != Some(now);
+    ui.data_mut(|data| data.insert_temp(shown_id, now));
     let width = ui.available_width();
     let output = ScrollArea::both()
         .id_salt("x-ray")
@@ -36,23 +42,49 @@ pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns) -> f32 {
         // A low dock shows only two rows.
         .min_scrolled_height(0.0)
         .show(ui, |ui| {
-            let size = vec2(
-                columns.width().max(width),
-                ROW * xray.table.rows.len() as f32,
-            );
-            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-            for (index, row) in xray.table.rows.iter().enumerate() {
-                let top = rect.top() + ROW * index as f32;
-                let rect = Rect::from_min_size(pos2(rect.left(), top), vec2(size.x, ROW));
+            // Scrolling to a row leaves the spacing beside it, which would cut the first row.
+            ui.spacing_mut().item_spacing = Vec2::ZERO;
+            let size = vec2(columns.width().max(width), ROW * rows().count() as f32);
+            let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+            let left = ui.clip_rect().left();
+            if is_new && chosen.is_some_and(|chosen| chosen < n_fixed) {
+                let start = Rect::from_min_size(pos2(left, area.top()), vec2(1.0, ROW));
+                ui.scroll_to_rect(start, None);
+            }
+            for (place, (index, row)) in rows().enumerate() {
+                let top = area.top() + ROW * place as f32;
+                let rect = Rect::from_min_size(pos2(area.left(), top), vec2(size.x, ROW));
                 row_ui(ui, xray, columns, PlacedRow { index, row, rect });
                 if is_new && row.chosen {
-                    let left = ui.clip_rect().left();
                     let start = Rect::from_min_size(pos2(left, top), vec2(1.0, ROW));
                     ui.scroll_to_rect(start, None);
                 }
             }
         });
-    output.state.clamped_offset().x
+    output.state.clamped_offset()
+}
+
+/// Draws the first `n_fixed` rows, which stay in view when the others scroll.
+pub(super) fn fixed_rows_ui(
+    ui: &mut Ui,
+    xray: &Xray<'_>,
+    columns: &Columns,
+    n_fixed: usize,
+    scrolled: Vec2,
+) {
+    let area = ui.max_rect();
+    ui.shrink_clip_rect(area);
+    let size = vec2(columns.width().max(area.width()), ROW);
+    for (index, row) in xray.table.rows.iter().enumerate().take(n_fixed) {
+        let at = area.min + vec2(-scrolled.x, ROW * index as f32);
+        let rect = Rect::from_min_size(at, size);
+        row_ui(ui, xray, columns, PlacedRow { index, row, rect });
+    }
+    if scrolled.y > 0.5 {
+        let line = Stroke::new(1.0, Theme::of(ui).stroke_2);
+        ui.painter()
+            .hline(area.x_range(), area.bottom() - 0.5, line);
+    }
 }
 
 fn row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>) {
@@ -77,22 +109,39 @@ fn row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>) {
         theme.surface_1
     };
     ui.painter().rect_filled(rect, 4, fill);
-    for (column, (cell, length)) in row.cells.iter().zip(lengths).enumerate() {
-        let Some((from, _)) = columns.spans.get(column) else {
-            continue;
-        };
-        let left = pos2(rect.left() + from, rect.center().y);
-        let fill = match (row.chosen, column == columns.last) {
-            (true, true) => theme.pane(xray.pane),
-            (false, true) => theme.bar_after,
-            (_, false) => theme.bar_before,
-        };
-        cell_ui(ui, *cell, left, length, fill);
+    for span in &columns.spans {
+        let left = pos2(rect.left() + span.from, rect.center().y);
+        match span.shown {
+            ShownColumn::Score => score_ui(ui, row, left),
+            ShownColumn::Table(column) => {
+                let cell = row.cells.get(column).copied().unwrap_or(XrayCell::Gone);
+                let length = lengths.get(column).copied().unwrap_or_default();
+                let fill = match (row.chosen, column == columns.last) {
+                    (true, true) => theme.pane(xray.pane),
+                    (false, true) => theme.bar_after,
+                    (_, false) => theme.bar_before,
+                };
+                cell_ui(ui, cell, left, length, fill);
+            }
+            ShownColumn::Neutral { .. } => {}
+        }
     }
     name_ui(ui, xray, columns, placed, fill);
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(Face::Small.text(row_sentence(xray, row)));
     });
+}
+
+fn score_ui(ui: &Ui, row: &XrayRow, left: Pos2) {
+    let theme = Theme::of(ui);
+    let color = if row.chosen {
+        theme.text_1
+    } else {
+        theme.text_2
+    };
+    let score = score_label(row);
+    ui.painter()
+        .text(left, Align2::LEFT_CENTER, score, Face::Small.font(), color);
 }
 
 /// Returns the animated length of a cell's bar.
@@ -136,7 +185,7 @@ fn name_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>, f
 }
 
 /// Draws a bar and its number.
-fn cell_ui(ui: &Ui, cell: XrayCell, left: egui::Pos2, length: f32, fill: Color32) {
+fn cell_ui(ui: &Ui, cell: XrayCell, left: Pos2, length: f32, fill: Color32) {
     let theme = Theme::of(ui);
     let painter = ui.painter();
     let bar = Rect::from_min_size(

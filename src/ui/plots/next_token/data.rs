@@ -1,5 +1,7 @@
 //! The data of the next-token plot: the candidates of one step, before and after the chain.
 
+use crate::analysis::xray::{XrayCell, XrayRow, XrayTable};
+use crate::decoding::{ChainConfig, Selector};
 use crate::generation::{Generation, Piece, Step};
 
 /// The candidates of one step.
@@ -15,6 +17,8 @@ pub struct NextTokenData {
     /// The candidates most likely before the chain, best first. The chosen one comes last if it is
     /// not among them.
     pub rows: Vec<CandidateRow>,
+    /// Whether the probabilities after the chain are those of other settings than the run's.
+    pub what_if: bool,
 }
 
 /// One candidate, a row of the plot.
@@ -56,6 +60,41 @@ impl NextTokenData {
             settings: generation.config.chain.to_string(),
             token_number: step_index + 1,
             rows,
+            what_if: false,
+        })
+    }
+
+    /// Returns the candidates as another chain would leave them, or `None` if the record does not
+    /// determine their probabilities.
+    #[must_use]
+    pub fn under(
+        self,
+        chain: &ChainConfig,
+        table: &XrayTable,
+        generation: &Generation,
+    ) -> Option<Self> {
+        let after = |row: &XrayRow| match chain.selector {
+            Selector::Greedy => Some(row.chosen.then_some(1.0)),
+            selector if selector.is_adaptive() => None,
+            _ => final_prob(row),
+        };
+        let rows = table.rows.iter().map(|row| {
+            Some(CandidateRow {
+                piece: generation.vocabulary.piece(row.token),
+                rank: row.rank,
+                raw_prob: match row.cells.first()? {
+                    XrayCell::Kept(prob) => *prob,
+                    _ => return None,
+                },
+                final_prob: after(row)?,
+                chosen: row.chosen,
+            })
+        });
+        Some(Self {
+            settings: chain.to_string(),
+            rows: rows.collect::<Option<Vec<_>>>()?,
+            what_if: true,
+            ..self
         })
     }
 
@@ -69,6 +108,17 @@ impl NextTokenData {
             *last = chosen;
         }
         rows
+    }
+}
+
+/// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was filtered
+/// out, or `None` if it is unknown.
+fn final_prob(row: &XrayRow) -> Option<Option<f64>> {
+    let mut cells = row.cells.iter().rev();
+    match cells.find(|cell| **cell != XrayCell::Muted)? {
+        XrayCell::Kept(prob) => Some(Some(*prob)),
+        XrayCell::Cut(_) | XrayCell::Gone => Some(None),
+        XrayCell::Between(..) | XrayCell::Unknown | XrayCell::Muted => None,
     }
 }
 
@@ -110,6 +160,7 @@ mod tests {
             settings: "top-p 0.9".to_owned(),
             token_number: 1,
             rows: (1..=n_rows).map(|rank| row(rank, rank == chosen)).collect(),
+            what_if: false,
         }
     }
 
@@ -175,6 +226,23 @@ mod tests {
         assert!((after - 1.0).abs() < 1e-9);
         assert_eq!(data.rows.iter().filter(|row| row.chosen).count(), 1);
         assert_eq!(NextTokenData::of(2, &written, 2), None);
+    }
+
+    #[test]
+    fn other_settings_move_the_bars_after_the_chain() {
+        let written = generation(&[(" fox", 0.4)]);
+        let recorded = NextTokenData::of(0, &written, 0).unwrap();
+        for (words, n_kept) in [("greedy", 1), ("top-k 2", 2)] {
+            let settings: crate::generation::PaneSettings = words.parse().unwrap();
+            let chain = settings.chain;
+            let table = XrayTable::of(&written, 0, &chain, 1).unwrap();
+            let moved = recorded.clone().under(&chain, &table, &written).unwrap();
+            assert!(moved.what_if);
+            let kept = moved.rows.iter().filter_map(|row| row.final_prob);
+            let kept: Vec<f64> = kept.collect();
+            assert_eq!(kept.len(), n_kept, "{words}");
+            assert!((kept.iter().sum::<f64>() - 1.0).abs() < 1e-6);
+        }
     }
 
     #[test]

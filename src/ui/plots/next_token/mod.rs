@@ -41,6 +41,11 @@ pub(super) fn draw(ui: &mut Ui, data: Option<&NextTokenData>, target: Target) {
     };
     let number = data.token_number;
     let subtitles = match target {
+        Target::Screen if data.what_if => vec![
+            format!("token {number}, what if: before and after"),
+            format!("token {number}, what if"),
+            format!("token {number}"),
+        ],
         Target::Screen => vec![
             format!("token {number}, before and after the chain"),
             format!("token {number}, before and after"),

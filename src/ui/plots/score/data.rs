@@ -6,6 +6,9 @@ use crate::ui::formatting::percent;
 use crate::ui::plots::StepAt;
 use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
 
+/// The most bits that a staff shows. A few rare surprises must not make all other bars tiny.
+const MAX_BITS: f64 = 8.0;
+
 /// One staff per pane, one bar per token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreData<'a> {
@@ -15,6 +18,8 @@ pub struct ScoreData<'a> {
     pub lanes: Vec<ScoreLane<'a>>,
     /// The value of a bar as high as its staff, in the measure's unit.
     pub top: f64,
+    /// The largest value of any bar.
+    largest: f64,
     /// The length of the token axis.
     pub n_axis: usize,
     pub pinned: Option<StepAt>,
@@ -45,6 +50,8 @@ pub(super) struct ScoreBar {
     pub n_tokens: usize,
     /// From 0 to 1.
     pub height: f64,
+    /// Whether its value lies above the staff.
+    pub clipped: bool,
 }
 
 impl<'a> ScoreData<'a> {
@@ -60,11 +67,20 @@ impl<'a> ScoreData<'a> {
             .collect();
         let steps = || lanes.iter().flat_map(|lane| lane.steps);
         let largest = steps().map(|step| measure.value(step)).fold(0.0, f64::max);
-        let longest = lanes.iter().map(|lane| lane.steps.len()).max();
+        let longest = lanes.iter().map(|lane| lane.steps.len()).max().unwrap_or(0);
+        let writing = lanes
+            .iter()
+            .any(|lane| !lane.steps.is_empty() && !lane.finished);
         Self {
             measure,
             top: top(measure, largest),
-            n_axis: axis_tokens(longest.unwrap_or(0)),
+            largest,
+            // The axis holds still while texts grow, and ends with the longest finished one.
+            n_axis: if writing || longest == 0 {
+                axis_tokens(longest)
+            } else {
+                longest
+            },
             lanes,
             pinned: None,
             hovered: None,
@@ -107,11 +123,13 @@ impl<'a> ScoreData<'a> {
             .zip(steps.chunks(n_merged))
             .map(move |(group, steps)| {
                 let heights = steps.iter().map(|step| self.height(step));
+                let is_clipped = |step: &Step| self.measure.value(step) > self.top * (1.0 + 1e-9);
                 let start = first + group * n_merged;
                 ScoreBar {
                     center: start as f64 + f64::midpoint(1.0, steps.len() as f64),
                     n_tokens: steps.len(),
                     height: heights.fold(0.0, f64::max),
+                    clipped: steps.iter().any(is_clipped),
                 }
             })
     }
@@ -166,7 +184,15 @@ impl<'a> ScoreData<'a> {
                 "tokens kept, log scale",
             ),
         };
-        [format!("{long}, staff height {top}"), short.to_owned()]
+        let clipped = if self.largest > self.top {
+            format!(", up to {}", self.value_label(self.largest))
+        } else {
+            String::new()
+        };
+        [
+            format!("{long}, staff height {top}{clipped}"),
+            short.to_owned(),
+        ]
     }
 
     /// Returns the label of a staff's top, with its unit.
@@ -221,11 +247,12 @@ impl<'a> ScoreLane<'a> {
     }
 }
 
-/// Returns the value at the top of a staff, at least as large as the largest value.
+/// Returns the value at the top of a staff: at least as large as the largest value, but at most
+/// [`MAX_BITS`].
 fn top(measure: ScoreMeasure, largest: f64) -> f64 {
     match measure {
         // A smaller range would make the small surprises of a predictable text look large.
-        ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)),
+        ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)).min(MAX_BITS),
         ScoreMeasure::Probability => 1.0,
         ScoreMeasure::Rank | ScoreMeasure::Kept => 10_f64.powf(largest.log10().ceil().max(1.0)),
     }
@@ -316,6 +343,31 @@ mod tests {
             [0, 0, 3, 3, 4].map(Some)
         );
         assert_eq!((tallest(1, 1), tallest(5, 2)), (Some(1), None));
+    }
+
+    #[test]
+    fn a_rare_surprise_is_clipped() {
+        let generation = generation_with(&[0.5, 1.0 / 256.0, 1.0 / 4096.0]);
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
+        assert_eq!(data.top_label(), "8 bits");
+        let bars: Vec<(f64, bool)> = data
+            .bars(&data.lanes[0], 0..3, 1)
+            .map(|bar| (bar.height, bar.clipped))
+            .collect();
+        assert_eq!(bars, [(0.125, false), (1.0, false), (1.0, true)]);
+        assert!(data.subtitles()[0].ends_with("staff height 8 bits, up to 12 bits"));
+    }
+
+    #[test]
+    fn the_axis_ends_with_the_longest_finished_text() {
+        let long = generation_with(&[0.5; 30]);
+        let mut short = generation_with(&[0.5; 7]);
+        let n_axis = |panes: [&Generation; 2]| {
+            ScoreData::of(&panes.map(Some), ScoreMeasure::Surprise).n_axis
+        };
+        assert_eq!(n_axis([&long, &short]), 30);
+        short.finish = None;
+        assert_eq!(n_axis([&long, &short]), 50);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use self::pointer::hover_ui;
 use super::frame::{axis, axis_title, empty_ui, note_ui, title_ui};
 use super::scale::{count, grouped, label_step};
 use super::{PlotResponse, Target};
+use crate::state::ScoreMeasure;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, paint_badge};
 
@@ -27,6 +28,12 @@ const BASE: f64 = 0.08;
 
 /// The height of the tallest possible bar, as a share of the lane.
 const MAX_BAR: f64 = 0.86;
+
+/// The height of a bar for a single kept token, in points.
+const MIN_BAR: f64 = 2.0;
+
+/// The gap in a bar that is clipped, in points below its top.
+const CLIP_MARK: [f64; 2] = [5.0, 2.5];
 
 /// The minimum width per bar, in points. Below it, neighboring tokens share a bar.
 const MIN_STEP: f64 = 2.0;
@@ -151,6 +158,12 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     let n_merged = n_merged(&transform);
     let bar_width = (step_points * n_merged as f64 - 1.2).clamp(1.5, 6.0) / step_points.max(1e-9);
     let visible = visible_steps(&transform, data.n_axis);
+    let point = 1.0 / transform.dpos_dvalue_y().abs().max(1e-9);
+    // A count of 1 has no height on a log scale, but a single kept token is worth seeing.
+    let least = match data.measure {
+        ScoreMeasure::Kept => MIN_BAR * point,
+        _ => 0.0,
+    };
 
     plot.bar_chart(highlights(
         data,
@@ -165,15 +178,24 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
                 .width(1.0)
                 .allow_hover(false),
         );
-        let bars = data.bars(lane, visible.clone(), n_merged);
-        let bars = bars.filter(|bar| bar.height > 0.0).map(|bar| {
-            Bar::new(bar.center, bar.height * MAX_BAR)
-                .base_offset(base)
+        let piece = |center: f64, from: f64, to: f64| {
+            Bar::new(center, to - from)
+                .base_offset(base + from)
                 .width(bar_width)
                 .fill(theme.pane(lane.pane))
                 .stroke(Stroke::NONE)
-        });
-        plot.bar_chart(BarChart::new("", bars.collect()).allow_hover(false));
+        };
+        let mut bars = Vec::new();
+        for bar in data.bars(lane, visible.clone(), n_merged) {
+            let height = (bar.height * MAX_BAR).max(least);
+            if bar.clipped {
+                bars.push(piece(bar.center, 0.0, MAX_BAR - CLIP_MARK[0] * point));
+                bars.push(piece(bar.center, MAX_BAR - CLIP_MARK[1] * point, MAX_BAR));
+            } else if height > 0.0 {
+                bars.push(piece(bar.center, 0.0, height));
+            }
+        }
+        plot.bar_chart(BarChart::new("", bars).allow_hover(false));
     }
 }
 

@@ -36,10 +36,10 @@ const fn at(pane: usize, step: usize) -> StepAt {
     StepAt { pane, step }
 }
 
-/// Returns the point above a token. The axis shows 25 tokens from x = 26 to x = 588; the upper
+/// Returns the point above a token. The axis shows 12 tokens from x = 26 to x = 588; the upper
 /// staff ends at y = 102.
 fn point(number: f32, y: f32) -> Pos2 {
-    pos2(26.0 + (588.0 - 26.0) * (number - 0.25) / 25.5, y)
+    pos2(26.0 + (588.0 - 26.0) * (number - 0.25) / 12.5, y)
 }
 
 #[test]
@@ -75,7 +75,7 @@ const fn button(pos: Pos2, pressed: bool) -> Event {
 fn a_zoomed_plot_pans_no_further_than_its_tokens() {
     let text = generation(&[(" fox", 0.1); 50]);
     for (target, edge, step) in [(2000.0, 93.0, 0), (-2000.0, 521.0, 49)] {
-        let middle = point(13.0, 40.0);
+        let middle = pos2(307.0, 40.0);
         let events = [
             vec![Event::PointerMoved(middle)],
             vec![Event::Zoom(8.0)],

@@ -1,0 +1,344 @@
+//! Other settings on a recorded step, without the model: which token would have been drawn?
+//!
+//! The most likely tokens are known by their scores. Of the others, the tail, it is known how many
+//! they are, how much probability they hold together, and that none is likelier than the last known
+//! one. That is often enough. If it isn't, the rest of the record is used: a longer head with a
+//! histogram of the tail, or the whole distribution. If that isn't enough either, the answer says so.
+
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use self::tail::Tail;
+use super::filters::{Temperature, TopK, TopP};
+use super::rules::{Equal, Mass, Ties, TopPZero};
+use super::{
+    Candidate, Candidates, ChainConfig, Coins, Detail, Evidence, Filter, History, Selector,
+    SelectorState, StageContext, TokenId,
+};
+
+/// The rounding error of the 32-bit sum of up to 256 probabilities, which top-p compares.
+const TOP_P_ROUNDING: f64 = 1e-5;
+
+/// By how much of itself a recorded sum may be off.
+const ROUNDING: f64 = 1e-6;
+
+/// What would have been drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhatIf {
+    /// This token, for sure.
+    Exact(TokenId),
+    /// One of the tokens that were not recorded, for sure.
+    Unrecorded,
+    /// It depends on tokens that were not recorded; most likely this one.
+    Bounded(TokenId),
+}
+
+impl WhatIf {
+    /// Returns the token that would be drawn, surely or most likely, or `None` if it is not recorded.
+    pub const fn token(self) -> Option<TokenId> {
+        match self {
+            Self::Exact(token) | Self::Bounded(token) => Some(token),
+            Self::Unrecorded => None,
+        }
+    }
+}
+
+/// Runs a chain over a recorded distribution, with the tokens and the coins of its step.
+///
+/// A selector that learns is asked as at the beginning of a text, so its answer is never exact.
+pub fn what_if(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+) -> Option<WhatIf> {
+    let mut step = Recorded::of_head(evidence)?.after(chain, history, coins);
+    let outcome = step.draw(chain.selector, coins);
+    if matches!(outcome, WhatIf::Exact(_)) || evidence.detail == Detail::HeadOnly {
+        return Some(outcome);
+    }
+    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
+    Some(step.draw(chain.selector, coins))
+}
+
+/// The probability with which a chain picks a token from a recorded distribution, at least and at
+/// most; nothing where that can't be told.
+pub fn what_if_prob(
+    evidence: &Evidence,
+    chain: &ChainConfig,
+    history: History<'_>,
+    coins: Coins,
+    token: TokenId,
+) -> Option<[f64; 2]> {
+    let mut step = Recorded::of(evidence)?.after(chain, history, coins);
+    if chain.selector == Selector::Greedy {
+        return match step.draw(chain.selector, coins) {
+            WhatIf::Exact(best) => Some([f64::from(u8::from(best == token)); 2]),
+            _ => None,
+        };
+    }
+    let sure = step.sure && !chain.selector.is_adaptive();
+    step.prob(token).filter(|_| sure)
+}
+
+/// A distribution of which only a head is known token by token.
+pub(super) struct Recorded<'a> {
+    pub(super) head: Candidates,
+    pub(super) tail: Option<Tail<'a>>,
+    /// Whether all that was decided so far holds whatever the tail is.
+    pub(super) sure: bool,
+    /// Whether the most likely one is known, be it unsure which others are left.
+    best_sure: bool,
+}
+
+impl<'a> Recorded<'a> {
+    /// All that was recorded of a step.
+    pub(super) fn of(evidence: &'a Evidence) -> Option<Self> {
+        match &evidence.detail {
+            Detail::HeadOnly => Self::of_head(evidence),
+            Detail::Summary(summary) => Some(Self {
+                head: Candidates::from_entries(summary.candidates.clone())?,
+                tail: Tail::below_summary(evidence, summary),
+                sure: true,
+                best_sure: true,
+            }),
+            Detail::Whole(logits) => Some(Self {
+                head: Candidates::from_logits(logits).ok()?,
+                tail: None,
+                sure: true,
+                best_sure: true,
+            }),
+        }
+    }
+
+    /// The head and the totals, which are enough for most settings.
+    pub(super) fn of_head(evidence: &Evidence) -> Option<Self> {
+        let entries = evidence.head.iter().map(|ranked| Candidate {
+            token: ranked.token,
+            logit: ranked.logit,
+        });
+        Some(Self {
+            head: Candidates::from_entries(entries.collect())?,
+            tail: Tail::below_head(evidence),
+            sure: true,
+            best_sure: true,
+        })
+    }
+
+    /// What is left after the stages of a chain.
+    fn after(mut self, chain: &ChainConfig, history: History<'_>, coins: Coins) -> Self {
+        let mut context = StageContext {
+            history,
+            coins,
+            n_chance_before: 0,
+            rules: chain.rules,
+        };
+        for stage in chain.stages.iter().filter(|stage| stage.enabled) {
+            if !stage.filter.is_neutral() {
+                self.apply(&stage.filter, context);
+            }
+            context.n_chance_before += u32::from(stage.filter.is_random());
+        }
+        self
+    }
+
+    pub(super) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+        self.best_sure &= self.sure || filter.preserves_top();
+        let Some(tail) = self.tail else {
+            filter.apply(context, &mut self.head);
+            return;
+        };
+        match filter {
+            Filter::Temperature(heat) => self.heat(*heat, tail),
+            Filter::TopK(top_k) => self.keep_k(*top_k, context, tail),
+            Filter::TopP(top_p) => self.keep_p(*top_p, context, tail),
+            // Such a min-p is off.
+            Filter::MinP(min_p) if min_p.p >= 1.0 && context.rules.min_p_equal == Equal::Cut => {}
+            Filter::MinP(min_p) if context.rules.min_keep <= 1 => {
+                let bar = self.head.best().logit + min_p.p.ln();
+                filter.apply(context, &mut self.head);
+                // All of the tail goes if none of it reaches the bar, and else any part of it.
+                self.tail = (tail.max_logit >= bar).then_some(Tail {
+                    ln_least: f64::NEG_INFINITY,
+                    shape: None,
+                    ..tail
+                });
+            }
+            _ if filter.only_lowers() => {
+                let window = filter.window();
+                let n_seen = window.map_or(0, |window| window.of(context.history).len());
+                self.lower(filter, n_seen, context, tail);
+            }
+            _ => {
+                // Sums over the whole tail decide here, or one of it may rise above recorded ones.
+                filter.apply(context, &mut self.head);
+                self.sure = false;
+                self.best_sure &= filter.preserves_top();
+            }
+        }
+    }
+
+    fn heat(&mut self, heat: Temperature, tail: Tail<'a>) {
+        let temperature = heat.temperature;
+        let best = self.head.best().logit;
+        if temperature <= 0.0 || (best / temperature).is_infinite() {
+            self.keep_best();
+            return;
+        }
+        self.head.map_logits(|logit| logit / temperature);
+        self.tail = Some(tail.heated(temperature));
+    }
+
+    /// Leaves the most likely one alone, so that it no longer matters which others were left.
+    fn keep_best(&mut self) {
+        self.head.keep_head(1);
+        self.tail = None;
+        self.sure = self.best_sure;
+    }
+
+    fn keep_k(&mut self, top_k: TopK, context: StageContext<'_>, tail: Tail<'a>) {
+        if top_k.k == 1 && context.rules.top_k_ties == Ties::LowestIds {
+            self.keep_best();
+            return;
+        }
+        let n_more = f64::from(top_k.k) - self.head.n_kept() as f64;
+        if n_more <= 0.0 {
+            Filter::TopK(top_k).apply(context, &mut self.head);
+            let reaches_tail = self.head.logit(tail.last).is_some();
+            self.sure &= context.rules.top_k_ties == Ties::LowestIds || !reaches_tail;
+            self.tail = None;
+        } else {
+            self.sure &= context.rules.top_k_ties == Ties::LowestIds;
+            let n = n_more.min(tail.n);
+            self.tail = Some(Tail {
+                n,
+                ln_least: tail.ln_least + (n / tail.n).ln(),
+                ln_most: tail.ln_most.min(n.ln() + f64::from(tail.max_logit)),
+                shape: tail.shape.filter(|_| n >= tail.n),
+                ..tail
+            });
+        }
+    }
+
+    fn keep_p(&mut self, top_p: TopP, context: StageContext<'_>, tail: Tail<'a>) {
+        let rules = context.rules;
+        if top_p.p <= 0.0 && rules.top_p_zero == TopPZero::Off {
+            return;
+        }
+        self.sure &= rules.top_p_mass == Mass::Kept && rules.min_keep <= 1;
+        let (least, most) = self.tail_shares(tail);
+        let p = f64::from(top_p.p);
+        let soonest = self
+            .head
+            .crossing(|sum| sum >= p * (1.0 + least) - TOP_P_ROUNDING);
+        let latest = self.head.crossing(|sum| sum >= p * (1.0 + most) + TOP_P_ROUNDING);
+        if let Some(soonest) = soonest {
+            self.sure &= latest.is_some_and(|latest| latest.candidate == soonest.candidate);
+            self.head.keep_through(soonest.candidate);
+            self.tail = None;
+        } else {
+            let ln_head = self.head.softmax().log_sum_exp;
+            let held = (p * (1.0 + least) - 1.0 - ROUNDING).max(0.0);
+            self.tail = Some(Tail {
+                ln_least: held.ln() + ln_head,
+                shape: None,
+                ..tail
+            });
+        }
+    }
+
+    /// What lowers scores changes recorded ones exactly, and takes from the tail at most what as many
+    /// of the likeliest would hold as the rule looks at.
+    fn lower(&mut self, filter: &Filter, n_seen: usize, context: StageContext<'_>, tail: Tail<'a>) {
+        if n_seen == 0 {
+            return;
+        }
+        if let Filter::NoRepeatNgram(rule) = filter {
+            // Where all that is recorded is ruled out, one of the others is drawn.
+            let banned = rule.banned(context.history);
+            if self.head.iter().all(|next| banned.contains(&next.token)) {
+                (self.sure, self.best_sure) = (false, false);
+                return;
+            }
+        }
+        filter.apply(context, &mut self.head);
+        self.tail = Some(tail.lowered(n_seen));
+        self.sink();
+    }
+
+    /// Gives recorded tokens to the tail that have fallen below what the tail may hold, because their
+    /// place in the order is no longer known.
+    fn sink(&mut self) {
+        let Some(tail) = self.tail.as_mut() else {
+            return;
+        };
+        let (above, below): (Vec<Candidate>, Vec<Candidate>) = self.head.iter().partition(|next| {
+            next.logit > tail.max_logit || (next.token == tail.last && next.logit >= tail.max_logit)
+        });
+        if below.is_empty() {
+            return;
+        }
+        *tail = tail.joined_by(&below);
+        if let Some(above) = Candidates::from_entries(above) {
+            self.head = above;
+        } else {
+            self.sure = false;
+            self.best_sure = false;
+        }
+    }
+
+    /// The least and the most that the tail weighs beside the head.
+    pub(super) fn tail_shares(&mut self, tail: Tail<'a>) -> (f64, f64) {
+        let ln_head = self.head.softmax().log_sum_exp;
+        (
+            (tail.ln_least - ln_head).exp(),
+            (tail.ln_most - ln_head).exp(),
+        )
+    }
+
+    /// A token's probability, at least and at most; nothing where it was not recorded or is cut.
+    fn prob(&mut self, token: TokenId) -> Option<[f64; 2]> {
+        let logit = self.head.logit(token)?;
+        let prob = self.head.softmax().prob(logit);
+        let (light, heavy) = self.tail.map_or((0.0, 0.0), |tail| self.tail_shares(tail));
+        Some([prob / (1.0 + heavy), prob / (1.0 + light)])
+    }
+
+    pub(super) fn draw(&mut self, selector: Selector, coins: Coins) -> WhatIf {
+        let picked = selector.pick(coins, &mut SelectorState::default(), &mut self.head.clone());
+        let sure = self.sure && !selector.is_adaptive();
+        match (self.tail, selector) {
+            (_, Selector::Greedy) => answer(self.best_sure, picked.token),
+            (None, _) => answer(sure, picked.token),
+            (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),
+            (Some(_), _) => WhatIf::Bounded(picked.token),
+        }
+    }
+
+    /// On the bar the recorded ones come first; how long they are on it depends on the tail.
+    fn draw_beside(&mut self, tail: Tail<'a>, coin: f64) -> WhatIf {
+        let (light, heavy) = self.tail_shares(tail);
+        let from = coin * (1.0 + light) - ROUNDING;
+        let to = coin * (1.0 + heavy) + ROUNDING;
+        let first = self.head.crossing(|end| from < end);
+        let last = self.head.crossing(|end| to < end);
+        match (first, last) {
+            (Some(first), Some(last)) => {
+                let same = first.candidate == last.candidate;
+                answer(self.sure && same, first.candidate.token)
+            }
+            (None, None) if self.sure && !tail.mixed => WhatIf::Unrecorded,
+            (Some(first), None) => WhatIf::Bounded(first.candidate.token),
+            (None, _) => WhatIf::Bounded(self.head.best().token),
+        }
+    }
+}
+
+fn answer(sure: bool, token: TokenId) -> WhatIf {
+    if sure {
+        WhatIf::Exact(token)
+    } else {
+        WhatIf::Bounded(token)
+    }
+}

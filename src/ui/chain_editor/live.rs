@@ -1,0 +1,92 @@
+//! What the chain does at the step on display, stage by stage, also while a slider moves.
+
+use crate::analysis::xray::{XrayColumn, XrayPlace, XrayTable};
+use crate::decoding::{ChainConfig, FilterKind, KnownCount, Trace};
+use crate::state::AppState;
+use crate::ui::formatting::{grouped, token_word};
+
+/// One step under a pane's current chain, and the record to compare it with.
+pub(super) struct Live<'a> {
+    table: XrayTable,
+    /// The chain that generated the text, and what it did.
+    run: (&'a ChainConfig, &'a Trace),
+    /// The token that "here" refers to: "token 48, ‘beside’".
+    pub token: String,
+}
+
+impl<'a> Live<'a> {
+    /// Returns the pinned step of a pane, or else its latest one. Returns `None` without a text or
+    /// with an invalid setting.
+    pub(super) fn of(state: &'a AppState, place: usize) -> Option<Self> {
+        let pane = state.panes.get(place)?;
+        let generation = pane.generation()?;
+        let pinned = state.pin.filter(|pin| pin.pane == pane.id);
+        let index = pinned.map_or(generation.steps.len().checked_sub(1)?, |pin| pin.step);
+        let step = generation.steps.get(index)?;
+        let chain = &pane.settings.chain;
+        chain.validate().ok()?;
+        Some(Self {
+            table: XrayTable::of(generation, index, chain, state.seed_of(pane))?,
+            run: (&generation.config.chain, &step.trace),
+            token: format!("token {}, ‘{}’", index + 1, token_word(&step.piece)),
+        })
+    }
+
+    /// Describes what the stage at this index does: how many candidates it keeps, or how the entropy
+    /// changes. Returns `None` if the stage is muted.
+    pub(super) fn effect(&self, index: usize) -> Option<String> {
+        let columns = &self.table.columns;
+        let is_stage = |column: &XrayColumn| matches!(&column.at, XrayPlace::Stage { index: at, .. } if *at == index);
+        let at = columns.iter().position(is_stage)?;
+        let column = columns.get(at)?;
+        let XrayPlace::Stage { stage, .. } = &column.at else {
+            return None;
+        };
+        if !stage.enabled {
+            return None;
+        }
+        if stage.filter.cuts() {
+            let kept_before = self.n_kept_in_run(index, stage.filter.kind());
+            return Some(kept_words(column.n_left, kept_before));
+        }
+        let is_on = |column: &&XrayColumn| match &column.at {
+            XrayPlace::Stage { stage, .. } => stage.enabled,
+            XrayPlace::Model | XrayPlace::Selector(_) => true,
+        };
+        let before = columns.get(..at)?.iter().rev().find(is_on)?;
+        Some(match (before.entropy_nats, column.entropy_nats) {
+            (Some(before), Some(after)) => {
+                format!("{:.2} → {:.2} bits here", bits(before), bits(after))
+            }
+            _ => "Effect here not recorded".to_owned(),
+        })
+    }
+
+    /// Returns how many candidates the stage at this index kept when the text was generated, or
+    /// `None` if another kind of stage was there.
+    fn n_kept_in_run(&self, index: usize, kind: FilterKind) -> Option<u32> {
+        let (chain, trace) = self.run;
+        let run = chain.stages.get(index)?;
+        let n_before = chain.stages.iter().take(index);
+        let n_before = n_before.filter(|stage| stage.enabled).count();
+        let same = run.enabled && run.filter.kind() == kind;
+        let report = trace.stages.get(n_before).filter(|_| same)?;
+        Some(report.n_kept)
+    }
+}
+
+fn kept_words(now: KnownCount, before: Option<u32>) -> String {
+    let number = |n: u32| grouped(f64::from(n));
+    match (now, before) {
+        (KnownCount::Exactly(now), Some(before)) if now != before => {
+            format!("Keeps {} here, not {}", number(now), number(before))
+        }
+        (KnownCount::Exactly(now), _) => format!("Keeps {} here", number(now)),
+        (KnownCount::AtMost(most), _) => format!("Keeps at most {} here", number(most)),
+        (KnownCount::Unknown, _) => "Effect here not recorded".to_owned(),
+    }
+}
+
+fn bits(nats: f64) -> f64 {
+    (nats / std::f64::consts::LN_2).max(0.0)
+}
