@@ -20,6 +20,7 @@ mod notice;
 mod panes;
 mod prompt;
 mod settings;
+mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
@@ -40,6 +41,7 @@ pub use panes::{
 };
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};
+pub use starters::Starter;
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

@@ -246,7 +246,7 @@ fn an_empty_or_too_long_prompt_is_reported() {
     window.key_press(egui::Key::Backspace);
     window.run_steps(3);
     window.get_by_label("Type a prompt first");
-    press(&mut window, "The old king had three");
+    press(&mut window, "Sampling drifts");
     wait(&mut window, "the count", is_ready);
 
     let long = "many words ".repeat(60);
