@@ -52,6 +52,11 @@ impl From<ChainConfig> for PaneSettings {
     }
 }
 
+/// Returns whether anything in the chain is random.
+pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
+    chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
+}
+
 /// Derives a pane's name from its chain: "Greedy", "Top-k + top-p", "Temperature".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
     if chain.is_greedy() {

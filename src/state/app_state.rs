@@ -10,6 +10,7 @@ use crate::analysis::Divergence;
 use crate::generation::{Generation, GenerationConfig, Limits, Step};
 use crate::interop::presets::OwnPreset;
 use crate::state::panes::comparison::Comparison;
+use crate::state::panes::run_end::{Repetition, TextsBefore};
 use crate::state::panes::undo::Undo;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
@@ -61,6 +62,10 @@ pub struct AppState {
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
     pub(super) undo: Undo,
+    /// The texts that the current run of all panes replaces.
+    pub(super) texts_before: Option<TextsBefore>,
+    /// Why the last run changed nothing.
+    pub(super) repetition: Option<Repetition>,
     /// The last id given to a pane or a generation; ids are never reused.
     pub(super) last_id: u64,
 }
@@ -94,6 +99,8 @@ impl AppState {
                 seed: settings.seed,
                 panes: Vec::new(),
             }),
+            texts_before: None,
+            repetition: None,
             last_id: 0,
         };
         for settings in settings.panes.into_iter().take(MAX_PANES) {

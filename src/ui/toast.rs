@@ -43,6 +43,7 @@ fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let (icon, color) = match notice.kind {
         NoticeKind::Done => (Icon::Check, theme.success),
+        NoticeKind::Hint => (Icon::Info, theme.text_2),
         NoticeKind::Error => (Icon::Warning, theme.warning),
     };
     ui.horizontal_top(|ui| {

@@ -37,6 +37,8 @@ pub struct WindowUi {
     hovered_in_plot: Option<StepAt>,
     /// The index of the pane whose text had keyboard focus in the previous frame.
     focused: Option<usize>,
+    /// Whether texts were being generated in the previous frame.
+    was_running: bool,
 }
 
 impl WindowUi {
@@ -63,12 +65,14 @@ impl WindowUi {
 
         let divergence = divergence_summary(state);
         let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
-        let scroll_to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state);
-        if let (true, Some(step)) = (scroll_to_fork, divergence.step) {
-            for view in self.token_views.values_mut() {
-                view.scroll_to(step);
-            }
-        }
+        let to_fork = view_bar_ui(
+            &mut bar,
+            layout.breakpoint,
+            &divergence,
+            state,
+            &mut commands,
+        );
+        self.scroll_texts(to_fork, divergence.step, state);
         let frames = self.pane_frames(&layout, divergence.step);
         let hovered = self.panes_ui(ui, &frames, state, &mut commands);
         let frame = DockFrame {
@@ -89,6 +93,22 @@ impl WindowUi {
         // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
         commands
+    }
+
+    /// Scrolls all texts to the fork if the user asks for it or a run has ended; without a fork, to
+    /// the top.
+    fn scroll_texts(&mut self, to_fork: bool, fork_step: Option<usize>, state: &AppState) {
+        let was_running = std::mem::replace(&mut self.was_running, state.is_running());
+        let has_ended = was_running && !state.is_running();
+        if !to_fork && !has_ended {
+            return;
+        }
+        for view in self.token_views.values_mut() {
+            match fork_step {
+                Some(step) => view.scroll_to(step),
+                None => view.scroll_to_top(),
+            }
+        }
     }
 
     fn pane_frames(&self, layout: &Layout, fork_step: Option<usize>) -> Vec<PaneFrame> {

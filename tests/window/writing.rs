@@ -119,6 +119,9 @@ fn a_click_pins_a_token_arrows_move_the_pin_and_escape_clears_it() {
         window.drop_at(at);
         window.run_steps(4);
     };
+    window.key_press(egui::Key::Escape);
+    window.run_steps(2);
+    assert_eq!(window.state().state().pin, None, "the fork was pinned");
     click(&mut window);
     let pin = window.state().state().pin.expect("a token is pinned");
     assert_eq!(window.state().state().place_of(pin.pane), Some(0));
@@ -210,12 +213,14 @@ fn lints_are_shown_and_can_be_fixed() {
 fn escape_closes_popups_before_it_clears_the_pin() {
     let mut window = written();
     let is_pinned = |window: &Window| window.state().state().pin.is_some();
-    window.key_press(egui::Key::Tab);
-    window.run_steps(2);
+    assert!(is_pinned(&window), "the fork is pinned");
     press(&mut window, "How D chooses");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.query_by_label("Add Top-k").is_none());
+    assert!(is_pinned(&window));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
     assert!(!is_pinned(&window));
 }
 
