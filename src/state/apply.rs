@@ -92,7 +92,11 @@ impl AppState {
             return Vec::new();
         }
         self.begin_run();
-        let places: Vec<usize> = (0..self.panes.len()).collect();
+        let is_valid = |place: &usize| {
+            let pane = self.panes.get(*place);
+            pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
+        };
+        let places: Vec<usize> = (0..self.panes.len()).filter(is_valid).collect();
         self.request_generation(&places)
     }
 
@@ -274,6 +278,9 @@ impl AppState {
 
     fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
         self.path_field = None;
+        if let Some(folder) = path.parent() {
+            self.last_folder = Some(folder.to_owned());
+        }
         match purpose {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.apply_to_models(ModelsCommand::Open(path))
@@ -289,6 +296,10 @@ impl AppState {
                 String::new()
             }
             PathPurpose::Save(document) => document.file_name(),
+        };
+        let suggestion = match &self.last_folder {
+            Some(folder) => folder.join(suggestion).display().to_string(),
+            None => format!("~/{suggestion}"),
         };
         self.path_field = Some((purpose, suggestion));
         Vec::new()

@@ -91,8 +91,10 @@ fn sentence_ui(
     } else {
         &divergence.short
     };
+    let skipped = state.skipped_pane_words().filter(|_| !state.is_running());
+    let blocking_reason = blocking_reason.or(skipped);
     let (icon, sentence, color) = match &blocking_reason {
-        Some(blocking_reason) if state.model.ready().is_some() => {
+        Some(blocking_reason) if state.model.ready().is_some() && !state.prompt.is_empty() => {
             (Some(Icon::Warning), blocking_reason, theme.error)
         }
         Some(blocking_reason) => (None, blocking_reason, theme.text_2),

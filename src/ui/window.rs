@@ -15,6 +15,7 @@ use super::pane::{PaneFrame, pane_ui};
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
+use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
 use super::run_column::run_column_ui;
 use super::theme::Theme;
@@ -39,12 +40,14 @@ pub struct WindowUi {
     focused: Option<usize>,
     /// Whether texts were being generated in the previous frame.
     was_running: bool,
+    popup_focus: PopupFocus,
 }
 
 impl WindowUi {
     /// Draws the window and returns the user's commands. Settings are edited in place.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
+        self.popup_focus.update(ui);
         let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
@@ -86,7 +89,7 @@ impl WindowUi {
         paste_settings_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
-        toast_ui(ui, state, &mut commands);
+        toast_ui(ui, layout.dock.top(), state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
         commands.extend(generate);
@@ -153,14 +156,14 @@ impl WindowUi {
     }
 }
 
-/// Returns the dock height that a tab with a table needs.
+/// Returns the dock height that a table needs. All tabs have it, so that the row of tabs stays where
+/// it is.
 fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
         (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand, _) | (DockTab::Xray, Breakpoint::Normal) => Some(304.0),
-        (DockTab::Xray, _) => Some(264.0),
-        _ => None,
+        (DockTab::ByHand, _) | (_, Breakpoint::Normal) => Some(304.0),
+        (_, Breakpoint::Tight | Breakpoint::Small) => Some(264.0),
     }
 }
 

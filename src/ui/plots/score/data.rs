@@ -4,7 +4,7 @@ use crate::generation::{Generation, Step};
 use crate::state::ScoreMeasure;
 use crate::ui::formatting::percent;
 use crate::ui::plots::StepAt;
-use crate::ui::plots::scale::{axis_tokens, grouped, round_up};
+use crate::ui::plots::scale::{axis_end, grouped, round_up};
 
 /// One staff per pane, one bar per token.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,15 @@ pub(super) struct ScoreBar {
     pub n_tokens: usize,
     /// From 0 to 1.
     pub height: f64,
+    /// Whether its value exceeds the staff.
+    pub clipped: bool,
 }
+
+/// The maximum height of a staff in bits. A single surprising token would make all other bars tiny.
+const MAX_BITS: f64 = 8.0;
+
+/// The height of the bar of a single kept token, as a share of the staff.
+const ONE_KEPT: f64 = 0.08;
 
 impl<'a> ScoreData<'a> {
     /// Computes the score of these panes. A pane without a generation keeps its staff.
@@ -61,10 +69,11 @@ impl<'a> ScoreData<'a> {
         let steps = || lanes.iter().flat_map(|lane| lane.steps);
         let largest = steps().map(|step| measure.value(step)).fold(0.0, f64::max);
         let longest = lanes.iter().map(|lane| lane.steps.len()).max();
+        let all_ended = panes.iter().flatten().all(|text| text.finish.is_some());
         Self {
             measure,
             top: top(measure, largest),
-            n_axis: axis_tokens(longest.unwrap_or(0)),
+            n_axis: axis_end(longest.unwrap_or(0), all_ended),
             lanes,
             pinned: None,
             hovered: None,
@@ -77,11 +86,12 @@ impl<'a> ScoreData<'a> {
     }
 
     /// Returns the height of a step's bar, between 0 and 1. Counts use a logarithmic scale, on
-    /// which a count of 1 has no height.
+    /// which rank 1 has no height.
     pub fn height(&self, step: &Step) -> f64 {
         let value = self.measure.value(step);
         let height = match self.measure {
-            ScoreMeasure::Rank | ScoreMeasure::Kept => value.log10() / self.top.log10(),
+            ScoreMeasure::Rank => value.log10() / self.top.log10(),
+            ScoreMeasure::Kept => ONE_KEPT + (1.0 - ONE_KEPT) * value.log10() / self.top.log10(),
             _ => value / self.top,
         };
         if height.is_finite() {
@@ -112,8 +122,13 @@ impl<'a> ScoreData<'a> {
                     center: start as f64 + f64::midpoint(1.0, steps.len() as f64),
                     n_tokens: steps.len(),
                     height: heights.fold(0.0, f64::max),
+                    clipped: steps.iter().any(|step| self.is_clipped(step)),
                 }
             })
+    }
+
+    fn is_clipped(&self, step: &Step) -> bool {
+        self.measure.value(step) > self.top * (1.0 + 1e-9)
     }
 
     /// Returns the highest of the steps that share a bar with this one (the first if several are
@@ -142,7 +157,7 @@ impl<'a> ScoreData<'a> {
     }
 
     /// Returns what the bars show, in a long form with the staff's height and in a short form.
-    pub(super) fn subtitles(&self) -> [String; 2] {
+    pub(super) fn subtitles(&self) -> [String; 3] {
         let top = self.top_label();
         let (long, short) = match self.measure {
             ScoreMeasure::Surprise => (
@@ -166,7 +181,17 @@ impl<'a> ScoreData<'a> {
                 "tokens kept, log scale",
             ),
         };
-        [format!("{long}, staff height {top}"), short.to_owned()]
+        let mut steps = self.lanes.iter().flat_map(|lane| lane.steps);
+        let clipped = if steps.any(|step| self.is_clipped(step)) {
+            ", broken bars are taller"
+        } else {
+            ""
+        };
+        [
+            format!("{long}, staff height {top}{clipped}"),
+            format!("{long}, staff height {top}"),
+            short.to_owned(),
+        ]
     }
 
     /// Returns the label of a staff's top, with its unit.
@@ -221,11 +246,11 @@ impl<'a> ScoreLane<'a> {
     }
 }
 
-/// Returns the value at the top of a staff, at least as large as the largest value.
+/// Returns the value at the top of a staff, for this largest value.
 fn top(measure: ScoreMeasure, largest: f64) -> f64 {
     match measure {
         // A smaller range would make the small surprises of a predictable text look large.
-        ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)),
+        ScoreMeasure::Surprise | ScoreMeasure::Entropy => round_up(largest.max(3.0)).min(MAX_BITS),
         ScoreMeasure::Probability => 1.0,
         ScoreMeasure::Rank | ScoreMeasure::Kept => 10_f64.powf(largest.log10().ceil().max(1.0)),
     }
@@ -295,6 +320,33 @@ mod tests {
         let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
         assert!(data.top.is_finite());
         assert!((data.height(&generation.steps[0]) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_staff_is_at_most_8_bits_high_and_taller_bars_are_marked() {
+        let generation = generation_with(&[0.5, 2_f64.powi(-8), 2_f64.powi(-12)]);
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
+        assert_eq!(data.top_label(), "8 bits");
+        let bars = data.bars(&data.lanes[0], 0..3, 1);
+        let bars: Vec<(f64, bool)> = bars.map(|bar| (bar.height, bar.clipped)).collect();
+        assert_eq!(bars, [(0.125, false), (1.0, false), (1.0, true)]);
+        assert!(data.subtitles()[0].ends_with("staff height 8 bits, broken bars are taller"));
+    }
+
+    #[test]
+    fn a_single_kept_token_is_visible() {
+        let mut generation = generation_with(&[0.5; 3]);
+        for (step, n_kept) in generation.steps.iter_mut().zip([1, 10, 100]) {
+            step.trace.draw.n_kept = n_kept;
+        }
+        let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Kept);
+        let heights: Vec<f64> = data.lanes[0]
+            .steps
+            .iter()
+            .map(|step| data.height(step))
+            .collect();
+        assert!(heights[0] > 0.05 && heights[0] < heights[1], "{heights:?}");
+        assert!((heights[2] - 1.0).abs() < 1e-9);
     }
 
     #[test]

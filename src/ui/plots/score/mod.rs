@@ -12,6 +12,7 @@ use std::ops::RangeInclusive;
 use egui::{PointerButton, Rect, Stroke, Ui, UiBuilder, Vec2, pos2};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
 
+use self::data::ScoreBar;
 pub use self::data::{ScoreData, ScoreLane};
 use self::marks::{gutter_width, paint_end, paint_lane_head, paint_pin};
 pub use self::measure_choice::score_measure_ui;
@@ -27,6 +28,9 @@ const BASE: f64 = 0.08;
 
 /// The height of the tallest possible bar, as a share of the lane.
 const MAX_BAR: f64 = 0.86;
+
+/// The height of the tip of a broken bar, and of the gap below it, in points.
+const BREAK: [f64; 2] = [2.0, 2.0];
 
 /// The minimum width per bar, in points. Below it, neighboring tokens share a bar.
 const MIN_STEP: f64 = 2.0;
@@ -151,6 +155,7 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     let n_merged = n_merged(&transform);
     let bar_width = (step_points * n_merged as f64 - 1.2).clamp(1.5, 6.0) / step_points.max(1e-9);
     let visible = visible_steps(&transform, data.n_axis);
+    let lane_points = transform.dpos_dvalue_y().abs().max(1e-9);
 
     plot.bar_chart(highlights(
         data,
@@ -166,12 +171,22 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
                 .allow_hover(false),
         );
         let bars = data.bars(lane, visible.clone(), n_merged);
-        let bars = bars.filter(|bar| bar.height > 0.0).map(|bar| {
-            Bar::new(bar.center, bar.height * MAX_BAR)
-                .base_offset(base)
+        let part = |bar: &ScoreBar, low: f64, high: f64| {
+            Bar::new(bar.center, high - low)
+                .base_offset(base + low)
                 .width(bar_width)
                 .fill(theme.pane(lane.pane))
                 .stroke(Stroke::NONE)
+        };
+        let bars = bars.filter(|bar| bar.height > 0.0).flat_map(|bar| {
+            let top = bar.height * MAX_BAR;
+            let [tip, gap] = BREAK.map(|points| points / lane_points);
+            if bar.clipped && top > 2.0 * (tip + gap) {
+                let body = part(&bar, 0.0, top - tip - gap);
+                vec![body, part(&bar, top - tip, top)]
+            } else {
+                vec![part(&bar, 0.0, top)]
+            }
         });
         plot.bar_chart(BarChart::new("", bars.collect()).allow_hover(false));
     }

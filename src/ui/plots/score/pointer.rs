@@ -59,7 +59,7 @@ fn step_under(
 
 /// Describes the score for a screen reader.
 fn describe(data: &ScoreData<'_>) -> String {
-    let [subtitle, _] = data.subtitles();
+    let [subtitle, ..] = data.subtitles();
     let lanes = data
         .lanes
         .iter()
