@@ -124,15 +124,11 @@ fn the_hint_about_tokens_is_shown_once() {
 #[test]
 fn an_added_pane_has_settings_that_no_other_pane_has() {
     let mut state = ready();
-    let mut chains = Vec::new();
     for _ in 0..6 {
         state.apply(Command::AddPane);
-        chains = state
-            .panes
-            .iter()
-            .map(|pane| &pane.settings.chain)
-            .collect();
     }
+    let panes = state.panes.iter();
+    let chains: Vec<_> = panes.map(|pane| pane.settings.chain.clone()).collect();
     assert_eq!(chains.len(), crate::state::MAX_PANES);
     for (index, chain) in chains.iter().enumerate() {
         assert!(!chains[..index].contains(chain), "{chain}");

@@ -265,9 +265,9 @@ mod tests {
                 .map(|point| point.sharing)
                 .collect()
         };
-        use Sharing::{Alone, First, Other};
-        assert_eq!(sharing(0), [First, First, First, Alone, Alone]);
-        assert_eq!(sharing(1), [Other; 3]);
+        let (first, alone) = (Sharing::First, Sharing::Alone);
+        assert_eq!(sharing(0), [first, first, first, alone, alone]);
+        assert_eq!(sharing(1), [Sharing::Other; 3]);
         assert!(data.has_bands());
         let speeds = |line: usize| data.lines[line].points[0].per_sec;
         assert!((speeds(0) - speeds(1)).abs() < 1e-9, "one line for both");
