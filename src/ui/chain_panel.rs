@@ -62,11 +62,7 @@ pub(super) fn chain_panel_ui(
         shown = Shown::Stages;
     }
     ui.data_mut(|data| data.insert_temp(id, (shown, pass)));
-    // In the frame of a choice, the list is still there: the stages replace it in the next one.
-    if chosen {
-        ui.request_repaint();
-    }
-    chosen || shown != Shown::Stages
+    shown != Shown::Stages
 }
 
 fn toggle_ui(ui: &mut Ui, chip: Chip<'_>, list: Shown, shown: &mut Shown) {

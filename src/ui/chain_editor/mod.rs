@@ -115,7 +115,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         vocabulary: model.map(|model| Arc::as_ref(&model.vocabulary)),
         solo: pane.solo_stage(),
     };
-    let stages_bottom = scrolled_ui(ui, |ui| {
+    let stages_height = scrolled_ui(ui, |ui| {
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
     });
@@ -127,7 +127,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         own_seed_ui(ui, pane, state.seed, commands);
     }
     lint_notice_ui(ui, pane, commands);
-    remember_below(ui, ui.cursor().top() - stages_bottom);
+    remember_rest(ui, ui.min_rect().height() - stages_height);
     if edit.edited {
         commands.push(Command::SetChain(pane.id, chain));
     }
@@ -136,33 +136,27 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     }
 }
 
-/// Draws the part that scrolls if the window is not high enough, and returns where it ends.
+/// Draws the part that scrolls if the window is not high enough, and returns its height.
 fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
-    let above = ui.cursor().top() - ui.max_rect().top();
-    let below: f32 = ui.data(|data| data.get_temp(below_id(ui)).unwrap_or(0.0));
-    let most = (ui.content_rect().height() - MARGIN - above - below).max(MIN_STAGES);
+    let rest = ui.data(|data| data.get_temp(rest_id(ui)).unwrap_or(0.0));
+    let most = (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES);
     let scrolled = ScrollArea::vertical()
         .id_salt("stages")
         .max_height(most)
         // A popup keeps its height; this lets it grow immediately when the stages replace a list.
         .min_scrolled_height(most)
         .show(ui, content);
-    scrolled.inner_rect.bottom()
+    scrolled.inner_rect.height()
 }
 
-/// Remembers the height of the part below the stages. If it has changed, the list of stages has the
-/// wrong height in this frame, so another one follows.
-fn remember_below(ui: &Ui, height: f32) {
-    let id = below_id(ui);
-    let before: Option<f32> = ui.data(|data| data.get_temp(id));
-    if before.is_none_or(|before| (before - height).abs() > 0.5) {
-        ui.data_mut(|data| data.insert_temp(id, height));
-        ui.request_repaint();
-    }
+/// Remembers the height of the parts that do not scroll, for the next frame.
+fn remember_rest(ui: &Ui, height: f32) {
+    let id = rest_id(ui);
+    ui.data_mut(|data| data.insert_temp(id, height));
 }
 
-fn below_id(ui: &Ui) -> Id {
-    ui.scope_id().with("height below the stages")
+fn rest_id(ui: &Ui) -> Id {
+    ui.scope_id().with("height of the rest")
 }
 
 /// Returns the evidence of the step on display, if the chain has not changed since.
