@@ -30,7 +30,7 @@ pub(crate) use listing::{in_sentence, listed};
 pub use model::ModelInfo;
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
-pub(crate) use pane_settings::default_name;
+pub(crate) use pane_settings::{default_name, needs_seed};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use recommended_sampling::RecommendedSampling;

@@ -52,10 +52,19 @@ impl From<ChainConfig> for PaneSettings {
     }
 }
 
-/// Derives a pane's name from its chain: "Greedy", "Top-k + top-p", "Temperature".
+/// Returns whether anything in the chain is random.
+pub(crate) fn needs_seed(chain: &ChainConfig) -> bool {
+    chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
+}
+
+/// Derives a pane's name from its chain: "Greedy", "Greedy by T 0", "Top-k + top-p".
 pub(crate) fn default_name(chain: &ChainConfig) -> String {
-    if chain.is_greedy() {
+    if chain.selector == Selector::Greedy {
         return "Greedy".to_owned();
+    }
+    let mut active = chain.active();
+    if let Some(filter) = active.find(|filter| filter.leaves_one(chain.rules)) {
+        return format!("Greedy by {filter}");
     }
     if chain.selector != Selector::Multinomial {
         return chain.selector.name().to_owned();

@@ -1,15 +1,18 @@
 //! The state of the window, and the queries that drawing makes of it.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 
 use super::{
     ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId,
     Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
-use crate::generation::{Generation, GenerationConfig, Limits, Step};
+use crate::decoding::SettingError;
+use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence};
 use crate::interop::presets::OwnPreset;
 use crate::state::panes::comparison::Comparison;
+use crate::state::panes::run_end::{Repetition, TextsBefore};
 use crate::state::panes::undo::Undo;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
@@ -62,7 +65,13 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
+    /// The folder of the last path, where the next path field starts.
+    pub(super) last_folder: Option<PathBuf>,
     pub(super) undo: Undo,
+    /// The texts that the current run of all panes replaces.
+    pub(super) texts_before: Option<TextsBefore>,
+    /// Why the last run changed nothing.
+    pub(super) repetition: Option<Repetition>,
     /// The last id given to a pane or a generation; ids are never reused.
     pub(super) last_id: u64,
 }
@@ -93,10 +102,13 @@ impl AppState {
             paste: None,
             notices: Vec::new(),
             path_field: None,
+            last_folder: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),
             }),
+            texts_before: None,
+            repetition: None,
             last_id: 0,
         };
         for settings in settings.panes.into_iter().take(MAX_PANES) {
@@ -182,15 +194,27 @@ impl AppState {
         }
     }
 
-    /// Returns why the panes can't generate now, or `None` if they can.
+    /// Returns why no pane can generate now, or `None` if at least one can.
     pub fn blocking_reason(&self) -> Option<String> {
-        let invalid_pane = || {
-            self.panes.iter().enumerate().find_map(|(place, pane)| {
-                let error = pane.settings.chain.validate().err()?;
-                Some(format!("{}: {error}", letter(place)))
-            })
+        let all_invalid = || {
+            let mut invalid = self.invalid_panes();
+            let (place, error) = invalid.next()?;
+            let are_all = invalid.count() + 1 == self.panes.len();
+            are_all.then(|| format!("{}: {error}", letter(place)))
         };
-        self.shared_blocking_reason().or_else(invalid_pane)
+        self.shared_blocking_reason().or_else(all_invalid)
+    }
+
+    /// Returns which pane will be left out because of an invalid value, and why.
+    pub fn skipped_pane_words(&self) -> Option<String> {
+        let (place, error) = self.invalid_panes().next()?;
+        let reason = in_sentence(&error.to_string());
+        Some(format!("{} will not run: {reason}", letter(place)))
+    }
+
+    fn invalid_panes(&self) -> impl Iterator<Item = (usize, SettingError)> {
+        let places = self.panes.iter().enumerate();
+        places.filter_map(|(place, pane)| Some((place, pane.settings.chain.validate().err()?)))
     }
 
     /// Returns why this pane can't generate now, or `None` if it can.

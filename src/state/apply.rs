@@ -8,6 +8,7 @@ use super::{
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
+use crate::interop::presets;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
@@ -28,6 +29,7 @@ impl AppState {
     fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => self.generate_all(),
+            Command::AnotherSeed => self.try_another_seed(),
             Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
@@ -38,6 +40,7 @@ impl AppState {
             Command::Solo(id, index) => self.solo(id, index),
             Command::SetSeed(id, seed) => self.set_seed(id, seed),
             Command::ResetSettings(id) => self.reset_settings(id),
+            Command::AddPane => self.add_pane(),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => self.remove(id),
             Command::Undo => self.undo_change(),
@@ -84,11 +87,16 @@ impl AppState {
         }
     }
 
-    fn generate_all(&mut self) -> Vec<Effect> {
+    pub(super) fn generate_all(&mut self) -> Vec<Effect> {
         if self.is_running() || self.blocking_reason().is_some() {
             return Vec::new();
         }
-        let places: Vec<usize> = (0..self.panes.len()).collect();
+        self.begin_run();
+        let is_valid = |place: &usize| {
+            let pane = self.panes.get(*place);
+            pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
+        };
+        let places: Vec<usize> = (0..self.panes.len()).filter(is_valid).collect();
         self.request_generation(&places)
     }
 
@@ -189,6 +197,23 @@ impl AppState {
         Vec::new()
     }
 
+    /// Adds a pane on the right with the first built-in preset that no pane uses.
+    fn add_pane(&mut self) -> Vec<Effect> {
+        if self.panes.len() < MAX_PANES {
+            let is_used = |chain: &ChainConfig| {
+                let mut panes = self.panes.iter();
+                panes.any(|pane| pane.settings.chain == *chain)
+            };
+            let presets = presets::built_in().into_iter();
+            let mut presets = presets.flat_map(|group| group.presets);
+            let preset = presets.find(|preset| !is_used(&preset.chain));
+            let chain = preset.map_or_else(ChainConfig::greedy, |preset| preset.chain);
+            let id = self.next_pane_id();
+            self.panes.push(Pane::new(id, PaneSettings::from(chain)));
+        }
+        Vec::new()
+    }
+
     fn duplicate(&mut self, id: PaneId) -> Vec<Effect> {
         if self.panes.len() >= MAX_PANES {
             return Vec::new();
@@ -255,6 +280,9 @@ impl AppState {
 
     fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
         self.path_field = None;
+        if let Some(folder) = path.parent() {
+            self.last_folder = Some(folder.to_owned());
+        }
         match purpose {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.apply_to_models(ModelsCommand::Open(path))
@@ -270,6 +298,10 @@ impl AppState {
                 String::new()
             }
             PathPurpose::Save(document) => document.file_name(),
+        };
+        let suggestion = match &self.last_folder {
+            Some(folder) => folder.join(suggestion).display().to_string(),
+            None => format!("~/{suggestion}"),
         };
         self.path_field = Some((purpose, suggestion));
         Vec::new()

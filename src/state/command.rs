@@ -22,6 +22,8 @@ use crate::worker::{DownloadRequest, Request};
 pub enum Command {
     /// Continue the prompt in all panes.
     GenerateAll,
+    /// Continue the prompt in all panes with the next seed.
+    AnotherSeed,
     /// Continue the prompt in one pane; its current generation is stopped first.
     Generate(PaneId),
     /// Stop all generations.
@@ -41,6 +43,8 @@ pub enum Command {
     SetSeed(PaneId, Option<u64>),
     /// Reset a pane to the default settings for its position.
     ResetSettings(PaneId),
+    /// Add a pane on the right, with settings that no other pane has.
+    AddPane,
     /// Add a copy of a pane to its right.
     Duplicate(PaneId),
     /// Remove a pane, unless it is the last one.

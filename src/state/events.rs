@@ -60,6 +60,7 @@ impl AppState {
             Progress::Finished { id, reason } => {
                 if let Some(pane) = self.running_pane(id) {
                     pane.status.finish(reason);
+                    self.end_run();
                 }
             }
         }

@@ -21,6 +21,7 @@ mod panes;
 mod prompt;
 mod recording;
 mod settings;
+mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
@@ -36,11 +37,12 @@ pub use models::{
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use panes::{
-    Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, WhatIfSummary, WhatIfToken,
-    WhatIfVerdict, WhatIfs,
+    Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, Repetition, WhatIfSummary,
+    WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};
+pub use starters::Starter;
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

@@ -2,10 +2,12 @@
 
 use super::Command;
 
-/// Whether a notice reports success or failure.
+/// Whether a notice reports success or failure, or gives a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeKind {
     Done,
+    /// Something the user may not know yet.
+    Hint,
     Error,
 }
 
@@ -30,9 +32,18 @@ pub struct Notice {
 impl Notice {
     /// Creates a notice of success.
     pub fn done(title: impl Into<String>) -> Self {
+        Self::titled(NoticeKind::Done, title.into())
+    }
+
+    /// Creates a hint.
+    pub fn hint(title: impl Into<String>) -> Self {
+        Self::titled(NoticeKind::Hint, title.into())
+    }
+
+    const fn titled(kind: NoticeKind, title: String) -> Self {
         Self {
-            kind: NoticeKind::Done,
-            title: title.into(),
+            kind,
+            title,
             body: String::new(),
             actions: Vec::new(),
         }

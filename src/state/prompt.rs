@@ -108,6 +108,14 @@ impl AppState {
         })
     }
 
+    /// Returns how many tokens fit into the context after the prompt, if that is fewer than the
+    /// token limit.
+    pub fn context_limit(&self) -> Option<usize> {
+        let PromptLength { n_tokens, n_max } = self.prompt_length()?;
+        let room = n_max.checked_sub(n_tokens)?;
+        (room < self.limits.max_new_tokens).then_some(room)
+    }
+
     /// Returns the tokens of the last prompt that was tokenized.
     pub fn prompt_tokens(&self) -> Option<&Arc<[PromptToken]>> {
         self.prompt_reading.as_ref()?.tokens.as_ref().ok()

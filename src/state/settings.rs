@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::recording::DEFAULT_RECORD_MEGABYTES;
+use super::starters::DEFAULT_PROMPT;
 use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
@@ -41,7 +42,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            prompt: "Once upon a time there was a little fox who".to_owned(),
+            prompt: DEFAULT_PROMPT.to_owned(),
             prompt_mode: PromptMode::Raw,
             system: String::new(),
             panes: PaneSettings::classics().to_vec(),

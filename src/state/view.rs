@@ -244,4 +244,6 @@ pub struct ViewChoices {
     pub dock_open: Option<bool>,
     /// The dock's height in points; `None` until the user drags it.
     pub dock_height: Option<f32>,
+    /// Whether the user has been told that tokens can be clicked.
+    pub knows_tokens: bool,
 }

@@ -20,6 +20,9 @@ const STRIDE: usize = 5;
 /// How far each example candidate's logit is below the previous one.
 const DECAY: f32 = 0.066;
 
+/// The share of the pane that a long prompt may take before it is truncated.
+const PROMPT_SHARE: f32 = 0.4;
+
 /// Draws the prompt, and below it how the chain would choose the next token.
 pub(super) fn empty_pane_ui(
     ui: &mut Ui,
@@ -34,8 +37,19 @@ pub(super) fn empty_pane_ui(
     if !prompt.is_empty() {
         let text = format!("{} …", prompt.trim_end());
         child.set_clip_rect(rect.intersect(ui.clip_rect()));
-        let label = Face::Read.text(text).color(theme.prompt_text);
-        child.add(egui::Label::new(label).wrap());
+        let mut job = LayoutJob::simple(
+            text,
+            Face::Read.font(),
+            theme.prompt_text,
+            child.available_width(),
+        );
+        for section in &mut job.sections {
+            section.format.line_height = Some(Face::Read.row());
+        }
+        #[expect(clippy::cast_sign_loss, reason = "it is 1 or more")]
+        let max_rows = (rect.height() * PROMPT_SHARE / Face::Read.row()).max(1.0) as usize;
+        job.wrap.max_rows = max_rows;
+        child.add(egui::Label::new(job));
     }
     let used = child.min_rect().bottom();
 

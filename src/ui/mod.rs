@@ -30,6 +30,7 @@ mod pane_footer;
 mod pane_header;
 mod paste_settings;
 mod path_dialog;
+mod popup_focus;
 mod presets_menu;
 mod prompt_card;
 mod run_column;

@@ -77,6 +77,12 @@ pub(super) fn pane_ui(
         }
     }
 
+    if response.focused {
+        let ring = Stroke::new(2.0, theme.focus);
+        let inside = body.shrink2(vec2(2.0, 0.0));
+        ui.painter()
+            .rect_stroke(inside, 6, ring, StrokeKind::Inside);
+    }
     let pinned = state.pinned().map(|(place, ..)| place);
     let edge = if pinned == Some(frame.place) {
         theme.stroke_3

@@ -1,12 +1,14 @@
 //! The header of a pane: its letter, name, sampler chain and menu.
 
-use egui::{Align, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2};
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align, Align2, Color32, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2,
+};
 
 use super::chain_editor::chain_editor_ui;
 use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
-use super::layout::Breakpoint;
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
 use super::theme::Theme;
@@ -26,12 +28,7 @@ pub(super) fn header_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    let PaneFrame {
-        rect,
-        place,
-        breakpoint,
-        ..
-    } = frame;
+    let PaneFrame { rect, place, .. } = frame;
     // Clickable but not focusable: keyboard focus would show nothing and do nothing here.
     let area = ui.interact(rect, ui.scope_id().with("head"), Sense::CLICK);
     // A right-click anywhere in the pane opens the menu.
@@ -46,16 +43,17 @@ pub(super) fn header_ui(
     let mut ui = child_ui(ui, inside, "header");
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         badge(ui, place, BADGE);
-        let available = ui.available_width() - button_width(running, breakpoint);
+        let available = ui.available_width() - MENU_BUTTON;
         if let Some(pane) = state.panes.get_mut(place) {
-            name_ui(ui, place, pane, available * name_share(pane));
+            let max_width = max_name_width(ui, pane, available);
+            name_ui(ui, place, pane, max_width);
         }
         chain_ui(ui, frame, card, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let id = state.panes.get(place).map(|pane| pane.id);
             if let Some(id) = id.filter(|_| running) {
                 stop_ui(ui, place, id, commands);
-            } else if breakpoint >= Breakpoint::Normal {
+            } else {
                 let name = format!("More actions for pane {}", letter(place));
                 let response = icon_button(ui, Icon::More, &name);
                 Popup::menu(&response)
@@ -72,37 +70,38 @@ fn is_running(pane: &Pane) -> bool {
     pane.status.running().is_some()
 }
 
-/// Returns the width reserved for the button on the right. A narrow window hides the menu button:
-/// the menu then opens with a right-click only.
-const fn button_width(running: bool, breakpoint: Breakpoint) -> f32 {
-    match breakpoint {
-        Breakpoint::Tight | Breakpoint::Small if !running => 4.0,
-        _ => 34.0,
-    }
+/// The width of the button on the right, with the space before it.
+const MENU_BUTTON: f32 = 34.0;
+
+/// Returns the width that the name may take: what the chain's chip leaves, but at least 40 %.
+fn max_name_width(ui: &Ui, pane: &Pane, available: f32) -> f32 {
+    let chain = &pane.settings.chain;
+    let words = spoken(chain).unwrap_or_else(|| chip_words(&chain.to_string()));
+    let chip = Face::Small.width(ui, &words) + CHIP_PADDING;
+    (available - chip).clamp(available * 0.4, available * 0.7)
 }
 
-/// Returns the share of the header that the name may take. A dialect's name needs space beside it.
-const fn name_share(pane: &Pane) -> f32 {
-    match pane.settings.chain.dialect {
-        None => 0.6,
-        Some(_) => 0.55,
-    }
-}
+/// The width of a chip besides its words, with the gap before it.
+const CHIP_PADDING: f32 = 44.0;
 
 /// Draws the name as an editable field. Escape restores it; an empty name becomes the default.
 fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
     let theme = Theme::of(ui);
     let font = Face::Strong.font();
     let name = &mut pane.settings.name;
-    let galley = ui
-        .painter()
-        .layout_no_wrap(name.clone(), font.clone(), theme.text_1);
-    let width = (galley.size().x + 1.0)
-        .clamp(24.0, max_width.max(24.0))
-        .ceil();
+    let full_width = Face::Strong.width(ui, name) + 1.0;
+    let width = full_width.clamp(24.0, max_width.max(24.0)).ceil();
+    let id = ui.scope_id().with("name");
+    let is_cut = full_width > width && !ui.memory(|memory| memory.has_focus(id));
+    let shown = name.clone();
     let edit = TextEdit::singleline(name)
+        .id(id)
         .font(font)
-        .text_color(theme.text_1)
+        .text_color(if is_cut {
+            Color32::TRANSPARENT
+        } else {
+            theme.text_1
+        })
         .frame(egui::Frame::NONE)
         .margin(egui::Margin::ZERO)
         .align(egui::Align2::LEFT_CENTER)
@@ -110,6 +109,18 @@ fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
     let label = format!("Name of pane {}", letter(place));
     let response = ui.add_sized(vec2(width, 28.0), edit).accessible_name(label);
     super::widgets::focus_ring(ui, &response, 4);
+    let response = if is_cut {
+        // A field can't truncate its text with "…".
+        let mut job =
+            LayoutJob::simple_singleline(shown.clone(), Face::Strong.font(), theme.text_1);
+        job.wrap = TextWrapping::truncate_at_width(width);
+        let galley = ui.painter().layout_job(job);
+        let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), response.rect);
+        ui.painter().galley(at.min, galley, theme.text_1);
+        response.on_hover_text(shown)
+    } else {
+        response
+    };
     let before = response.id.with("name before");
     if response.gained_focus() {
         ui.data_mut(|data| data.insert_temp(before, name.clone()));
@@ -141,20 +152,23 @@ fn chain_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    let PaneFrame {
-        place, breakpoint, ..
-    } = frame;
+    let place = frame.place;
     let Some(pane) = state.panes.get(place) else {
         return;
     };
-    let button = button_width(is_running(pane), breakpoint);
     let chain = &pane.settings.chain;
-    let summary = chip_words(&chain.to_string());
-    let dialect = spoken(chain).unwrap_or_default();
+    let is_invalid = chain.validate().is_err();
+    // The summary of an invalid value would name another one.
+    let summary = if is_invalid {
+        "Invalid value".to_owned()
+    } else {
+        chip_words(&chain.to_string())
+    };
+    let dialect = spoken(chain).filter(|_| !is_invalid).unwrap_or_default();
     let name = format!("How {} chooses", letter(place));
     let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
-    let max_width = (ui.available_width() - button).max(60.0);
+    let max_width = (ui.available_width() - MENU_BUTTON).max(60.0);
     // Without space for both, the dialect's name replaces the chain.
     let (label, value) = if Face::Small.width(ui, &dialect) + MIN_CHAIN_WIDTH > max_width {
         (
@@ -173,6 +187,7 @@ fn chain_ui(
         .name(&name)
         .chevron()
         .open(is_open)
+        .invalid(is_invalid)
         .max_width(max_width);
     let mut response = ui.add(chip);
     if response.hovered() && !is_open {

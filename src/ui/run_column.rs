@@ -4,10 +4,12 @@ use egui::{DragValue, RectAlign, TextEdit, Ui};
 
 use super::escape::{escape, unescape};
 use super::fonts::Face;
+use super::formatting::grouped;
 use super::icons::Icon;
 use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
 use super::seed_field::seed_field_ui;
+use super::theme::Theme;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
 use crate::state::{AppState, Command};
@@ -71,10 +73,16 @@ fn editor_chip_ui(
     editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
 }
 
+/// Draws the token limit, or how many tokens the context has left if those are fewer.
 fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
-    let words = match state.limits.max_new_tokens {
-        1 => "Up to 1 token".to_owned(),
-        n => format!("Up to {n} tokens"),
+    let context_limit = state.context_limit();
+    let count = |n: usize| match n {
+        1 => "1 token".to_owned(),
+        n => format!("{} tokens", grouped(n as f64)),
+    };
+    let words = match context_limit {
+        Some(room) => format!("Context: {}", count(room)),
+        None => format!("Up to {}", count(state.limits.max_new_tokens)),
     };
     editor_chip_ui(ui, &words, "Token limit", None, |ui| {
         ui.horizontal(|ui| {
@@ -86,6 +94,11 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
             ui.label("tokens per pane");
         });
         hint_ui(ui, "The end-of-text token counts too");
+        if let Some(room) = context_limit {
+            let left = count(room);
+            let hint = format!("The model's context has space for only {left} after the prompt");
+            ui.label(Face::Small.text(hint).color(Theme::of(ui).warning));
+        }
         ui.horizontal(|ui| {
             ui.label("Record up to");
             let field = DragValue::new(&mut state.record_megabytes).range(0..=4_096);

@@ -11,16 +11,17 @@ use crate::state::{AppState, Command, Notice, NoticeKind};
 /// How long a notice without an action stays, in seconds.
 const SECS: f64 = 6.0;
 
-/// Draws the newest notice.
-pub(super) fn toast_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+/// Draws the newest notice above `bottom`, where it covers no plot.
+pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
         // If the same notice appears again, its time starts over.
         ui.data_mut(|data| data.remove::<Shown>(shown_id()));
         return;
     };
+    let below = ui.content_rect().bottom() - bottom;
     Area::new(Id::unique("notice"))
         .order(Order::Foreground)
-        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -24.0))
+        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -24.0 - below))
         .show(ui, |ui| {
             let theme = Theme::of(ui);
             Frame::new()
@@ -43,17 +44,20 @@ fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let (icon, color) = match notice.kind {
         NoticeKind::Done => (Icon::Check, theme.success),
+        NoticeKind::Hint => (Icon::Info, theme.text_2),
         NoticeKind::Error => (Icon::Warning, theme.warning),
     };
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
-        let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
+        // As high as the close button, so that the first line is centered beside it.
+        let (rect, _) = ui.allocate_exact_size(vec2(16.0, 24.0), Sense::hover());
         icon.paint(ui.painter(), rect, color);
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             if icon_button(ui, Icon::Close, "Close the notice").clicked() {
                 commands.push(Command::CloseNotice);
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                ui.add_space((24.0 - Face::Medium.row()) / 2.0);
                 words_ui(ui, notice, commands);
             });
         });

@@ -3,12 +3,14 @@
 use egui::{Align, Layout, Popup, Sense, Ui, vec2};
 
 use super::fonts::Face;
-use super::icons::Icon;
+use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::order_menu::sentences_ui;
 use super::theme::Theme;
-use super::widgets::{Chip, legend, menu_item};
-use crate::state::{AppState, DivergenceSummary, Tint, ViewChoices, divergence_reasons};
+use super::widgets::{Button, Chip, legend, menu_item};
+use crate::state::{
+    AppState, Command, DivergenceSummary, MAX_PANES, Tint, ViewChoices, divergence_reasons,
+};
 
 /// Draws the bar. Returns whether the sentence was clicked, which scrolls the panes to the point
 /// where they diverge.
@@ -17,18 +19,59 @@ pub(super) fn view_bar_ui(
     breakpoint: Breakpoint,
     divergence: &DivergenceSummary,
     state: &mut AppState,
+    commands: &mut Vec<Command>,
 ) -> bool {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if breakpoint > Breakpoint::Tight {
+        let has_legend = breakpoint > Breakpoint::Tight;
+        if has_legend {
             legend(ui, state.view.tint);
         }
-        tint_ui(ui, &mut state.view);
+        tint_ui(ui, has_legend, &mut state.view);
+        add_pane_ui(ui, breakpoint, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            repetition_ui(ui, state, commands);
             sentence_ui(ui, breakpoint, divergence, state)
         })
         .inner
     })
     .inner
+}
+
+/// Draws the button that adds a pane.
+fn add_pane_ui(ui: &mut Ui, breakpoint: Breakpoint, state: &AppState, commands: &mut Vec<Command>) {
+    let name = "Add a pane";
+    let can_add = state.panes.len() < MAX_PANES;
+    let response = ui
+        .add_enabled_ui(can_add, |ui| {
+            if breakpoint < Breakpoint::Normal {
+                return icon_button(ui, Icon::Plus, name);
+            }
+            let button = Button::new("Pane").icon(Icon::Plus).quiet();
+            ui.add(button).accessible_name(name).on_hover_text(name)
+        })
+        .inner
+        .on_disabled_hover_text(format!("At most {MAX_PANES} panes fit"));
+    if response.clicked() {
+        commands.push(Command::AddPane);
+    }
+}
+
+/// Says that the last run changed nothing, and offers another seed.
+fn repetition_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let Some(repetition) = state.repetition() else {
+        return;
+    };
+    ui.add_space(2.0);
+    let words = Face::SmallMedium.text(repetition.words());
+    ui.label(words.color(Theme::of(ui).text_1));
+    if state.can_vary_by_seed() {
+        let chip = ui.add(Chip::new("Another seed"));
+        let tip = format!("Runs all panes with seed {}", state.seed.wrapping_add(1));
+        if chip.on_hover_text(tip).clicked() {
+            commands.push(Command::AnotherSeed);
+        }
+    }
+    ui.add_space(8.0);
 }
 
 fn sentence_ui(
@@ -48,8 +91,10 @@ fn sentence_ui(
     } else {
         &divergence.short
     };
+    let skipped = state.skipped_pane_words().filter(|_| !state.is_running());
+    let blocking_reason = blocking_reason.or(skipped);
     let (icon, sentence, color) = match &blocking_reason {
-        Some(blocking_reason) if state.model.ready().is_some() => {
+        Some(blocking_reason) if state.model.ready().is_some() && !state.prompt.is_empty() => {
             (Some(Icon::Warning), blocking_reason, theme.error)
         }
         Some(blocking_reason) => (None, blocking_reason, theme.text_2),
@@ -82,7 +127,8 @@ fn sentence_ui(
     response.clicked()
 }
 
-fn tint_ui(ui: &mut Ui, view: &mut ViewChoices) {
+/// Draws the menu of tints. It contains the legend if the bar has no space for it.
+fn tint_ui(ui: &mut Ui, has_legend: bool, view: &mut ViewChoices) {
     let chip = Chip::new(view.tint.name()).label("Tint").name("Tint");
     let response = ui.add(chip.chevron().quiet());
     Popup::menu(&response)
@@ -99,6 +145,10 @@ fn tint_ui(ui: &mut Ui, view: &mut ViewChoices) {
             let marks = "Show spaces and line breaks";
             if menu_item(ui, marks, "", view.show_marks).clicked() {
                 view.show_marks = !view.show_marks;
+            }
+            if !has_legend && view.tint != Tint::None {
+                ui.separator();
+                ui.horizontal(|ui| legend(ui, view.tint));
             }
         });
 }

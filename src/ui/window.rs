@@ -15,6 +15,7 @@ use super::pane::{PaneFrame, pane_ui};
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::plots::StepAt;
+use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
 use super::run_column::run_column_ui;
 use super::theme::Theme;
@@ -37,12 +38,16 @@ pub struct WindowUi {
     hovered_in_plot: Option<StepAt>,
     /// The index of the pane whose text had keyboard focus in the previous frame.
     focused: Option<usize>,
+    /// Whether texts were being generated in the previous frame.
+    was_running: bool,
+    popup_focus: PopupFocus,
 }
 
 impl WindowUi {
     /// Draws the window and returns the user's commands. Settings are edited in place.
     pub fn ui(&mut self, ui: &mut Ui, state: &mut AppState) -> Vec<Command> {
         let mut commands = Vec::new();
+        self.popup_focus.update(ui);
         let generate = generate_key_ui(ui, state);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
@@ -63,12 +68,14 @@ impl WindowUi {
 
         let divergence = divergence_summary(state);
         let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
-        let scroll_to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state);
-        if let (true, Some(step)) = (scroll_to_fork, divergence.step) {
-            for view in self.token_views.values_mut() {
-                view.scroll_to(step);
-            }
-        }
+        let to_fork = view_bar_ui(
+            &mut bar,
+            layout.breakpoint,
+            &divergence,
+            state,
+            &mut commands,
+        );
+        self.scroll_texts(to_fork, divergence.step, state);
         let frames = self.pane_frames(&layout, divergence.step);
         let hovered = self.panes_ui(ui, &frames, state, &mut commands);
         let frame = DockFrame {
@@ -82,13 +89,29 @@ impl WindowUi {
         paste_settings_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
-        toast_ui(ui, state, &mut commands);
+        toast_ui(ui, layout.dock.top(), state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
         commands.extend(generate);
         // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
         commands
+    }
+
+    /// Scrolls all texts to the fork if the user asks for it or a run has ended; without a fork, to
+    /// the top.
+    fn scroll_texts(&mut self, to_fork: bool, fork_step: Option<usize>, state: &AppState) {
+        let was_running = std::mem::replace(&mut self.was_running, state.is_running());
+        let has_ended = was_running && !state.is_running();
+        if !to_fork && !has_ended {
+            return;
+        }
+        for view in self.token_views.values_mut() {
+            match fork_step {
+                Some(step) => view.scroll_to(step),
+                None => view.scroll_to_top(),
+            }
+        }
     }
 
     fn pane_frames(&self, layout: &Layout, fork_step: Option<usize>) -> Vec<PaneFrame> {
@@ -133,14 +156,14 @@ impl WindowUi {
     }
 }
 
-/// Returns the dock height that a tab with a table needs.
+/// Returns the dock height that a table needs. All tabs have it, so that the row of tabs stays where
+/// it is.
 fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
         (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand, _) | (DockTab::Xray, Breakpoint::Normal) => Some(304.0),
-        (DockTab::Xray, _) => Some(264.0),
-        _ => None,
+        (DockTab::ByHand, _) | (_, Breakpoint::Normal) => Some(304.0),
+        (_, Breakpoint::Tight | Breakpoint::Small) => Some(264.0),
     }
 }
 

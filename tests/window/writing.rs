@@ -119,6 +119,9 @@ fn a_click_pins_a_token_arrows_move_the_pin_and_escape_clears_it() {
         window.drop_at(at);
         window.run_steps(4);
     };
+    window.key_press(egui::Key::Escape);
+    window.run_steps(2);
+    assert_eq!(window.state().state().pin, None, "the fork was pinned");
     click(&mut window);
     let pin = window.state().state().pin.expect("a token is pinned");
     assert_eq!(window.state().state().place_of(pin.pane), Some(0));
@@ -210,30 +213,109 @@ fn lints_are_shown_and_can_be_fixed() {
 fn escape_closes_popups_before_it_clears_the_pin() {
     let mut window = written();
     let is_pinned = |window: &Window| window.state().state().pin.is_some();
-    window.key_press(egui::Key::Tab);
-    window.run_steps(2);
+    assert!(is_pinned(&window), "the fork is pinned");
     press(&mut window, "How D chooses");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.query_by_label("Add Top-k").is_none());
+    assert!(is_pinned(&window));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
     assert!(!is_pinned(&window));
 }
 
 #[test]
-fn a_value_out_of_range_is_reported_and_disables_generate() {
+fn a_value_out_of_range_is_reported_and_blocks_only_its_pane() {
     let mut window = written();
     press(&mut window, "How D chooses");
     let number = window.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Top-p");
     number.set_value_accesskit(1.7);
     window.run_steps(4);
     window.get_by_label("Top-p must be between 0 and 1");
-    window.get_by_label("D: Top-p must be between 0 and 1");
-    assert!(
-        window
-            .get_by_label("Generate")
-            .accesskit_node()
-            .is_disabled()
+    window.get_by_label("D will not run: top-p must be between 0 and 1");
+    let config = window.state().state().panes[3]
+        .generation()
+        .unwrap()
+        .config
+        .clone();
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    press(&mut window, "Generate");
+    wait(&mut window, "three texts", is_done);
+    let panes = &window.state().state().panes;
+    assert_eq!(
+        panes[3].generation().unwrap().config,
+        config,
+        "the old text stays"
     );
+    assert_eq!(panes[0].generation().unwrap().steps[0].time.n_batch, 3);
+}
+
+#[test]
+fn after_a_run_the_fork_is_shown_and_a_second_run_offers_another_seed() {
+    let mut window = written();
+    let state = window.state().state();
+    let fork = quartet::state::divergence_summary(state).step.unwrap();
+    assert_eq!(state.pin.unwrap().step, fork);
+    window.get_by_label(&format!("Token {} of 40", fork + 1));
+    window.get_by_label("Click any token to see how it was chosen");
+    assert!(window.query_by_label("Another seed").is_none());
+
+    generate(&mut window);
+    window.get_by_label("Same seed, same texts");
+    press(&mut window, "Another seed");
+    wait(&mut window, "the texts of another seed", is_done);
+    assert_eq!(window.state().state().seed, 43);
+    assert!(window.query_by_label("Same seed, same texts").is_none());
+}
+
+#[test]
+fn a_starter_sets_the_prompt_and_a_pane_is_added_with_one_click() {
+    let mut window = window();
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "Starter prompts");
+    press(&mut window, "A torn step");
+    assert_eq!(
+        prompt(&window).value().as_deref(),
+        Some("The bear was sad because")
+    );
+    press(&mut window, "Add a pane");
+    assert_eq!(window.state().state().panes.len(), 5);
+    window.get_by_label("How E chooses");
+}
+
+#[test]
+fn the_row_of_tabs_stays_in_place() {
+    let mut window = written();
+    let top = |window: &Window| window.get_by_label("X-ray").rect().top();
+    let before = top(&window);
+    press(&mut window, "X-ray");
+    assert_eq!(top(&window).to_bits(), before.to_bits());
+}
+
+#[test]
+fn a_small_window_keeps_the_menus_of_the_panes_and_the_legend() {
+    let mut window = open(settings(MOST), [900.0, 700.0], reciting);
+    wait(&mut window, "the model", is_ready);
+    press(&mut window, "More actions for pane A");
+    window.get_by_label("Duplicate");
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    press(&mut window, "Tint");
+    window.get_by_label_contains("< 1 %");
+}
+
+#[test]
+fn a_token_limit_beyond_the_context_is_shown_before_the_run() {
+    let mut window = open(settings(2000), DEFAULT_SIZE, reciting);
+    wait(&mut window, "the prompt's length", |state| {
+        state.prompt_length().is_some()
+    });
+    let room = window.state().state().context_limit().unwrap();
+    press(&mut window, &format!("Context: {room} tokens"));
+    window.get_by_label(&format!(
+        "The model's context has space for only {room} tokens after the prompt"
+    ));
 }
 
 #[test]
@@ -246,7 +328,7 @@ fn an_empty_or_too_long_prompt_is_reported() {
     window.key_press(egui::Key::Backspace);
     window.run_steps(3);
     window.get_by_label("Type a prompt first");
-    press(&mut window, "The old king had three");
+    press(&mut window, "Sampling drifts");
     wait(&mut window, "the count", is_ready);
 
     let long = "many words ".repeat(60);

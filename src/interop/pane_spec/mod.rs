@@ -120,7 +120,7 @@ mod tests {
     fn a_description_is_read_in_every_spelling() {
         for (description, chain, name, seed) in [
             ("greedy", "top token", "Greedy", None),
-            ("temp 0", "T 0", "Greedy", None),
+            ("temp 0", "T 0", "Greedy by T 0", None),
             ("sample", "T 1", "Pure sampling", None),
             (
                 "top-p 0.9, temp 0.7, seed 7",

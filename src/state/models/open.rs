@@ -258,11 +258,20 @@ impl AppState {
         let in_use = self.model.in_use().is_some() && source.as_ref() == Some(&self.model_source);
         let list_visible = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
         let shown_in_row = list_visible && source.is_some() && !in_use;
+        let failed = source.clone();
         self.models.refusal = source.map(|source| (source, capitalize(&error)));
         if !shown_in_row {
             let ask = Command::AskPath(PathPurpose::ModelFile);
             let notice = Notice::error("The model was not loaded", error);
-            self.notify(notice.with_action("Open another…", ask));
+            let mut notice = notice.with_action("Open another…", ask);
+            let embedded_fails = failed == Some(ModelSource::Embedded);
+            let embedded_in_use =
+                self.model.in_use().is_some() && self.model_source == ModelSource::Embedded;
+            if !embedded_fails && !embedded_in_use {
+                let load = Command::LoadEmbeddedModel;
+                notice = notice.with_action("Use the built-in model", load);
+            }
+            self.notify(notice);
         }
     }
 

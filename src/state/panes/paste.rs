@@ -38,6 +38,9 @@ impl AppState {
         let Some(pane) = self.pane(id) else {
             return Vec::new();
         };
+        if let Err(error) = pane.settings.chain.validate() {
+            return self.notify(Notice::error("Nothing was copied", error.to_string()));
+        }
         let model = self.model.ready();
         let vocabulary = model.map(|model| &*model.vocabulary);
         let written = export_settings(tool, &self.config_of(pane), vocabulary);

@@ -10,6 +10,7 @@ mod paste;
 mod presets;
 mod prompt;
 mod recording;
+mod run_end;
 mod undo;
 mod what_if;
 mod writing;
@@ -96,7 +97,7 @@ pub(super) fn text(state: &AppState, place: usize) -> String {
     generation.map_or_else(String::new, Generation::text)
 }
 
-/// A state with four texts; the first diverges at the third token.
+/// A state with four texts; the first diverges at the third token. Nothing is pinned.
 pub(crate) fn written() -> AppState {
     let mut state = ready();
     let ids = asked(&state.apply(Command::GenerateAll));
@@ -106,5 +107,7 @@ pub(crate) fn written() -> AppState {
     {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
     }
+    state.apply(Command::Unpin);
+    state.notices.clear();
     state
 }

@@ -74,7 +74,10 @@ fn a_path_is_typed_if_there_is_no_native_dialog() {
     let effects = state.apply(Command::AskPath(purpose));
     assert_eq!(effects, [Effect::OpenDialog(purpose)]);
     state.apply(Command::DialogUnavailable(purpose));
-    assert_eq!(state.path_field, Some((purpose, "quartet.json".to_owned())));
+    assert_eq!(
+        state.path_field,
+        Some((purpose, "~/quartet.json".to_owned()))
+    );
     let path = PathBuf::from("here.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));
     assert_eq!(effects, [Effect::Save(document, path.clone())]);

@@ -5,6 +5,7 @@ use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::generation::FinishReason;
 use crate::generation::testing::generation;
+use crate::interop::tools::Tool;
 use crate::state::{AppState, Command, Effect, PaneStatus};
 use crate::worker::{Event, Progress, Request};
 
@@ -141,13 +142,14 @@ fn a_blocked_generate_says_why() {
     };
     let out_of_range = |state: &mut AppState| {
         let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.5 })]);
-        let pane = state.panes[2].id;
-        state.apply(Command::SetChain(pane, chain));
+        for pane in &mut state.panes {
+            pane.settings.chain = chain.clone();
+        }
     };
     let cases: [(&str, Block); 6] = [
         ("Type a prompt first", &|state| state.prompt.clear()),
         ("600 tokens, but the model reads at most 512", &too_long),
-        ("C: Top-p must be between 0 and 1", &out_of_range),
+        ("A: Top-p must be between 0 and 1", &out_of_range),
         ("The token limit must be at least 1", &|state| {
             state.limits.max_new_tokens = 0;
         }),
@@ -166,6 +168,39 @@ fn a_blocked_generate_says_why() {
         assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
         assert_eq!(state.apply(Command::GenerateAll), [], "{sentence}");
     }
+}
+
+#[test]
+fn an_invalid_value_blocks_only_its_pane_and_is_not_copied() {
+    let mut state = ready();
+    assert_eq!(state.skipped_pane_words(), None);
+    let pane = state.panes[2].id;
+    let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.7 })]);
+    state.apply(Command::SetChain(pane, chain));
+    assert_eq!(state.blocking_reason(), None);
+    assert_eq!(
+        state.skipped_pane_words().as_deref(),
+        Some("C will not run: top-p must be between 0 and 1")
+    );
+    assert_eq!(state.apply(Command::CopySettings(pane, Tool::OpenAi)), []);
+    assert_eq!(state.notices[0].title, "Nothing was copied");
+    assert_eq!(state.notices[0].body, "Top-p must be between 0 and 1");
+    assert_eq!(asked(&state.apply(Command::GenerateAll)).len(), 3);
+    assert!(matches!(state.panes[2].status, PaneStatus::Ready));
+}
+
+#[test]
+fn a_token_limit_beyond_the_context_is_known_at_once() {
+    let mut state = ready();
+    assert_eq!(
+        state.context_limit(),
+        None,
+        "the prompt's length is unknown"
+    );
+    state.on_event(tokenized(state.prompt.as_str(), 12));
+    assert_eq!(state.context_limit(), None, "200 tokens fit");
+    state.limits.max_new_tokens = 2000;
+    assert_eq!(state.context_limit(), Some(500));
 }
 
 #[test]

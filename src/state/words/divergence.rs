@@ -75,10 +75,15 @@ fn agreement_words(state: &AppState) -> String {
     let n_longer = lengths.iter().filter(|length| **length > shortest).count();
     let agreed = format!("All agree for {}", tokens(shortest));
     match n_longer {
-        0 => format!(
-            "{} are identical, token for token",
-            capitalize(&all(lengths.len()))
-        ),
+        0 => {
+            let all = capitalize(&all(lengths.len()));
+            let why = if same_config_panes(state).is_some_and(|same| same.len() == lengths.len()) {
+                ": same settings, same seed"
+            } else {
+                ""
+            };
+            format!("{all} are identical, token for token{why}")
+        }
         1 => format!("{agreed}, then one continues alone"),
         n => format!("{agreed}, then {} continue identically", number(n)),
     }
@@ -103,16 +108,38 @@ fn at_divergence(state: &AppState, step: usize, groups: &[Vec<usize>]) -> Diverg
         }
     };
     let short = sentences(&format!("{who} {verb}"));
+    let same = same_config_panes(state).map_or_else(String::new, |places| {
+        format!(" {} have the same settings and seed.", letters(&places))
+    });
     let long = if state.is_running() && step > 0 {
         format!("The panes agreed for {}, then {who} diverged", tokens(step))
     } else {
-        sentences(&clauses(&texts, groups, step).join("; "))
+        let diverging = sentences(&clauses(&texts, groups, step).join("; "));
+        let end = if step == 0 && !same.is_empty() {
+            "."
+        } else {
+            ""
+        };
+        format!("{diverging}{end}{same}")
     };
     DivergenceSummary {
         long,
         short,
         step: Some(step),
     }
+}
+
+/// Returns the first panes with equal settings and seeds, whose texts can't differ.
+fn same_config_panes(state: &AppState) -> Option<Vec<usize>> {
+    let texts = state.generations();
+    let config = |place: usize| Some(&texts.get(place).copied().flatten()?.config);
+    let sharing = |first: usize| -> Vec<usize> {
+        let same = |place: &usize| config(*place).is_some() && config(*place) == config(first);
+        (first..texts.len()).filter(same).collect()
+    };
+    (0..texts.len())
+        .map(sharing)
+        .find(|places| places.len() > 1)
 }
 
 /// Returns the panes whose texts reach the divergence: "All", or "B and C" if others stopped
@@ -128,7 +155,7 @@ fn agreeing_panes(texts: &[Option<&Generation>], groups: &[Vec<usize>]) -> Strin
 }
 
 /// Returns all panes except those of the largest group; among equals, the last group stays.
-fn leaving_panes(groups: &[Vec<usize>]) -> Vec<usize> {
+pub(in crate::state) fn leaving_panes(groups: &[Vec<usize>]) -> Vec<usize> {
     let largest = groups
         .iter()
         .enumerate()

@@ -3,7 +3,7 @@
 use egui::{RectAlign, Ui};
 
 use super::number_line::{INDENT, error_ui, number_lines_ui};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::Selector;
 use crate::state::{Command, Pane};
 use crate::ui::fonts::Face;
 use crate::ui::seed_field::seed_field_ui;
@@ -36,11 +36,6 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
         error_ui(ui, &error.to_string());
     }
     changed
-}
-
-/// Whether anything in the chain is random.
-pub(super) fn needs_seed(chain: &ChainConfig) -> bool {
-    chain.selector != Selector::Greedy || chain.active().any(Filter::is_random)
 }
 
 /// Draws the choice between the shared seed and the pane's own.

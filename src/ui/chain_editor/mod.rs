@@ -23,14 +23,15 @@ use egui::{
     SetOpenCommand, Ui,
 };
 
-use self::draw::{draw_ui, needs_seed, own_seed_ui};
+use self::draw::{draw_ui, own_seed_ui};
 use self::head::{head_ui, model_row_ui};
 use self::live::Live;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
-use crate::generation::Vocabulary;
+use crate::decoding::Trace;
+use crate::generation::{Vocabulary, needs_seed};
 use crate::state::{AppState, Command, PaneId};
 
 const WIDTH: f32 = 488.0;

@@ -49,7 +49,7 @@ pub(super) fn step_decimals(step: f64) -> usize {
 
 /// Returns the length of the token axis for a text of `n_tokens`. It grows in a few jumps, so that
 /// the plot holds still during generation.
-pub(super) fn axis_tokens(n_tokens: usize) -> usize {
+fn axis_tokens(n_tokens: usize) -> usize {
     let powers = (0..).map(|power| 10_usize.saturating_pow(power));
     let lengths =
         powers.flat_map(|power| [25, 50, 100, 200].map(|n: usize| n.saturating_mul(power)));
@@ -58,6 +58,19 @@ pub(super) fn axis_tokens(n_tokens: usize) -> usize {
         .find(|n| n_tokens <= *n)
         .unwrap_or(n_tokens)
 }
+
+/// Returns the length of the token axis for texts of which the longest has `n_tokens`. Once all
+/// have ended, the axis ends with the longest.
+pub(super) fn axis_end(n_tokens: usize, all_ended: bool) -> usize {
+    if all_ended {
+        n_tokens.max(MIN_AXIS)
+    } else {
+        axis_tokens(n_tokens)
+    }
+}
+
+/// The fewest tokens on an axis; fewer would make bars look like blocks.
+const MIN_AXIS: usize = 25;
 
 /// Returns the step between labels: the smallest of 1, 2, 5, 10, 25, 50, 100, 250 … at which labels
 /// are at least `min_gap` points apart, on an axis that shows `span` units over `length` points.
@@ -150,6 +163,15 @@ mod tests {
         ];
         for (n_tokens, n_axis) in cases {
             assert_eq!(axis_tokens(n_tokens), n_axis, "{n_tokens}");
+        }
+    }
+
+    #[test]
+    fn the_token_axis_ends_with_the_longest_text() {
+        let cases = [(12, 25), (26, 26), (138, 138), (200, 200)];
+        for (n_tokens, n_axis) in cases {
+            assert_eq!(axis_end(n_tokens, true), n_axis);
+            assert_eq!(axis_end(n_tokens, false), axis_tokens(n_tokens));
         }
     }
 

@@ -5,31 +5,13 @@ use egui::{
     WidgetInfo, vec2,
 };
 
+use super::starters::{starter_chips_ui, starter_menu_ui};
 use super::tokens::TokensView;
 use crate::generation::ChatSupport;
 use crate::state::{AppState, Command, PromptLength, PromptMode};
 use crate::ui::fonts::Face;
 use crate::ui::theme::Theme;
-use crate::ui::widgets::{Chip, ControlColors, focus_ring, paint_fill, switch_part};
-
-/// Example prompts for an empty field: texts to continue or messages to answer.
-const fn examples(mode: PromptMode) -> [&'static str; 3] {
-    match mode {
-        PromptMode::Raw => [
-            "Once upon a time there was a little fox who",
-            "The old king had three",
-            "One cold morning",
-        ],
-        PromptMode::Chat => [
-            "Why is the sky blue?",
-            "Name three uses of a paper clip",
-            "Tell a story in four sentences",
-        ],
-    }
-}
-
-/// The maximum width of an example's chip, including the gap beside it, in points.
-const EXAMPLE_WIDTH: f32 = 208.0;
+use crate::ui::widgets::{ControlColors, focus_ring, paint_fill, switch_part};
 
 /// The maximum width of the token popup, and the maximum height of its tokens, in points.
 const MAX_POPUP: egui::Vec2 = vec2(720.0, 320.0);
@@ -51,9 +33,10 @@ pub(super) fn head_ui(
         changed |= mode_ui(ui, state);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if state.prompt.is_empty() {
-                changed |= examples_ui(ui, state);
+                changed |= starter_chips_ui(ui, state);
             } else {
                 length_ui(ui, card, state, view, commands);
+                changed |= starter_menu_ui(ui, state);
             }
         });
     });
@@ -88,22 +71,6 @@ fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
         }
     });
     state.prompt_mode != before
-}
-
-fn examples_ui(ui: &mut Ui, state: &mut AppState) -> bool {
-    let mut changed = false;
-    let width = ui.available_width();
-    let fits = |(_, n): &(&str, i32)| *n as f32 * EXAMPLE_WIDTH <= width;
-    let all = examples(state.prompt_mode).into_iter().zip(1..);
-    let fitting: Vec<_> = all.take_while(fits).collect();
-    for (example, _) in fitting.into_iter().rev() {
-        let chip = Chip::new(example).max_width(EXAMPLE_WIDTH - 8.0);
-        if ui.add(chip).clicked() {
-            example.clone_into(&mut state.prompt);
-            changed = true;
-        }
-    }
-    changed
 }
 
 /// Draws the token count, which opens the token popup.

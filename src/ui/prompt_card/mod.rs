@@ -3,6 +3,7 @@
 mod head;
 mod lines;
 mod refusal;
+mod starters;
 mod tokens;
 
 use egui::text::LayoutJob;

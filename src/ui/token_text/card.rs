@@ -4,7 +4,7 @@ use egui::{Color32, Frame, Margin, Rect, Response, Tooltip, Ui, Vec2, vec2};
 
 use super::TokenTextInput;
 use super::what_if_lines::{WhatIfLines, what_if_lines};
-use crate::decoding::{RankedCandidate, Trace};
+use crate::decoding::{TokenId, Trace};
 use crate::generation::{Generation, Step};
 use crate::ui::fonts::Face;
 use crate::ui::formatting::{percent, token_word};
@@ -97,11 +97,45 @@ fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
             .color(theme.text_2),
     );
     ui.add_space(4.0);
-    for candidate in step.trace.raw.head.iter().take(N_ALTERNATIVES) {
-        let word = token_word(&generation.vocabulary.piece(candidate.token));
-        let chosen = candidate.token == step.token;
-        candidate_ui(ui, &word, candidate, chosen);
+    ui.label(Face::Micro.text("Before the chain").color(theme.text_3));
+    let rows = rows(step);
+    let largest = rows.iter().map(|row| row.prob).fold(0.0, f64::max);
+    for row in rows {
+        let piece = if row.chosen {
+            step.piece.clone()
+        } else {
+            generation.vocabulary.piece(row.token)
+        };
+        candidate_ui(ui, &token_word(&piece), &row, largest);
     }
+}
+
+/// A candidate of the card, before the chain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct CardRow {
+    token: TokenId,
+    prob: f64,
+    chosen: bool,
+}
+
+/// Returns the most likely candidates, and the chosen token if it is not one of them.
+fn rows(step: &Step) -> Vec<CardRow> {
+    let top = step.trace.raw.head.iter().take(N_ALTERNATIVES);
+    let mut rows: Vec<CardRow> = top
+        .map(|candidate| CardRow {
+            token: candidate.token,
+            prob: candidate.prob,
+            chosen: candidate.token == step.token,
+        })
+        .collect();
+    if rows.iter().all(|row| !row.chosen) {
+        rows.push(CardRow {
+            token: step.token,
+            prob: step.trace.raw_prob,
+            chosen: true,
+        });
+    }
+    rows
 }
 
 /// Shows what the current settings would have drawn instead.
@@ -121,7 +155,9 @@ fn probs_label(trace: &Trace) -> String {
     format!("{before} before, {after} after · rank {rank}")
 }
 
-fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bool) {
+/// Draws a candidate; the bar of the `largest` probability has the full width.
+fn candidate_ui(ui: &mut Ui, word: &str, row: &CardRow, largest: f64) {
+    let CardRow { prob, chosen, .. } = *row;
     let theme = Theme::of(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::hover());
     let painter = ui.painter();
@@ -142,7 +178,7 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
         word_color,
     );
     let bar_left = rect.right() - BAR_WIDTH - PROB_WIDTH;
-    let width = (BAR_WIDTH * candidate.prob as f32).max(1.0);
+    let width = (BAR_WIDTH * (prob / largest.max(f64::MIN_POSITIVE)) as f32).max(1.0);
     let bar = Rect::from_min_size(
         egui::pos2(bar_left, rect.center().y - 4.0),
         Vec2::new(width, 8.0),
@@ -156,8 +192,29 @@ fn candidate_ui(ui: &mut Ui, word: &str, candidate: &RankedCandidate, chosen: bo
     text(
         rect.right_center(),
         egui::Align2::RIGHT_CENTER,
-        &percent(candidate.prob),
+        &percent(prob),
         Face::Micro,
         theme.text_2,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{N_ALTERNATIVES, rows};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn the_chosen_token_is_always_listed() {
+        let likely = generation(&[(" fox", 0.9)]);
+        let top = rows(&likely.steps[0]);
+        assert_eq!(top.len(), N_ALTERNATIVES);
+        assert!(top[0].chosen);
+
+        let unlikely = generation(&[(" fox", 0.000_1)]);
+        let all = rows(&unlikely.steps[0]);
+        assert_eq!(all.len(), N_ALTERNATIVES + 1);
+        let chosen = all.last().unwrap();
+        assert_eq!(chosen.token, unlikely.steps[0].token);
+        assert!(chosen.chosen && (chosen.prob - 0.000_1).abs() < 1e-6);
+    }
 }

@@ -14,6 +14,7 @@ mod transcript;
 mod what_if_lines;
 
 use egui::emath::Rangef;
+use egui::style::ScrollAnimation;
 use egui::{
     Color32, EventFilter, Frame, Rect, Response, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
     vec2,
@@ -64,13 +65,21 @@ pub struct TokenView {
     transcript: Transcript,
     layout: Layout,
     pinned: Option<usize>,
-    /// The step to scroll to in the next frame.
-    scroll_target: Option<usize>,
+    /// Where to scroll in the next frame.
+    scroll_target: Option<ScrollTarget>,
     hover: Option<card::Hover>,
     clicked: Option<usize>,
     was_writing: bool,
     /// The height of the visible part in the previous frame, in points.
     viewport_height: f32,
+}
+
+/// A place in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScrollTarget {
+    Top,
+    Step(usize),
+    End,
 }
 
 /// The pane's padding around the text.
@@ -89,11 +98,18 @@ impl TokenView {
         }
         if input.pinned != self.pinned {
             self.pinned = input.pinned;
-            self.scroll_target = input.pinned.or(self.scroll_target);
+            let pinned = input.pinned.map(ScrollTarget::Step);
+            self.scroll_target = pinned.or(self.scroll_target);
         }
         // The last token may arrive together with the end of the text, so scroll for one more
         // frame. A pinned token stays in view.
-        let follows_end = (input.writing || self.was_writing) && input.pinned.is_none();
+        let follows_end = (input.writing || self.was_writing)
+            && input.pinned.is_none()
+            && self.scroll_target.is_none();
+        if input.writing && !self.was_writing {
+            // The previous text may have been scrolled elsewhere.
+            self.scroll_target = Some(ScrollTarget::End);
+        }
         if self.was_writing && !input.writing {
             ui.request_repaint();
         }
@@ -116,7 +132,12 @@ impl TokenView {
 
     /// Scrolls a step into view in the next frame.
     pub const fn scroll_to(&mut self, step: usize) {
-        self.scroll_target = Some(step);
+        self.scroll_target = Some(ScrollTarget::Step(step));
+    }
+
+    /// Scrolls to the top in the next frame.
+    pub const fn scroll_to_top(&mut self) {
+        self.scroll_target = Some(ScrollTarget::Top);
     }
 
     fn text_ui(
@@ -127,7 +148,8 @@ impl TokenView {
     ) -> TokenTextResponse {
         // When the pane shrinks, for example because the dock grows, keep the pinned token in view.
         if viewport.height() < self.viewport_height {
-            self.scroll_target = self.scroll_target.or(input.pinned);
+            let pinned = input.pinned.map(ScrollTarget::Step);
+            self.scroll_target = self.scroll_target.or(pinned);
         }
         self.viewport_height = viewport.height();
         let available = ui.available_width();
@@ -168,7 +190,7 @@ impl TokenView {
         if input.writing {
             painting.cursor(self.layout.chunks().last());
         }
-        self.scroll_to_target(ui, origin);
+        self.scroll_to_target(ui, rect);
         if response.clicked() {
             self.clicked = hovered;
             response.request_focus();
@@ -185,17 +207,28 @@ impl TokenView {
         self.layout.row_at(at.y)?.span_at(at.x)?.step
     }
 
-    fn scroll_to_target(&mut self, ui: &Ui, origin: egui::Pos2) {
-        let row = self
-            .scroll_target
-            .take()
-            .and_then(|step| self.transcript.step_start(step))
-            .and_then(|byte| self.layout.row_of(byte));
-        if let Some(row) = row {
-            let y = Rangef::new(origin.y + row.min, origin.y + row.max).expand(24.0);
-            let rect = Rect::from_x_y_ranges(Rangef::point(origin.x), y);
-            ui.scroll_to_rect(rect, None);
-        }
+    /// Scrolls to the target in a text that covers `rect`.
+    fn scroll_to_target(&mut self, ui: &Ui, rect: Rect) {
+        let mut animation = ui.style().scroll_animation;
+        let y = match self.scroll_target.take() {
+            None => return,
+            Some(ScrollTarget::Top) => Rangef::point(rect.top()),
+            Some(ScrollTarget::End) => {
+                // An animation would lag behind the end of a growing text.
+                animation = ScrollAnimation::none();
+                Rangef::point(rect.bottom())
+            }
+            Some(ScrollTarget::Step(step)) => {
+                let byte = self.transcript.step_start(step);
+                let Some(row) = byte.and_then(|byte| self.layout.row_of(byte)) else {
+                    return;
+                };
+                let top = rect.top() + TOP;
+                Rangef::new(top + row.min, top + row.max).expand(24.0)
+            }
+        };
+        let target = Rect::from_x_y_ranges(Rangef::point(rect.left()), y);
+        ui.scroll_to_rect_animation(target, None, animation);
     }
 }
 

@@ -121,7 +121,9 @@ impl Painting<'_> {
         match span.style {
             RunStyle::Special => self.theme.special_bg,
             RunStyle::Bytes => self.theme.byte_bg,
-            RunStyle::Prompt | RunStyle::Text | RunStyle::Newline => {
+            // A line break has no width; its tint would be a stray blob.
+            RunStyle::Newline => Color32::TRANSPARENT,
+            RunStyle::Prompt | RunStyle::Text => {
                 let steps = &self.input.generation.steps;
                 let step = span.step.and_then(|step| steps.get(step));
                 let tint = self.input.tint;

@@ -1,6 +1,9 @@
 //! A chip: a short summary of a setting that opens its editor when clicked.
 
-use egui::{Color32, Rect, Response, Role, Sense, Ui, Vec2, Widget, WidgetInfo, pos2, vec2};
+use egui::{
+    Color32, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2, Widget, WidgetInfo, pos2,
+    vec2,
+};
 
 use super::fill::{ControlColors, focus_ring, paint_fill};
 use crate::ui::fonts::Face;
@@ -17,6 +20,7 @@ pub struct Chip<'a> {
     chevron: bool,
     open: bool,
     filled: bool,
+    invalid: bool,
     max_width: f32,
 }
 
@@ -30,6 +34,7 @@ impl<'a> Chip<'a> {
             chevron: false,
             open: false,
             filled: true,
+            invalid: false,
             max_width: f32::INFINITY,
         }
     }
@@ -61,6 +66,12 @@ impl<'a> Chip<'a> {
     /// Removes its fill unless it is hovered.
     pub const fn quiet(mut self) -> Self {
         self.filled = false;
+        self
+    }
+
+    /// Marks the value as invalid.
+    pub const fn invalid(mut self, invalid: bool) -> Self {
+        self.invalid = invalid;
         self
     }
 
@@ -114,7 +125,12 @@ impl Widget for Chip<'_> {
         }
 
         let theme = Theme::of(ui);
-        let text = paint_fill(ui, &response, self.colors(theme), 6);
+        let mut text = paint_fill(ui, &response, self.colors(theme), 6);
+        if self.invalid {
+            text = theme.error;
+            let edge = Stroke::new(1.0, theme.error);
+            ui.painter().rect_stroke(rect, 6, edge, StrokeKind::Inside);
+        }
         let mut x = rect.left() + PADDING;
         let middle = |height: f32| rect.center().y - height / 2.0;
         if let Some(label) = label {

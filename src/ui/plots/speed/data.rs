@@ -4,7 +4,7 @@
 use crate::analysis::{SpeedPoint, speed_series};
 use crate::generation::{Generation, Step};
 use crate::ui::formatting::speed;
-use crate::ui::plots::scale::{axis_steps, axis_tokens, count};
+use crate::ui::plots::scale::{axis_end, axis_steps, count};
 
 /// The number of steps that each point of a line averages over.
 pub(super) const N_WINDOW: usize = 16;
@@ -47,9 +47,18 @@ pub struct LinePoint {
     pub token_number: usize,
     /// Tokens per second, averaged over the last steps.
     pub per_sec: f64,
-    /// The offset of the line from the middle of the band of panes that shared this forward pass,
-    /// in stripes; 0 if the pane ran alone.
-    pub stripe: f64,
+    /// Whether other panes shared this forward pass.
+    pub sharing: Sharing,
+}
+
+/// Whether a pane shared a forward pass with others, and which of them draws the shared line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    Alone,
+    /// The first of the panes that shared it.
+    First,
+    /// Another of them.
+    Other,
 }
 
 impl SpeedData {
@@ -77,23 +86,24 @@ impl SpeedData {
         let speeds = lines.iter().flat_map(|line| &line.points);
         let largest = speeds.map(|point| point.per_sec).fold(0.0, f64::max);
         let (mark_step, n_marks) = axis_steps(largest * 1.05);
+        let all_ended = panes.iter().flatten().all(|text| text.finish.is_some());
         let longest = generating
             .iter()
             .map(|(_, generation)| generation.steps.len());
         Self {
             mark_step,
             n_marks,
-            n_axis: axis_tokens(longest.max().unwrap_or(0)),
+            n_axis: axis_end(longest.max().unwrap_or(0), all_ended),
             first_token_secs: first_token_secs(panes),
             combined_per_sec: combined_speed(&generating),
             lines,
         }
     }
 
-    /// Returns whether panes shared forward passes, so that their lines run side by side.
+    /// Returns whether panes shared forward passes, so that one line stands for several.
     pub(super) fn has_bands(&self) -> bool {
         let mut points = self.lines.iter().flat_map(|line| &line.points);
-        points.any(|point| point.stripe.abs() > 0.1)
+        points.any(|point| point.sharing != Sharing::Alone)
     }
 
     /// Returns the unit, the combined speed and the time to first token, from long to short.
@@ -157,8 +167,11 @@ fn line(
         .filter(|(at, _)| at % stride == 0 || *at == last)
         .map(|(at, point)| {
             let sharers = sharers(index, point.step - 1, generating);
-            let place = sharers.iter().position(|sharer| *sharer == index);
-            let middle = (sharers.len() as f64 - 1.0) / 2.0;
+            let sharing = match sharers.as_slice() {
+                [] | [_] => Sharing::Alone,
+                [first, ..] if *first == index => Sharing::First,
+                _ => Sharing::Other,
+            };
             let speeds = sharers
                 .iter()
                 .filter_map(|sharer| series.get(*sharer)?.get(at))
@@ -166,7 +179,7 @@ fn line(
             LinePoint {
                 token_number: point.step,
                 per_sec: speeds.sum::<f64>() / sharers.len().max(1) as f64,
-                stripe: place.map_or(0.0, |place| middle - place as f64),
+                sharing,
             }
         })
         .collect()
@@ -245,15 +258,19 @@ mod tests {
     fn panes_of_one_batch_form_one_band() {
         let (long, short) = (generated(6, 0.002), generated(4, 0.002));
         let data = SpeedData::of(&[Some(&long), None, Some(&short)]);
-        let stripes = |line: usize| -> Vec<f64> {
+        let sharing = |line: usize| -> Vec<Sharing> {
             data.lines[line]
                 .points
                 .iter()
-                .map(|point| point.stripe)
+                .map(|point| point.sharing)
                 .collect()
         };
-        assert_eq!(stripes(0), [0.5, 0.5, 0.5, 0.0, 0.0]);
-        assert_eq!(stripes(1), [-0.5, -0.5, -0.5]);
+        let (first, alone) = (Sharing::First, Sharing::Alone);
+        assert_eq!(sharing(0), [first, first, first, alone, alone]);
+        assert_eq!(sharing(1), [Sharing::Other; 3]);
+        assert!(data.has_bands());
+        let speeds = |line: usize| data.lines[line].points[0].per_sec;
+        assert!((speeds(0) - speeds(1)).abs() < 1e-9, "one line for both");
         assert_eq!(data.lines[1].pane, 2);
         // 5 + 3 tokens in 10 ms.
         assert!((data.combined_per_sec.unwrap() - 800.0).abs() < 1e-6);
@@ -263,8 +280,7 @@ mod tests {
     fn panes_that_ran_separately_have_no_combined_speed() {
         let (one, other) = (generated(6, 0.002), generated(6, 0.004));
         let data = SpeedData::of(&[Some(&one), Some(&other)]);
-        let stripes = data.lines.iter().flat_map(|line| &line.points);
-        assert!(stripes.clone().all(|point| point.stripe == 0.0));
+        assert!(!data.has_bands());
         assert_eq!(data.combined_per_sec, None);
     }
 

@@ -3,9 +3,9 @@
 mod data;
 
 use egui::{Align2, Rect, Role, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
-use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotUi};
+use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi};
 
-use self::data::N_WINDOW;
+use self::data::{LinePoint, N_WINDOW, Sharing};
 pub use self::data::{SpeedData, SpeedLine};
 use super::Target;
 use super::frame::{
@@ -18,8 +18,12 @@ use crate::ui::formatting::speed;
 use crate::ui::theme::Theme;
 use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 
-/// The distance between the lines of a band, in points.
-const STRIPE: f64 = 2.5;
+/// The width of a line, and of the line of panes that shared their forward passes, in points.
+const LINE: f32 = 1.5;
+const BAND: f32 = 2.5;
+
+/// The distance between end marks of texts that end at the same token, in points.
+const END_MARK: f32 = 10.0;
 
 const LEGEND_ROW: f32 = 24.0;
 
@@ -39,7 +43,7 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, target: Target) {
     let theme = Theme::of(ui);
     let rest = title_ui(ui, "Speed", None, &data.subtitles());
     if target == Target::Picture && data.has_bands() {
-        note_ui(ui, rest, "parallel lines share a forward pass");
+        note_ui(ui, rest, "gray: panes that share each forward pass");
     }
     legend_ui(ui, data, target);
     let whole = ui.available_rect_before_wrap();
@@ -49,22 +53,7 @@ pub(super) fn draw(ui: &mut Ui, data: &SpeedData, target: Target) {
     let shown = plot(data, theme, target).show(&mut inner, |plot| add_lines(plot, data, theme));
     ui.advance_cursor_after_rect(whole);
 
-    let painter = ui
-        .painter()
-        .with_clip_rect(shown.transform.frame().expand(6.0));
-    let stripe = stripe_height(shown.transform.dpos_dvalue_y());
-    for line in &data.lines {
-        if let Some(end) = line.points.last() {
-            let value = end.per_sec + end.stripe * stripe;
-            let at = pos2(
-                shown
-                    .transform
-                    .position_from_point_x(end.token_number as f64),
-                shown.transform.position_from_point_y(value),
-            );
-            paint_marker(&painter, line.pane, at, theme.pane(line.pane));
-        }
-    }
+    paint_ends(ui, data, &shown.transform);
     hover_ui(data, &shown.response, &shown.transform);
 }
 
@@ -123,6 +112,31 @@ fn plot<'a>(data: &SpeedData, theme: &Theme, target: Target) -> Plot<'a> {
         .allow_axis_zoom_drag(false)
 }
 
+/// Paints a mark at the end of each text; those of a band that end together side by side.
+fn paint_ends(ui: &Ui, data: &SpeedData, transform: &PlotTransform) {
+    let theme = Theme::of(ui);
+    let frame = transform.frame().expand(6.0);
+    let painter = ui.painter().with_clip_rect(frame);
+    let ends = || {
+        let lines = data.lines.iter();
+        lines.filter_map(|line| Some((line.pane, *line.points.last()?)))
+    };
+    for (pane, end) in ends() {
+        let later = |(other, at): &(usize, LinePoint)| {
+            *other > pane
+                && at.token_number == end.token_number
+                && at.sharing != Sharing::Alone
+                && end.sharing != Sharing::Alone
+        };
+        let n_right = ends().filter(later).count();
+        let at = pos2(
+            transform.position_from_point_x(end.token_number as f64) - n_right as f32 * END_MARK,
+            transform.position_from_point_y(end.per_sec),
+        );
+        paint_marker(&painter, pane, at, theme.pane(pane));
+    }
+}
+
 fn marks(step: f64, last: f64) -> Vec<GridMark> {
     let n_marks = count(last / step + 1e-6) as u32;
     (0..=n_marks)
@@ -134,7 +148,6 @@ fn marks(step: f64, last: f64) -> Vec<GridMark> {
 }
 
 fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
-    let stripe = stripe_height(plot.transform().dpos_dvalue_y());
     plot.hline(
         HLine::new("", 0.0)
             .color(theme.stroke_2)
@@ -143,33 +156,37 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &SpeedData, theme: &Theme) {
     );
     // The first pane is painted last, so that its line is on top.
     for line in data.lines.iter().rev() {
-        let points: PlotPoints<'_> = line
-            .points
-            .iter()
-            .map(|point| {
-                [
-                    point.token_number as f64,
-                    point.per_sec + point.stripe * stripe,
-                ]
-            })
-            .collect();
-        plot.line(
-            Line::new(line.name.clone(), points)
-                .style(dash(line.pane))
-                .color(theme.pane(line.pane))
-                .width(1.5)
-                .allow_hover(false),
-        );
+        for (sharing, points) in stretches(line) {
+            let drawn = Line::new(line.name.clone(), PlotPoints::from(points)).allow_hover(false);
+            plot.line(match sharing {
+                Sharing::Alone => drawn
+                    .style(dash(line.pane))
+                    .color(theme.pane(line.pane))
+                    .width(LINE),
+                Sharing::First | Sharing::Other => drawn.color(theme.bar_before).width(BAND),
+            });
+        }
     }
 }
 
-/// Returns the distance between the lines of a band in the plot's unit.
-fn stripe_height(points_per_unit: f64) -> f64 {
-    if points_per_unit.abs() > 1e-9 {
-        STRIPE / points_per_unit.abs()
-    } else {
-        0.0
+/// Splits a line where it joins or leaves a band. The stretches that another pane draws are left
+/// out.
+fn stretches(line: &SpeedLine) -> Vec<(Sharing, Vec<[f64; 2]>)> {
+    let at = |point: &LinePoint| [point.token_number as f64, point.per_sec];
+    let mut stretches: Vec<(Sharing, Vec<[f64; 2]>)> = Vec::new();
+    let mut previous = None;
+    for point in &line.points {
+        match stretches.last_mut() {
+            Some((sharing, points)) if *sharing == point.sharing => points.push(at(point)),
+            _ => {
+                let points = previous.into_iter().chain([at(point)]).collect();
+                stretches.push((point.sharing, points));
+            }
+        }
+        previous = Some(at(point));
     }
+    stretches.retain(|(sharing, _)| *sharing != Sharing::Other);
+    stretches
 }
 
 fn legend_ui(ui: &mut Ui, data: &SpeedData, target: Target) {

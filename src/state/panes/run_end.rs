@@ -1,0 +1,128 @@
+//! What follows when the last text of a run ends: the fork is pinned, a run that changed nothing is
+//! recognized, and a newcomer learns that tokens can be clicked.
+
+use crate::analysis::Divergence;
+use crate::decoding::TokenId;
+use crate::generation::needs_seed;
+use crate::state::words::divergence::leaving_panes;
+use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin, divergence_summary};
+
+/// The texts before a run of all panes, to recognize a run that changed nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::state) struct TextsBefore {
+    texts: Vec<(PaneId, Vec<TokenId>)>,
+    /// Whether nothing had changed since these texts were generated.
+    is_rerun: bool,
+}
+
+/// Why a run gave the texts that the panes already showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetition {
+    /// The prompt, the settings and the seeds were the same.
+    SameRun,
+    /// The changes made no difference.
+    NoDifference,
+}
+
+impl Repetition {
+    /// Returns a sentence for the window.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::SameRun => "Same seed, same texts",
+            Self::NoDifference => "The changes made no difference: same texts",
+        }
+    }
+}
+
+impl AppState {
+    /// Returns why the last run changed nothing, until something is changed.
+    pub fn repetition(&self) -> Option<Repetition> {
+        let is_current = !self.is_running() && !self.output_is_stale();
+        self.repetition.filter(|_| is_current)
+    }
+
+    /// Returns whether another shared seed could change a text.
+    pub fn can_vary_by_seed(&self) -> bool {
+        let mut panes = self.panes.iter();
+        panes.any(|pane| pane.settings.seed.is_none() && needs_seed(&pane.settings.chain))
+    }
+
+    /// Runs all panes with the next seed.
+    pub(in crate::state) fn try_another_seed(&mut self) -> Vec<Effect> {
+        if self.is_running() || self.blocking_reason().is_some() {
+            return Vec::new();
+        }
+        self.seed = self.seed.wrapping_add(1);
+        self.generate_all()
+    }
+
+    /// Remembers the texts that a run of all panes is about to replace.
+    pub(in crate::state) fn begin_run(&mut self) {
+        self.repetition = None;
+        let tokens = |pane: &Pane| {
+            let steps = &pane.generation()?.steps;
+            Some((pane.id, steps.iter().map(|step| step.token).collect()))
+        };
+        let texts: Option<Vec<_>> = self.panes.iter().map(tokens).collect();
+        let is_rerun = !self.output_is_stale();
+        self.texts_before = texts.map(|texts| TextsBefore { texts, is_rerun });
+    }
+
+    /// Call it when a text has ended. Does nothing while another one is being generated.
+    pub(in crate::state) fn end_run(&mut self) {
+        if self.is_running() {
+            return;
+        }
+        let before = self.texts_before.take();
+        self.repetition = before
+            .filter(|before| before.are_of(&self.panes))
+            .map(|before| {
+                if before.is_rerun {
+                    Repetition::SameRun
+                } else {
+                    Repetition::NoDifference
+                }
+            });
+        self.pin = self.pin.or_else(|| self.fork());
+        if self.pin.is_some() && !self.view.knows_tokens {
+            self.view.knows_tokens = true;
+            self.notify(Notice::hint("Click any token to see how it was chosen"));
+        }
+    }
+
+    /// Returns the token at which the texts first diverge, in the first pane that leaves the others.
+    fn fork(&self) -> Option<Pin> {
+        let step = divergence_summary(self).step?;
+        let Divergence::At { groups, .. } = self.divergence() else {
+            return None;
+        };
+        let leaving = leaving_panes(&groups);
+        let all = 0..self.panes.len();
+        let mut places = leaving.into_iter().chain(all);
+        places.find_map(|place| {
+            let pane = self.panes.get(place)?;
+            pane.generation()?.steps.get(step)?;
+            Some(Pin {
+                pane: pane.id,
+                step,
+            })
+        })
+    }
+}
+
+impl TextsBefore {
+    /// Returns whether the panes show exactly these texts.
+    fn are_of(&self, panes: &[Pane]) -> bool {
+        let is_same = |(pane, (id, tokens)): (&Pane, &(PaneId, Vec<TokenId>))| {
+            let steps = pane.generation().map(|generation| &generation.steps);
+            pane.id == *id
+                && steps.is_some_and(|steps| {
+                    steps
+                        .iter()
+                        .map(|step| step.token)
+                        .eq(tokens.iter().copied())
+                })
+        };
+        self.texts.len() == panes.len() && panes.iter().zip(&self.texts).all(is_same)
+    }
+}

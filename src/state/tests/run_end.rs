@@ -1,0 +1,138 @@
+//! Tests of what follows the end of a run: the pinned fork, repeated texts, and the hint.
+
+use super::{asked, ready, write};
+use crate::state::{AppState, Command, Repetition, divergence_summary};
+
+/// Runs all panes; each writes " in a" and then its own last token.
+fn run(state: &mut AppState, lasts: [&str; 4]) {
+    let ids = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(ids.len(), 4);
+    for (id, last) in ids.into_iter().zip(lasts) {
+        write(state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
+    }
+}
+
+/// Returns the pinned token's pane position and step.
+fn pinned(state: &AppState) -> Option<(usize, usize)> {
+    let pin = state.pin?;
+    Some((state.place_of(pin.pane)?, pin.step))
+}
+
+#[test]
+fn the_fork_is_pinned_when_the_last_text_ends() {
+    let mut state = ready();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    for (id, last) in ids.iter().zip([" fox", " fox", " cat", " fox"]) {
+        assert_eq!(state.pin, None, "the run goes on");
+        write(&mut state, *id, &[(" in", 0.6), (last, 0.4)]);
+    }
+    assert_eq!(pinned(&state), Some((2, 1)), "C leaves the others");
+    assert_eq!(state.shown_step(), Some((2, 1)));
+}
+
+#[test]
+fn a_token_that_the_user_pinned_stays_pinned() {
+    let mut state = ready();
+    run(&mut state, [" house", " fox", " fox", " fox"]);
+    let ids = asked(&state.apply(Command::Generate(state.panes[3].id)));
+    let pin = crate::state::Pin {
+        pane: state.panes[1].id,
+        step: 0,
+    };
+    state.apply(Command::Pin(pin));
+    write(&mut state, ids[0], &[(" in", 0.6)]);
+    assert_eq!(state.pin, Some(pin));
+}
+
+#[test]
+fn texts_that_never_diverge_pin_nothing() {
+    let mut state = ready();
+    run(&mut state, [" fox"; 4]);
+    assert_eq!(state.pin, None);
+}
+
+#[test]
+fn a_run_that_changes_nothing_says_so_and_offers_another_seed() {
+    let texts = [" house", " fox", " fox", " fox"];
+    let mut state = ready();
+    state.prompt = "Once there was".to_owned();
+    run(&mut state, texts);
+    assert_eq!(state.repetition(), None, "these are the first texts");
+    run(&mut state, texts);
+    assert_eq!(state.repetition(), Some(Repetition::SameRun));
+    assert!(state.can_vary_by_seed());
+
+    let ids = asked(&state.apply(Command::AnotherSeed));
+    assert_eq!((ids.len(), state.seed), (4, 43));
+    assert_eq!(state.repetition(), None);
+    for (id, last) in ids.into_iter().zip(texts) {
+        write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
+    }
+    assert_eq!(state.repetition(), Some(Repetition::NoDifference));
+    state.seed = 7;
+    assert_eq!(state.repetition(), None, "the texts are out of date");
+
+    run(&mut state, [" cat"; 4]);
+    assert_eq!(state.repetition(), None);
+}
+
+#[test]
+fn another_seed_is_not_offered_if_no_pane_would_use_it() {
+    let mut state = ready();
+    for pane in &mut state.panes {
+        pane.settings.seed = Some(1);
+    }
+    assert!(!state.can_vary_by_seed());
+    for pane in &mut state.panes {
+        pane.settings.seed = None;
+        pane.settings.chain = crate::decoding::ChainConfig::greedy();
+    }
+    assert!(!state.can_vary_by_seed());
+}
+
+#[test]
+fn panes_with_the_same_settings_and_seed_are_named() {
+    let mut state = ready();
+    for place in [2, 3] {
+        state.panes[place].settings = state.panes[1].settings.clone();
+    }
+    run(&mut state, [" house", " fox", " fox", " fox"]);
+    let long = divergence_summary(&state).long;
+    let end = ". B, C and D have the same settings and seed.";
+    assert!(long.ends_with(end), "{long}");
+
+    state.panes[0].settings = state.panes[1].settings.clone();
+    run(&mut state, [" fox"; 4]);
+    assert_eq!(
+        divergence_summary(&state).long,
+        "All four are identical, token for token: same settings, same seed"
+    );
+}
+
+#[test]
+fn the_hint_about_tokens_is_shown_once() {
+    let mut state = ready();
+    run(&mut state, [" house", " fox", " fox", " fox"]);
+    let hint = "Click any token to see how it was chosen";
+    assert_eq!(state.notices[0].title, hint);
+    state.apply(Command::CloseNotice);
+    run(&mut state, [" house", " cat", " fox", " fox"]);
+    assert!(state.notices.is_empty());
+    assert!(state.settings().view.knows_tokens, "also after a restart");
+}
+
+#[test]
+fn an_added_pane_has_settings_that_no_other_pane_has() {
+    let mut state = ready();
+    for _ in 0..6 {
+        state.apply(Command::AddPane);
+    }
+    let panes = state.panes.iter();
+    let chains: Vec<_> = panes.map(|pane| pane.settings.chain.clone()).collect();
+    assert_eq!(chains.len(), crate::state::MAX_PANES);
+    for (index, chain) in chains.iter().enumerate() {
+        assert!(!chains[..index].contains(chain), "{chain}");
+    }
+    state.apply(Command::Undo);
+    assert_eq!(state.panes.len(), crate::state::MAX_PANES - 1);
+}

@@ -1,0 +1,69 @@
+//! The starter prompts: a button for each above an empty prompt, otherwise a menu.
+
+use egui::{Popup, RectAlign, Ui};
+
+use crate::state::{AppState, PromptMode, Starter};
+use crate::ui::fonts::Face;
+use crate::ui::widgets::{Chip, menu_item};
+
+/// Draws as many buttons as fit, from right to left. Returns whether one set the prompt.
+pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
+    let starters = Starter::all(state.prompt_mode);
+    let mut changed = false;
+    let fitting = n_fitting(ui, starters);
+    for starter in starters.iter().take(fitting).rev() {
+        let response = ui.add(Chip::new(starter.name));
+        let response = response.on_hover_text(words(starter));
+        if response.clicked() {
+            starter.prompt.clone_into(&mut state.prompt);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Draws the menu of starters. Returns whether one set the prompt.
+pub(super) fn starter_menu_ui(ui: &mut Ui, state: &mut AppState) -> bool {
+    let mut changed = false;
+    let chip = Chip::new("Starters").name("Starter prompts").chevron();
+    let response = ui.add(chip.quiet());
+    Popup::menu(&response)
+        .align(RectAlign::BOTTOM_END)
+        .width(menu_width(state.prompt_mode))
+        .gap(4.0)
+        .accessible_name("Starter prompts")
+        .show(|ui| {
+            for starter in Starter::all(state.prompt_mode) {
+                let selected = starter.prompt == state.prompt;
+                let item = menu_item(ui, starter.name, starter.prompt, selected);
+                if item.on_hover_text(starter.explanation).clicked() {
+                    starter.prompt.clone_into(&mut state.prompt);
+                    changed = true;
+                }
+            }
+        });
+    changed
+}
+
+/// The padding of a chip and the gap beside it, in points.
+const CHIP_SPACE: f32 = 28.0;
+
+fn n_fitting(ui: &Ui, starters: &[Starter]) -> usize {
+    let mut left = ui.available_width();
+    let fits = |starter: &&Starter| {
+        left -= Face::Small.width(ui, starter.name) + CHIP_SPACE;
+        left >= 0.0
+    };
+    starters.iter().take_while(fits).count()
+}
+
+fn words(starter: &Starter) -> String {
+    format!("“{}”\n{}", starter.prompt, starter.explanation)
+}
+
+const fn menu_width(mode: PromptMode) -> f32 {
+    match mode {
+        PromptMode::Raw => 340.0,
+        PromptMode::Chat => 300.0,
+    }
+}
