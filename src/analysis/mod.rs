@@ -8,10 +8,16 @@ pub mod dialects;
 mod divergence;
 mod linter;
 mod metrics;
+mod smallest_change;
+mod text_metrics;
 mod what_if;
+mod why;
 pub mod xray;
 
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
+pub use smallest_change::{SettingChange, SmallestChange};
+pub use text_metrics::{Prices, Repeat, TextLoop, TextMetrics};
 pub use what_if::WhatIfReader;
+pub use why::{Why, smallest_change_words};

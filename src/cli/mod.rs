@@ -22,6 +22,7 @@ mod progress;
 mod sample;
 mod settings;
 mod token_rules;
+mod why;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,6 +62,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
+    /// Explain why a token of an exported run was chosen
+    Why(why::Arguments),
     /// Find models on the Hugging Face Hub
     Search(hub::SearchArguments),
     /// Download a model from the Hugging Face Hub, or resume a download
@@ -79,6 +82,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
+        Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
         Some(Command::Models) => hub::models(),

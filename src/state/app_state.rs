@@ -7,10 +7,12 @@ use super::{
     Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, GenerationConfig, Limits, Step};
 use crate::interop::presets::OwnPreset;
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::undo::Undo;
+use crate::state::panes::why::WhySearch;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
 
@@ -60,6 +62,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
+    /// The search for the smallest change at the step that the dock shows.
+    pub(super) why_search: Option<WhySearch>,
     pub(super) undo: Undo,
     /// The last id given to a pane or a generation; ids are never reused.
     pub(super) last_id: u64,
@@ -90,6 +94,7 @@ impl AppState {
             paste: None,
             notices: Vec::new(),
             path_field: None,
+            why_search: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),
@@ -183,7 +188,7 @@ impl AppState {
         let invalid_pane = || {
             self.panes.iter().enumerate().find_map(|(place, pane)| {
                 let error = pane.settings.chain.validate().err()?;
-                Some(format!("{}: {error}", letter(place)))
+                Some(format!("{}: {error}", pane_letter(place)))
             })
         };
         self.shared_blocking_reason().or_else(invalid_pane)
@@ -247,9 +252,4 @@ impl AppState {
         self.last_id += 1;
         PaneId(self.last_id as u32)
     }
-}
-
-/// Returns the letter of the pane at this position: A for the first.
-pub(super) fn letter(place: usize) -> char {
-    char::from(b'A' + (place % 26) as u8)
 }

@@ -3,7 +3,6 @@
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod fonts;
-pub mod formatting;
 pub mod icons;
 pub mod plots;
 pub mod style;
@@ -38,7 +37,9 @@ mod testing;
 mod toast;
 mod top_bar;
 mod view_bar;
+mod why;
 mod window;
 mod xray;
 
+pub use crate::generation::formatting;
 pub use window::WindowUi;

@@ -163,3 +163,16 @@ fn x_ray_and_by_hand_are_drawn_in_small_and_large_windows() {
         assert!(is_shown(&window, " falls on ‘"), "{size:?}");
     }
 }
+
+#[test]
+fn the_why_card_explains_the_pinned_token_and_copies_the_explanation() {
+    let mut window = written(DEFAULT_SIZE);
+    assert!(is_shown(&window, "Why ‘"));
+    assert!(is_shown(&window, "The model ranked it"));
+    assert!(is_shown(&window, "Smallest change: ") || is_shown(&window, "single setting"));
+    assert!(is_shown(&window, "A takes ‘") || is_shown(&window, "A diverged at token"));
+    press(&mut window, "Copy the explanation");
+    // Without room for both, the table goes first.
+    let window = written([800.0, 640.0]);
+    assert!(!is_shown(&window, "Why ‘"));
+}

@@ -11,6 +11,7 @@ pub(super) mod review;
 pub(super) mod solo;
 pub(super) mod undo;
 pub(super) mod what_if;
+pub(super) mod why;
 
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
