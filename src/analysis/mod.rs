@@ -4,6 +4,7 @@
 //! This module knows nothing about models, threads, files or windows, and never runs a model.
 
 pub mod by_hand;
+mod comparison;
 pub mod dialects;
 mod divergence;
 mod linter;
@@ -14,6 +15,7 @@ mod what_if;
 mod why;
 pub mod xray;
 
+pub use comparison::{ForkComparison, JensenShannon, TextComparison};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};

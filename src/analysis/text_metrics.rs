@@ -123,23 +123,22 @@ fn longest_repeat(tokens: &[TokenId]) -> Option<Repeat> {
 }
 
 fn repeat_of_length(tokens: &[TokenId], n_tokens: usize) -> Option<Repeat> {
-    let mut firsts: HashMap<u64, Vec<usize>> = HashMap::new();
+    // The first window of each hash, and the different ones that share it.
+    let mut firsts: HashMap<u64, (usize, Vec<usize>)> = HashMap::new();
     for (second, hash) in rolling_hashes(tokens, n_tokens).enumerate() {
         let window = |start: usize| tokens.get(start..start + n_tokens);
-        let firsts = firsts.entry(hash).or_default();
-        match firsts
-            .iter()
-            .find(|first| window(**first) == window(second))
-        {
+        let (first, others) = firsts.entry(hash).or_insert((second, Vec::new()));
+        let mut known = std::iter::once(*first).chain(others.iter().copied());
+        match known.find(|first| window(*first) == window(second)) {
             Some(first) if first + n_tokens <= second => {
                 return Some(Repeat {
-                    first: *first,
+                    first,
                     second,
                     n_tokens,
                 });
             }
             Some(_) => {}
-            None => firsts.push(second),
+            None => others.push(second),
         }
     }
     None

@@ -138,7 +138,8 @@ fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
         (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand, _) | (DockTab::Xray, Breakpoint::Normal) => Some(304.0),
+        (DockTab::ByHand | DockTab::Loop | DockTab::Compare, _)
+        | (DockTab::Xray, Breakpoint::Normal) => Some(304.0),
         (DockTab::Xray, _) => Some(264.0),
         _ => None,
     }

@@ -176,3 +176,55 @@ fn the_why_card_explains_the_pinned_token_and_copies_the_explanation() {
     let window = written([800.0, 640.0]);
     assert!(!is_shown(&window, "Why ‘"));
 }
+
+#[test]
+fn the_loop_shows_a_step_in_seven_boxes() {
+    let mut empty = window(DockTab::Loop, DEFAULT_SIZE);
+    wait(&mut empty, "the model", is_ready);
+    empty.get_by_label("Generate text to see how its latest token was made, or click any token");
+
+    for size in [DEFAULT_SIZE, [800.0, 640.0], [1920.0, 1080.0]] {
+        let mut window = written(size);
+        press(&mut window, "Loop");
+        assert!(is_shown(&window, "Box 1 of 7, Tokens: "), "{size:?}");
+        assert!(is_shown(&window, "Box 2 of 7, Forward pass: "));
+        assert!(is_shown(&window, "Box 6 of 7, Coin: 0."));
+        assert!(is_shown(&window, "Box 7 of 7, Append: ‘"));
+        // The arrow keys move from step to step.
+        window.key_press(Key::ArrowLeft);
+        window.run_steps(3);
+        window.key_press(Key::ArrowLeft);
+        window.run_steps(3);
+        let pinned = window.state().state().pin.expect("a pin").step;
+        assert!(is_shown(&window, &format!("{pinned} of them generated")));
+    }
+}
+
+#[test]
+fn compare_shows_every_pair_and_the_measures_of_every_text() {
+    let mut empty = window(DockTab::Compare, DEFAULT_SIZE);
+    wait(&mut empty, "the model", is_ready);
+    empty.get_by_label("Generate text in two panes to compare them.");
+
+    for size in [DEFAULT_SIZE, [800.0, 640.0], [1920.0, 1080.0]] {
+        let mut window = written(size);
+        press(&mut window, "Compare");
+        for pair in ["A and B", "A and D", "C and D"] {
+            assert!(is_shown(&window, pair), "{pair}, {size:?}");
+        }
+        assert!(is_shown(&window, "Perplexity"));
+        assert!(is_shown(&window, "Longest repeat, tokens"));
+        assert!(!is_shown(&window, "Cost of 1,000 runs like this"));
+        window.get_by_label("Price per million output tokens");
+    }
+
+    let mut settings = settings(5);
+    settings.view.dock_tab = DockTab::Compare;
+    settings.view.prices.output = 10.0;
+    let mut window = open(settings, DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    assert!(is_shown(&window, "Cost of 1,000 runs like this"));
+    press(&mut window, "Numbers");
+    assert!(is_shown(&window, "Distinct-3"));
+    assert!(is_shown(&window, "Cost"));
+}

@@ -3,6 +3,7 @@
 
 pub(super) mod comparison;
 pub(super) mod lints;
+pub(super) mod measures;
 pub(super) mod pane;
 pub(super) mod paste;
 pub(super) mod presets;
