@@ -117,7 +117,7 @@ mod tests {
         let metrics = TextMetrics::of(&generation(&[(" a", 0.5), (" a", 0.5), (" a", 0.5)]));
         let words = measures_tooltip(&metrics, Prices::default());
         for line in [
-            "Perplexity: 2.00",
+            "Perplexity: 1.99",
             "Greedy picks the same token: 100 %",
             "Distinct-1: 0.33",
             "Longest repeat, tokens: 1",
