@@ -6,7 +6,7 @@ use super::{LoopBox, LoopStep};
 use crate::decoding::TokenId;
 use crate::generation::Piece;
 use crate::ui::fonts::Face;
-use crate::ui::formatting::{percent, token_word};
+use crate::ui::formatting::{grouped, percent, token_word};
 use crate::ui::plots::{TokenStyle, token_galley};
 use crate::ui::theme::Theme;
 
@@ -204,7 +204,7 @@ fn paint_append(ui: &Ui, rect: Rect, at: LoopStep<'_>) {
     ui.painter().rect_stroke(frame, 4, edge, StrokeKind::Inside);
     let position = frame.min + vec2(8.0, 4.0);
     ui.painter().galley(position, galley, theme.text_1);
-    let time = format!("{:.0} ms after Generate", at.step.time.at_secs * 1e3);
+    let time = format!("{} ms after Generate", grouped(at.step.time.at_secs * 1e3));
     let top = pos2(rect.left(), frame.bottom() + 8.0);
     super::row_text(ui, top, rect.width(), (&time, Face::Micro, theme.text_3));
 }
