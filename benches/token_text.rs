@@ -92,6 +92,8 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 tint: Tint::Probability,
                 pinned: None,
                 same_step: None,
+                n_dimmed: 0,
+                looping: None,
                 fork_step: Some(4),
                 what_ifs: None,
                 show_marks: false,

@@ -745,3 +745,54 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     assert!(!said.contains('\x1b'), "{said:?}");
     assert!(said.starts_with("error: "), "{said:?}");
 }
+
+#[test]
+fn a_token_of_an_exported_run_is_explained_without_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    let file = file.to_str().unwrap();
+    let arguments = ["--prompt", PROMPT, "--max-tokens", "6", "--json", file];
+    let output = quartet(&[&["generate"], &arguments[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+
+    let output = quartet(&["why", file, "--pane", "D", "--token", "4"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let words = stdout(&output);
+    let lines: Vec<&str> = words.lines().collect();
+    assert_eq!(lines[0], "Pane D, token 4 of 6");
+    assert!(lines[1].starts_with("Why ‘"), "{words}");
+    assert!(lines[2].starts_with("The model ranked it "), "{words}");
+    assert!(lines[2].contains("Top-p 0.9 kept "), "{words}");
+    assert!(lines[2].contains("The coin 0."), "{words}");
+    assert!(lines[3].starts_with("Smallest change: "), "{words}");
+    assert!(lines[4].contains("A takes ‘"), "{words}");
+    let by_name = quartet(&["why", file, "--pane", "Top-p", "--token", "4"]);
+    assert_eq!(stdout(&by_name), words);
+
+    for (arguments, code, message) in [
+        (
+            ["why", file, "--pane", "D", "--token", "7"],
+            2,
+            "between 1 and 6",
+        ),
+        (
+            ["why", file, "--pane", "D", "--token", "0"],
+            2,
+            "between 1 and 6",
+        ),
+        (
+            ["why", file, "--pane", "E", "--token", "1"],
+            2,
+            "A (Greedy), B",
+        ),
+        (
+            ["why", "no.json", "--pane", "A", "--token", "1"],
+            1,
+            "could not read the run",
+        ),
+    ] {
+        let output = quartet(&arguments);
+        assert_eq!(output.status.code(), Some(code));
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    }
+}

@@ -4,14 +4,22 @@
 //! This module knows nothing about models, threads, files or windows, and never runs a model.
 
 pub mod by_hand;
+mod comparison;
 pub mod dialects;
 mod divergence;
 mod linter;
 mod metrics;
+mod smallest_change;
+mod text_metrics;
 mod what_if;
+mod why;
 pub mod xray;
 
+pub use comparison::{ForkComparison, JensenShannon, TextComparison};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use linter::{Importance, Lint, Remedy, Tally, lint_chain};
 pub use metrics::{Metrics, SpeedPoint, speed_series};
+pub use smallest_change::{SettingChange, SmallestChange};
+pub use text_metrics::{Prices, Repeat, TextLoop, TextMetrics};
 pub use what_if::WhatIfReader;
+pub use why::{Why, smallest_change_words};

@@ -26,6 +26,7 @@ mod settings;
 mod system_files;
 mod text_output;
 mod token_rules;
+mod why;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,6 +66,8 @@ enum Command {
     Sample(sample::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
+    /// Explain why a token of an exported run was chosen
+    Why(why::Arguments),
     /// Find models on the Hugging Face Hub
     Search(hub::SearchArguments),
     /// Download a model from the Hugging Face Hub, or resume a download
@@ -90,6 +93,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
+        Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
         Some(Command::Models) => hub::models(),

@@ -6,6 +6,7 @@
 mod byte_size;
 mod config;
 mod finish;
+pub mod formatting;
 mod id;
 mod implementation;
 mod listing;

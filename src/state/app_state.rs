@@ -9,11 +9,13 @@ use super::{
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence};
 use crate::interop::presets::OwnPreset;
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
 use crate::state::panes::undo::Undo;
+use crate::state::panes::why::WhySearch;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
 
@@ -67,6 +69,8 @@ pub struct AppState {
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.
     pub(super) last_folder: Option<PathBuf>,
+    /// The search for the smallest change at the step that the dock shows.
+    pub(super) why_search: Option<WhySearch>,
     pub(super) undo: Undo,
     /// The texts that the current run of all panes replaces.
     pub(super) texts_before: Option<TextsBefore>,
@@ -103,6 +107,7 @@ impl AppState {
             notices: Vec::new(),
             path_field: None,
             last_folder: None,
+            why_search: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),
@@ -200,7 +205,7 @@ impl AppState {
             let mut invalid = self.invalid_panes();
             let (place, error) = invalid.next()?;
             let are_all = invalid.count() + 1 == self.panes.len();
-            are_all.then(|| format!("{}: {error}", letter(place)))
+            are_all.then(|| format!("{}: {error}", pane_letter(place)))
         };
         self.shared_blocking_reason().or_else(all_invalid)
     }
@@ -275,9 +280,4 @@ impl AppState {
         self.last_id += 1;
         PaneId(self.last_id as u32)
     }
-}
-
-/// Returns the letter of the pane at this position: A for the first.
-pub(super) fn letter(place: usize) -> char {
-    char::from(b'A' + (place % 26) as u8)
 }

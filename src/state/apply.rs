@@ -61,6 +61,8 @@ impl AppState {
             }
             Command::MovePin(direction) => self.move_pin(direction),
 
+            Command::CopyWhy => self.copy_why(),
+
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
             Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),

@@ -71,6 +71,9 @@ pub enum Command {
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
 
+    /// Copy the explanation of the step that the dock shows.
+    CopyWhy,
+
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::PaneId;
+use crate::analysis::Prices;
 use crate::generation::Step;
 
 /// What the height of a token's bar in the score plot shows.
@@ -155,23 +156,40 @@ pub enum DockTab {
     Plots,
     /// What each stage of the chain did to the candidates of one step.
     Xray,
-    /// The same for logits that the user sets by hand.
-    ByHand,
+    /// One step as the stages of the generation loop.
+    Loop,
+    /// The tree of all texts.
+    Branches,
+    /// How far the panes' texts are apart.
+    Compare,
     /// The metrics behind the plots.
     Numbers,
+    /// The X-ray of logits that the user sets by hand.
+    ByHand,
 }
 
 impl DockTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 4] = [Self::Plots, Self::Xray, Self::ByHand, Self::Numbers];
+    pub const ALL: [Self; 7] = [
+        Self::Plots,
+        Self::Xray,
+        Self::Loop,
+        Self::Branches,
+        Self::Compare,
+        Self::Numbers,
+        Self::ByHand,
+    ];
 
     /// Returns the label of the tab.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plots => "Plots",
             Self::Xray => "X-ray",
-            Self::ByHand => "By hand",
+            Self::Loop => "Loop",
+            Self::Branches => "Branches",
+            Self::Compare => "Compare",
             Self::Numbers => "Numbers",
+            Self::ByHand => "By hand",
         }
     }
 }
@@ -246,4 +264,8 @@ pub struct ViewChoices {
     pub dock_height: Option<f32>,
     /// Whether the user has been told that tokens can be clicked.
     pub knows_tokens: bool,
+    /// Whether Compare dims the prefix that all texts share.
+    pub dim_shared: bool,
+    /// What a token costs, for the cost of a text.
+    pub prices: Prices,
 }

@@ -8,9 +8,11 @@ use egui::{
 
 use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
+use super::compare::compare_ui;
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
+use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
 use super::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
@@ -18,10 +20,10 @@ use super::plots::{
 };
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
-use super::widgets::{SMALL_BADGE, badge, focus_ring};
+use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
 use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
-use crate::ui::xray::xray_ui;
+use crate::ui::xray::{sentence_ui, xray_ui};
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -63,13 +65,26 @@ pub(super) fn dock_ui(
             xray_ui(ui, body, state, commands);
             None
         }
-        DockTab::ByHand => {
-            by_hand_ui(ui, body, state, commands);
+        DockTab::Loop => {
+            loop_ui(ui, body, state);
+            None
+        }
+        DockTab::Branches => {
+            let hint = "One text so far. Continue from any token to create a second.";
+            sentence_ui(ui, body.shrink2(vec2(14.0, 6.0)), hint);
+            None
+        }
+        DockTab::Compare => {
+            compare_ui(ui, body, state);
             None
         }
         DockTab::Numbers => {
             let inside = body.shrink2(vec2(14.0, 6.0));
             numbers_ui(&mut child_ui(ui, inside, "numbers"), state);
+            None
+        }
+        DockTab::ByHand => {
+            by_hand_ui(ui, body, state, commands);
             None
         }
     }
@@ -123,6 +138,10 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                     score_measure_ui(ui, &mut state.view.score);
                     ui.add_space(6.0);
                 }
+            }
+            if frame.open && state.view.dock_tab == DockTab::Compare {
+                let label = Face::Small.text("Dim the shared prefix");
+                checkbox(ui, &mut state.view.dim_shared, label);
             }
             shown_step_ui(ui, frame, state, commands);
         });
@@ -199,11 +218,11 @@ fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
         .show(|ui| picture_menu_ui(ui, commands));
 }
 
-/// Names the pinned token, with buttons that move the pin or remove it. X-ray also names the latest
-/// token when none is pinned.
+/// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also
+/// name the latest token when none is pinned.
 fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
     let is_pinned = state.pinned().is_some();
-    let names_latest = frame.open && state.view.dock_tab == DockTab::Xray;
+    let names_latest = frame.open && matches!(state.view.dock_tab, DockTab::Xray | DockTab::Loop);
     if !is_pinned && !names_latest {
         return;
     }

@@ -4,7 +4,6 @@
 
 pub mod app_icon;
 pub mod fonts;
-pub mod formatting;
 pub mod icons;
 pub mod plots;
 pub mod style;
@@ -16,12 +15,14 @@ mod by_hand;
 mod chain_editor;
 mod chain_panel;
 mod child_ui;
+mod compare;
 mod dock;
 mod empty_pane;
 mod escape;
 mod keys;
 mod layout;
 mod lint_notice;
+mod loop_view;
 mod models;
 mod numbers;
 mod order_menu;
@@ -37,10 +38,13 @@ mod run_column;
 mod seed_field;
 #[cfg(test)]
 mod testing;
+mod text_measures;
 mod toast;
 mod top_bar;
 mod view_bar;
+mod why;
 mod window;
 mod xray;
 
+pub use crate::generation::formatting;
 pub use window::WindowUi;

@@ -4,9 +4,10 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 use super::fonts::Face;
 use super::formatting::{grouped, speed};
+use super::text_measures::{cost_label, measure_rows};
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, letter};
-use crate::analysis::Metrics;
+use crate::analysis::{Metrics, Prices};
 use crate::decoding::{Selector, TokenId};
 use crate::generation::{Generation, Step, Vocabulary};
 use crate::state::{AppState, Pane};
@@ -21,7 +22,11 @@ pub(super) fn numbers_ui(ui: &mut Ui, state: &AppState) {
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().interact_size.y = ROW;
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| panes_ui(ui, &state.panes));
+            ui.vertical(|ui| {
+                panes_ui(ui, &state.panes);
+                ui.add_space(12.0);
+                measures_ui(ui, &state.panes, state.view.prices);
+            });
             ui.add_space(32.0);
             ui.vertical(|ui| step_ui(ui, state));
         });
@@ -74,6 +79,36 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
                 badge(ui, place, SMALL_BADGE);
                 for value in pane_row(generation) {
                     value_ui(ui, value);
+                }
+                ui.end_row();
+            }
+        });
+}
+
+/// Draws the metrics of every text, one row per pane.
+fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
+    let grid = Grid::new("text metrics").spacing([20.0, 4.0]);
+    grid.min_col_width(SMALL_BADGE)
+        .min_row_height(ROW)
+        .show(ui, |ui| {
+            heading_ui(ui, "");
+            for (name, ..) in measure_rows() {
+                heading_ui(ui, name);
+            }
+            if prices.are_set() {
+                heading_ui(ui, "Cost");
+            }
+            ui.end_row();
+            for (place, pane) in panes.iter().enumerate() {
+                let Some(metrics) = pane.text_metrics() else {
+                    continue;
+                };
+                badge(ui, place, SMALL_BADGE);
+                for (.., value) in measure_rows() {
+                    value_ui(ui, value(metrics));
+                }
+                if prices.are_set() {
+                    value_ui(ui, cost_label(prices.cost(metrics)));
                 }
                 ui.end_row();
             }

@@ -5,13 +5,13 @@ use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use super::child_ui::child_ui;
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
-use super::pane_footer::footer_ui;
+use super::pane_footer::{FooterContext, footer_ui};
 use super::pane_header::header_ui;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capitalize};
+use crate::state::{AppState, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,10 @@ pub(super) fn pane_ui(
             &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
             pane,
-            state.model.ready().is_some(),
+            FooterContext {
+                model_ready: state.model.ready().is_some(),
+                prices: state.view.prices,
+            },
         );
         if let Some(step) = target_step {
             view.scroll_to(step);
@@ -167,6 +170,17 @@ fn notice_ui(
     child.min_rect().height() + 16.0
 }
 
+/// Returns whether the prefix that all texts share is dimmed.
+fn dims_shared(state: &AppState) -> bool {
+    state.view.dim_shared && state.view.dock_tab == DockTab::Compare
+}
+
+/// Returns the first and the last step of the text's loop.
+fn looping(pane: &Pane) -> Option<(usize, usize)> {
+    let steps = &pane.text_metrics()?.repetition.as_ref()?.steps;
+    Some((steps.start, steps.end.checked_sub(1)?))
+}
+
 fn text_input<'a>(
     ui: &Ui,
     frame: PaneFrame,
@@ -185,6 +199,8 @@ fn text_input<'a>(
             .hovered_in_plot
             .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
+        n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
+        looping: pane.and_then(looping),
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
         writing: pane.is_some_and(|pane| pane.status.is_writing()),

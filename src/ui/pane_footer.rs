@@ -8,24 +8,32 @@ use super::formatting::{grouped, speed};
 use super::icons::Icon;
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
+use super::text_measures::measures_tooltip;
 use super::theme::Theme;
-use crate::analysis::Metrics;
+use crate::analysis::{Metrics, Prices};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{Pane, PaneStatus, WhatIfSummary, WhatIfs};
 
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
 
+/// What a footer shows besides its pane.
+#[derive(Clone, Copy)]
+pub(super) struct FooterContext {
+    pub model_ready: bool,
+    pub prices: Prices,
+}
+
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
     breakpoint: Breakpoint,
     pane: &Pane,
-    model_ready: bool,
+    context: FooterContext,
 ) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        status_ui(ui, breakpoint, pane, model_ready);
+        status_ui(ui, breakpoint, pane, context);
         return None;
     };
     let clicked = what_if_ui(ui, pane, &words);
@@ -33,12 +41,19 @@ pub(super) fn footer_ui(
 }
 
 /// Draws the status on the left and the token counts on the right.
-fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, model_ready: bool) {
+fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, context: FooterContext) {
+    let FooterContext {
+        model_ready,
+        prices,
+    } = context;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
             let counts = counts(breakpoint, generation);
-            ui.label(Face::Small.text(counts).color(theme.text_3));
+            let label = ui.label(Face::Small.text(counts).color(theme.text_3));
+            if let Some(metrics) = pane.text_metrics() {
+                label.on_hover_text(measures_tooltip(metrics, prices));
+            }
         }
         ui.spacing_mut().item_spacing.x = 4.0;
         lint_sign_ui(ui, pane);

@@ -84,9 +84,13 @@ pub struct Theme {
     rank: [Color32; 5],
     entropy: [Color32; 5],
     surprisal: [Color32; 5],
+    heat: [Color32; Theme::N_HEAT],
 }
 
 impl Theme {
+    /// The number of steps of [`Self::heat`].
+    pub const N_HEAT: usize = 9;
+
     /// Returns the theme that `ui` is drawn in.
     pub fn of(ui: &egui::Ui) -> &'static Self {
         Self::dark_or_light(ui.visuals().dark_mode)
@@ -105,6 +109,22 @@ impl Theme {
             .unwrap_or(self.text_1)
     }
 
+    /// Returns the fill of a cell of a grid: more is farther from the paper.
+    pub fn heat(&self, step: usize) -> Color32 {
+        let last = self.heat.len() - 1;
+        let fill = self.heat.get(step.min(last)).copied();
+        fill.unwrap_or(self.surface_2)
+    }
+
+    /// Returns black or white, whichever has more contrast with the fill of a cell.
+    pub fn heat_ink(&self, step: usize) -> Color32 {
+        if relative_luminance(self.heat(step)) > 0.179 {
+            Color32::BLACK
+        } else {
+            Color32::WHITE
+        }
+    }
+
     /// Returns the fill of a tint's step, from 0 (expected by the model, transparent) to 4.
     pub fn tint(&self, tint: Tint, step: usize) -> Color32 {
         let ramp = match tint {
@@ -116,6 +136,13 @@ impl Theme {
         };
         ramp.get(step).copied().unwrap_or(Color32::TRANSPARENT)
     }
+}
+
+/// The relative luminance of a color: W3C 2018, "Web Content Accessibility Guidelines 2.1". At 0.179,
+/// black and white have the same contrast with it.
+fn relative_luminance(color: Color32) -> f32 {
+    let [red, green, blue, _] = egui::Rgba::from(color).to_array();
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// Creates a color from 0xRRGGBB.
@@ -202,6 +229,17 @@ const DARK: Theme = Theme {
         rgb(0x6B3037),
         rgb(0x933E45),
     ],
+    heat: [
+        rgb(0x1C2636),
+        rgb(0x284663),
+        rgb(0x296281),
+        rgb(0x347F92),
+        rgb(0x479799),
+        rgb(0x65AB96),
+        rgb(0x92BD8F),
+        rgb(0xC5D38E),
+        rgb(0xF7E292),
+    ],
 };
 
 const LIGHT: Theme = Theme {
@@ -281,5 +319,16 @@ const LIGHT: Theme = Theme {
         rgb(0xF8CDC9),
         rgb(0xF1A9A3),
         rgb(0xE6827B),
+    ],
+    heat: [
+        rgb(0xF5EDDB),
+        rgb(0xD3D4A9),
+        rgb(0xA1C290),
+        rgb(0x6FB397),
+        rgb(0x45A1A0),
+        rgb(0x21899E),
+        rgb(0x1B7096),
+        rgb(0x235380),
+        rgb(0x1E3360),
     ],
 };

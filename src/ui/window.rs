@@ -162,7 +162,9 @@ fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
         (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand, _) | (_, Breakpoint::Normal) => Some(304.0),
+        (DockTab::ByHand | DockTab::Loop | DockTab::Compare, _) | (_, Breakpoint::Normal) => {
+            Some(304.0)
+        }
         (_, Breakpoint::Tight | Breakpoint::Small) => Some(264.0),
     }
 }

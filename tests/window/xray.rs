@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable as _;
 use quartet::decoding::dialect::Dialect;
 use quartet::decoding::filters::{Temperature, TopP};
 use quartet::decoding::{ChainConfig, Filter};
-use quartet::state::{AppState, DockTab, HandPreset, HandToken};
+use quartet::state::{AppState, DockTab, HandPreset};
 
 use super::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
 
@@ -142,25 +142,21 @@ fn scores_can_be_set_and_sampled_by_hand() {
     assert!(n_named(&window) > n_before);
 }
 
-/// Opening the tab makes the dock grow, which moves a score under the pointer.
+/// Opening the tab makes the dock grow, which moves the choice of a pane under the pointer.
 #[test]
 fn a_second_click_on_a_tab_changes_nothing_below_it() {
     let mut window = window(DockTab::Plots, DEFAULT_SIZE);
     wait(&mut window, "the model", is_ready);
     let tab = window.get_by_label("By hand").rect();
-    let at = pos2(tab.center().x, tab.bottom() - 6.0);
-    let scores = |window: &Window| -> Vec<f32> {
-        let tokens = window.state().state().by_hand.tokens().iter();
-        tokens.map(HandToken::logit).collect()
-    };
-    let before = scores(&window);
+    let at = pos2(tab.center().x, tab.top() + 4.0);
+    let before = window.state().state().hand_pane();
     for _ in 0..2 {
         click(&mut window, at);
         assert_eq!(window.state().state().view.dock_tab, DockTab::ByHand);
     }
-    assert_eq!(scores(&window), before);
+    assert_eq!(window.state().state().hand_pane(), before);
     click(&mut window, at + vec2(1.0, 0.0));
-    assert_ne!(scores(&window), before);
+    assert_ne!(window.state().state().hand_pane(), before);
 }
 
 fn click(window: &mut Window, at: Pos2) {
@@ -188,4 +184,69 @@ fn x_ray_and_by_hand_are_drawn_in_small_and_large_windows() {
         press(&mut window, "X-ray");
         assert!(is_shown(&window, " falls on ‘"), "{size:?}");
     }
+}
+
+#[test]
+fn the_why_card_explains_the_pinned_token_and_copies_the_explanation() {
+    let mut window = written(DEFAULT_SIZE);
+    assert!(is_shown(&window, "Why ‘"));
+    assert!(is_shown(&window, "The model ranked it"));
+    assert!(is_shown(&window, "Smallest change: ") || is_shown(&window, "single setting"));
+    assert!(is_shown(&window, "A takes ‘") || is_shown(&window, "A diverged at token"));
+    press(&mut window, "Copy the explanation");
+    // Without room for both, the table goes first.
+    let window = written([800.0, 640.0]);
+    assert!(!is_shown(&window, "Why ‘"));
+}
+
+#[test]
+fn the_loop_shows_a_step_in_seven_boxes() {
+    let mut empty = window(DockTab::Loop, DEFAULT_SIZE);
+    wait(&mut empty, "the model", is_ready);
+    empty.get_by_label("Generate text to see how its latest token was made, or click any token");
+
+    for size in [DEFAULT_SIZE, [800.0, 640.0], [1920.0, 1080.0]] {
+        let mut window = written(size);
+        press(&mut window, "Loop");
+        assert!(is_shown(&window, "Box 1 of 7, Tokens: "), "{size:?}");
+        assert!(is_shown(&window, "Box 2 of 7, Forward pass: "));
+        assert!(is_shown(&window, "Box 6 of 7, Coin: 0."));
+        assert!(is_shown(&window, "Box 7 of 7, Append: ‘"));
+        // The arrow keys move from step to step.
+        window.key_press(Key::ArrowLeft);
+        window.run_steps(3);
+        window.key_press(Key::ArrowLeft);
+        window.run_steps(3);
+        let pinned = window.state().state().pin.expect("a pin").step;
+        assert!(is_shown(&window, &format!("{pinned} of them generated")));
+    }
+}
+
+#[test]
+fn compare_shows_every_pair_and_the_measures_of_every_text() {
+    let mut empty = window(DockTab::Compare, DEFAULT_SIZE);
+    wait(&mut empty, "the model", is_ready);
+    empty.get_by_label("Generate text in two panes to compare them.");
+
+    for size in [DEFAULT_SIZE, [800.0, 640.0], [1920.0, 1080.0]] {
+        let mut window = written(size);
+        press(&mut window, "Compare");
+        for pair in ["A and B", "A and D", "C and D"] {
+            assert!(is_shown(&window, pair), "{pair}, {size:?}");
+        }
+        assert!(is_shown(&window, "Perplexity"));
+        assert!(is_shown(&window, "Longest repeat, tokens"));
+        assert!(!is_shown(&window, "Cost of 1,000 runs like this"));
+        window.get_by_label("Price per million output tokens");
+    }
+
+    let mut settings = settings(5);
+    settings.view.dock_tab = DockTab::Compare;
+    settings.view.prices.output = 10.0;
+    let mut window = open(settings, DEFAULT_SIZE, reciting);
+    generate(&mut window);
+    assert!(is_shown(&window, "Cost of 1,000 runs like this"));
+    press(&mut window, "Numbers");
+    assert!(is_shown(&window, "Distinct-3"));
+    assert!(is_shown(&window, "Cost"));
 }

@@ -3,6 +3,7 @@
 
 pub(super) mod comparison;
 pub(super) mod lints;
+pub(super) mod measures;
 pub(super) mod pane;
 pub(super) mod paste;
 pub(super) mod presets;
@@ -12,6 +13,7 @@ pub(super) mod run_end;
 pub(super) mod solo;
 pub(super) mod undo;
 pub(super) mod what_if;
+pub(super) mod why;
 
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};

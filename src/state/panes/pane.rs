@@ -1,9 +1,10 @@
 //! A pane: its settings and its generation.
 
 use super::lints::Lints;
+use super::measures::Measures;
 use super::solo::Solo;
 use super::what_if::WhatIfs;
-use crate::analysis::Lint;
+use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{FinishReason, Generation, GenerationConfig, PaneSettings};
 use crate::worker::GenerationId;
 
@@ -24,6 +25,7 @@ pub struct Pane {
     /// What its current settings would have changed in its text.
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
+    pub(in crate::state) measures: Measures,
 }
 
 /// The state of a pane's generation.
@@ -77,6 +79,7 @@ impl Pane {
             solo: None,
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
+            measures: Measures::default(),
         }
     }
 
@@ -99,6 +102,12 @@ impl Pane {
         } else {
             None
         }
+    }
+
+    /// Returns the metrics of the pane's text, as of the last
+    /// [`AppState::review`](super::AppState::review); `None` if it has no text.
+    pub const fn text_metrics(&self) -> Option<&TextMetrics> {
+        self.measures.metrics()
     }
 
     /// Returns the lints of the pane's settings, most important first, as of the last

@@ -1,5 +1,5 @@
-//! Brings everything derived from the panes up to date before a frame: divergence, lints and
-//! what-if.
+//! Brings everything derived from the panes up to date before a frame: divergence, lints,
+//! metrics, what-if and the smallest change.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::generation::{Generation, PromptRecord};
 use crate::state::AppState;
 
 impl AppState {
-    /// Updates the divergence and all lints, and evaluates what-ifs while `has_time` returns true.
-    /// Returns whether the what-ifs are complete.
+    /// Updates the divergence, all lints and metrics, and evaluates what-ifs and the smallest change while
+    /// `has_time` returns true. Returns whether these are complete.
     ///
     /// Call it before each frame. It is cheap if nothing has changed.
     pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
@@ -23,10 +23,12 @@ impl AppState {
                 status,
                 what_ifs,
                 lints,
+                measures,
                 ..
             } = pane;
             let chain = &settings.chain;
             lints.update(status.generation(), chain, n_vocab);
+            measures.update(status.generation());
             let seed = settings.seed.unwrap_or(self.seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {
@@ -36,7 +38,7 @@ impl AppState {
                 _ => what_ifs.clear(),
             }
         }
-        complete
+        self.update_why(&mut has_time) && complete
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::decoding::{ChainConfig, Selector, Stage};
 use crate::generation::PaneSettings;
+use crate::generation::formatting::pane_letter as letter;
 use crate::state::PaneId;
-use crate::state::app_state::letter;
 
 /// Everything that undo restores: the panes with their settings, and the shared seed.
 #[derive(Debug, Clone, PartialEq)]

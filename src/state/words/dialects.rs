@@ -3,8 +3,8 @@
 use crate::analysis::dialects::explain_differences;
 use crate::analysis::{Divergence, first_divergence};
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter as letter;
 use crate::state::AppState;
-use crate::state::app_state::letter;
 
 /// Returns why the text of this pane diverges from those of other panes with the same parameters,
 /// one sentence per reason.

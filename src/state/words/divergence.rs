@@ -1,9 +1,9 @@
 //! The sentence that says where the panes diverge, and which tokens they picked there.
 
 use crate::analysis::Divergence;
+use crate::generation::formatting::pane_letter as letter;
 use crate::generation::{Generation, Step, listed};
 use crate::state::AppState;
-use crate::state::app_state::letter;
 use crate::state::notice::capitalize;
 
 /// The sentence about the first divergence, at full length and for a narrow window.

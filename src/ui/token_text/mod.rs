@@ -39,6 +39,10 @@ pub struct TokenTextInput<'a> {
     pub same_step: Option<usize>,
     /// The first step at which the panes diverge.
     pub fork_step: Option<usize>,
+    /// How many steps from the first are dimmed.
+    pub n_dimmed: usize,
+    /// The first and the last step of a loop, which is underlined.
+    pub looping: Option<(usize, usize)>,
     /// What the current settings would have changed.
     pub what_ifs: Option<&'a WhatIfs>,
     /// Whether all whitespace has visible marks.

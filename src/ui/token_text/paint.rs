@@ -152,7 +152,22 @@ impl Painting<'_> {
             let ends = [rect.left() + 1.0, rect.right() - 1.0];
             self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
         }
+        self.loop_line(span, rect);
         self.what_if(span, rect);
+        if span.step < Some(self.input.n_dimmed) {
+            let veil = self.theme.surface_1.gamma_multiply(0.6);
+            self.painter.rect_filled(rect, 0, veil);
+        }
+    }
+
+    /// Underlines the tokens of a loop.
+    fn loop_line(&self, span: &Span, rect: Rect) {
+        let looping = span.step.zip(self.input.looping);
+        if looping.is_some_and(|(step, (first, last))| (first..=last).contains(&step)) {
+            let stroke = Stroke::new(1.0, self.theme.warning);
+            let y = rect.bottom();
+            self.painter.hline(rect.x_range(), y, stroke);
+        }
     }
 
     /// Underlines a token that the current settings would change, dashed if they only likely would.

@@ -98,6 +98,8 @@ fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         tint: Tint::Probability,
         pinned: None,
         same_step: None,
+        n_dimmed: 0,
+        looping: None,
         fork_step: None,
         what_ifs: None,
         show_marks: false,

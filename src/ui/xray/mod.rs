@@ -16,6 +16,7 @@ use self::rows::{fixed_rows_ui, rows_ui};
 use super::child_ui::child_ui;
 use super::fonts::Face;
 use super::theme::Theme;
+use super::why::{split, why_ui};
 use crate::analysis::xray::XrayTable;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::Piece;
@@ -56,6 +57,7 @@ pub(super) struct XrayResponse {
 
 /// Shows the pinned step, or the latest one.
 pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
+    let (body, card) = split(body);
     let inside = Rect::from_min_max(body.min + vec2(14.0, 6.0), body.max - vec2(14.0, 8.0));
     let shown = state.shown_step().and_then(|(place, index)| {
         let pane = state.panes.get(place)?;
@@ -69,6 +71,9 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             "Generate text to see how its latest token was sampled, or click any token",
         );
     };
+    if let Some(card) = card {
+        why_ui(ui, card, state, commands);
+    }
     let chain = &pane.settings.chain;
     if let Err(error) = chain.validate() {
         return sentence_ui(ui, inside, &error.to_string());

@@ -1,6 +1,6 @@
 //! Formats tokens, probabilities and counts for sentences, tables and cards.
 
-use crate::generation::{Piece, PieceKind};
+use super::{Piece, PieceKind};
 
 /// Formats a probability for reading: "41 %", "5.9 %", "< 0.1 %". Only a certainty is "100 %".
 pub fn percent(prob: f64) -> String {
@@ -92,6 +92,28 @@ pub fn grouped(n: f64) -> String {
     grouped
 }
 
+/// Returns the letter of the pane at this position: A for the first.
+pub fn pane_letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}
+
+/// Formats a token as a quoted word.
+pub fn quoted(piece: &Piece) -> String {
+    format!("‘{}’", token_word(piece))
+}
+
+/// Formats a rank: "1st", "22nd", "1,013th".
+pub fn ordinal(n: u32) -> String {
+    let suffix = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    grouped(f64::from(n)) + suffix
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +149,20 @@ mod tests {
             (Piece::text(""), "∅"),
         ] {
             assert_eq!(token_word(&piece), expected);
+        }
+    }
+
+    #[test]
+    fn ranks_are_written_as_ordinals() {
+        for (n, expected) in [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (11, "11th"),
+            (112, "112th"),
+            (1023, "1,023rd"),
+        ] {
+            assert_eq!(ordinal(n), expected);
         }
     }
 

@@ -1,0 +1,295 @@
+//! What a text is like, computed from its record: how predictable it is, how varied, and whether it
+//! repeats itself.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::decoding::TokenId;
+use crate::generation::Generation;
+
+/// The longest period, in tokens, that the loop detector looks for.
+const MAX_PERIOD: usize = 128;
+
+/// How often a passage occurs in a row before it counts as a loop.
+const MIN_ROUNDS: usize = 3;
+
+/// The shortest loop, in tokens: three equal tokens in a row are not one.
+const MIN_LOOP: usize = 12;
+
+/// The metrics of one text. A mean is `None` if the text has no tokens.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TextMetrics {
+    /// `exp` of the mean surprise of the tokens before the chain, in nats.
+    pub perplexity: Option<f64>,
+    /// The mean entropy of the model's distributions, in bits.
+    pub mean_entropy_bits: Option<f64>,
+    /// The share of tokens that the model ranked first, which greedy decoding takes.
+    pub greedy_share: Option<f64>,
+    /// The number of different n-grams over the number of n-grams, for n of 1, 2 and 3.
+    pub distinct: [Option<f64>; 3],
+    /// The longest passage that occurs twice without overlapping itself.
+    pub longest_repeat: Option<Repeat>,
+    /// The first loop.
+    pub repetition: Option<TextLoop>,
+    pub n_prompt: usize,
+    pub n_tokens: usize,
+    pub n_characters: usize,
+}
+
+/// A passage that occurs twice; the steps are counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeat {
+    pub first: usize,
+    pub second: usize,
+    pub n_tokens: usize,
+}
+
+/// A passage that repeats at least three times in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextLoop {
+    /// The steps from the first occurrence to the end of the last, counted from 0.
+    pub steps: Range<usize>,
+    /// The length of the repeated passage, in tokens.
+    pub n_period: usize,
+}
+
+/// Prices in dollars per million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Prices {
+    pub input: f64,
+    pub output: f64,
+}
+
+impl Prices {
+    /// Returns whether the user has set a price.
+    pub fn are_set(self) -> bool {
+        self.input > 0.0 || self.output > 0.0
+    }
+
+    /// Returns the cost of one run in dollars.
+    pub fn cost(self, metrics: &TextMetrics) -> f64 {
+        let input = metrics.n_prompt as f64 * self.input;
+        (input + metrics.n_tokens as f64 * self.output) / 1e6
+    }
+}
+
+impl TextMetrics {
+    /// Computes the metrics of a finished or growing text.
+    pub fn of(generation: &Generation) -> Self {
+        let steps = &generation.steps;
+        let tokens: Vec<TokenId> = steps.iter().map(|step| step.token).collect();
+        let mean = |sum: f64| (!steps.is_empty()).then(|| sum / steps.len() as f64);
+        let surprise_nats: f64 = steps.iter().map(|step| -step.trace.raw_prob.ln()).sum();
+        let entropy_nats: f64 = steps.iter().map(|step| step.trace.raw.entropy_nats).sum();
+        let n_greedy = steps.iter().filter(|step| step.trace.raw_rank == 1).count();
+        Self {
+            perplexity: mean(surprise_nats).map(f64::exp),
+            mean_entropy_bits: mean(entropy_nats / std::f64::consts::LN_2),
+            greedy_share: mean(n_greedy as f64),
+            distinct: [1, 2, 3].map(|n| distinct(&tokens, n)),
+            longest_repeat: longest_repeat(&tokens),
+            repetition: find_loop(&tokens),
+            n_prompt: generation.prompt.tokens.len(),
+            n_tokens: tokens.len(),
+            n_characters: generation.text().chars().count(),
+        }
+    }
+}
+
+/// The share of different n-grams: Li et al. 2016, "A Diversity-Promoting Objective Function for
+/// Neural Conversation Models".
+fn distinct(tokens: &[TokenId], n: usize) -> Option<f64> {
+    let n_windows = (tokens.len() + 1).checked_sub(n).filter(|n| *n > 0)?;
+    let different: HashSet<&[TokenId]> = tokens.windows(n).collect();
+    Some(different.len() as f64 / n_windows as f64)
+}
+
+/// Finds the longest repeat by bisection over its length: each part of a repeated passage is
+/// repeated too.
+fn longest_repeat(tokens: &[TokenId]) -> Option<Repeat> {
+    let mut best = None;
+    let (mut shortest, mut longest) = (1, tokens.len() / 2);
+    while shortest <= longest {
+        let n_tokens = usize::midpoint(shortest, longest);
+        if let Some(repeat) = repeat_of_length(tokens, n_tokens) {
+            best = Some(repeat);
+            shortest = n_tokens + 1;
+        } else {
+            longest = n_tokens - 1;
+        }
+    }
+    best
+}
+
+fn repeat_of_length(tokens: &[TokenId], n_tokens: usize) -> Option<Repeat> {
+    // The first window of each hash, and the different ones that share it.
+    let mut firsts: HashMap<u64, (usize, Vec<usize>)> = HashMap::new();
+    for (second, hash) in rolling_hashes(tokens, n_tokens).enumerate() {
+        let window = |start: usize| tokens.get(start..start + n_tokens);
+        let (first, others) = firsts.entry(hash).or_insert((second, Vec::new()));
+        let mut known = std::iter::once(*first).chain(others.iter().copied());
+        match known.find(|first| window(*first) == window(second)) {
+            Some(first) if first + n_tokens <= second => {
+                return Some(Repeat {
+                    first,
+                    second,
+                    n_tokens,
+                });
+            }
+            Some(_) => {}
+            None => others.push(second),
+        }
+    }
+    None
+}
+
+/// Hashes every window of this length: Karp, Rabin 1987, "Efficient randomized pattern-matching
+/// algorithms".
+fn rolling_hashes(tokens: &[TokenId], n_tokens: usize) -> impl Iterator<Item = u64> {
+    const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
+    let value = |token: &TokenId| u64::from(token.0) + 1;
+    let add = move |hash: u64, token: &TokenId| hash.wrapping_mul(BASE).wrapping_add(value(token));
+    let leading = (0..n_tokens).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+    let start = tokens.iter().take(n_tokens).fold(0, add);
+    let pairs = tokens.iter().skip(n_tokens).zip(tokens);
+    let rest = pairs.scan(start, move |hash, (new, old)| {
+        *hash = add(*hash, new).wrapping_sub(value(old).wrapping_mul(leading));
+        Some(*hash)
+    });
+    (tokens.len() >= n_tokens)
+        .then_some(start)
+        .into_iter()
+        .chain(rest)
+}
+
+/// Finds the loop that starts first, and among those the one with the shortest period.
+fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
+    let mut found: Option<TextLoop> = None;
+    for n_period in 1..=MAX_PERIOD.min(tokens.len() / MIN_ROUNDS) {
+        let min_run = MIN_LOOP.max(MIN_ROUNDS * n_period) - n_period;
+        let equal = tokens.iter().zip(tokens.iter().skip(n_period));
+        let mut run = 0;
+        for (at, (old, new)) in equal.enumerate() {
+            run = if old == new { run + 1 } else { 0 };
+            if run < min_run {
+                continue;
+            }
+            let steps = at + 1 - run..at + 1 + n_period;
+            match &mut found {
+                Some(known) if known.n_period == n_period && known.steps.start == steps.start => {
+                    known.steps.end = steps.end;
+                }
+                Some(known) if known.steps.start <= steps.start => break,
+                _ => found = Some(TextLoop { steps, n_period }),
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prices, Repeat, TextLoop, TextMetrics, find_loop, longest_repeat};
+    use crate::decoding::TokenId;
+    use crate::generation::testing::generation;
+
+    fn tokens(text: &str) -> Vec<TokenId> {
+        text.bytes().map(|byte| TokenId(u32::from(byte))).collect()
+    }
+
+    #[test]
+    fn the_metrics_follow_from_the_record() {
+        let text = generation(&[(" a", 0.5), (" fox", 0.25), (" a", 0.5), ("</s>", 0.5)]);
+        let metrics = TextMetrics::of(&text);
+        let near = |value: Option<f64>, expected: f64| {
+            let value = value.unwrap();
+            // The test's distributions lack a little of 1.
+            assert!((value - expected).abs() < 0.02, "{value} is not {expected}");
+        };
+        // Bits of surprise: 1, 2, 1, 1.
+        near(metrics.perplexity, 2.0_f64.powf(1.25));
+        near(metrics.greedy_share, 0.75);
+        near(metrics.distinct[0], 0.75);
+        near(metrics.distinct[1], 1.0);
+        assert_eq!((metrics.n_prompt, metrics.n_tokens), (3, 4));
+        // The end-of-text token is not part of the text: " a fox a".
+        assert_eq!(metrics.n_characters, 8);
+        let expected = Repeat {
+            first: 0,
+            second: 2,
+            n_tokens: 1,
+        };
+        assert_eq!(metrics.longest_repeat, Some(expected));
+        let prices = Prices {
+            input: 1.0,
+            output: 10.0,
+        };
+        assert!((prices.cost(&metrics) - 43e-6).abs() < 1e-12);
+        assert!(prices.are_set() && !Prices::default().are_set());
+    }
+
+    #[test]
+    fn an_empty_text_has_no_means() {
+        let metrics = TextMetrics::of(&generation(&[]));
+        assert_eq!(metrics.perplexity, None);
+        assert_eq!(metrics.distinct, [None; 3]);
+        assert_eq!(metrics.longest_repeat, None);
+    }
+
+    #[test]
+    fn the_longest_repeat_does_not_overlap_itself() {
+        for (text, expected) in [
+            ("abcdef", None),
+            ("abcXabcY", Some((0, 4, 3))),
+            ("aaaa", Some((0, 2, 2))),
+            ("the fox and the fowl", Some((0, 12, 6))),
+            ("xyxyxyxyx", Some((0, 4, 4))),
+        ] {
+            let expected = expected.map(|(first, second, n_tokens)| Repeat {
+                first,
+                second,
+                n_tokens,
+            });
+            assert_eq!(longest_repeat(&tokens(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_repeat_is_that_of_an_exhaustive_search() {
+        let mut state = 7_u32;
+        for n in 0..60 {
+            let text: Vec<TokenId> = (0..n)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    TokenId(state >> 30)
+                })
+                .collect();
+            let is_repeated = |length: usize| {
+                (0..text.len()).any(|a| {
+                    (a + length..text.len()).any(|b| {
+                        let window = text.get(b..b + length);
+                        window.is_some() && text.get(a..a + length) == window
+                    })
+                })
+            };
+            let longest = (1..=text.len()).rev().find(|length| is_repeated(*length));
+            assert_eq!(longest_repeat(&text).map(|repeat| repeat.n_tokens), longest);
+        }
+    }
+
+    #[test]
+    fn a_loop_is_found_with_its_start_end_and_period() {
+        let expected = |steps, n_period| Some(TextLoop { steps, n_period });
+        for (text, found) in [
+            ("it was a long day and then it ended", None),
+            ("so aaa", None),
+            ("well, abcabcabcabcabc.", expected(6..21, 3)),
+            ("Noooooooooooooo!", expected(1..15, 1)),
+            ("abcdefabcdefabcdef", expected(0..18, 6)),
+            ("abcdefabcdefabcde", None),
+        ] {
+            assert_eq!(find_loop(&tokens(text)), found, "{text}");
+        }
+    }
+}

@@ -1,0 +1,468 @@
+//! Why a token was chosen, in plain words derived from the record.
+
+use super::{SettingChange, SmallestChange};
+use crate::decoding::{Filter, Selector, StageReport, TokenId, Trace};
+use crate::generation::formatting::{grouped, ordinal, pane_letter, percent, quoted};
+use crate::generation::{Generation, Step, in_sentence, listed};
+
+/// The explanation of one choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// "Why ‘nest’?"
+    pub title: String,
+    /// What the model, the settings and the coin did.
+    pub story: String,
+    /// What the other panes did at the same place, and why; empty if there are none.
+    pub others: String,
+}
+
+impl Why {
+    /// Explains a step of the text at `place`. The other texts are compared with it.
+    pub fn of(texts: &[Option<&Generation>], place: usize, step_index: usize) -> Option<Self> {
+        let generation = texts.get(place).copied().flatten()?;
+        let step = generation.steps.get(step_index)?;
+        let mut story = vec![ranked(step)];
+        story.extend(stage_verdicts(step));
+        story.push(draw_words(generation.config.chain.selector, step));
+        story.extend(runner_up(generation, step));
+        Some(Self {
+            title: format!("Why {}?", quoted(&step.piece)),
+            story: story.join(" "),
+            others: others(texts, place, step_index).join(" "),
+        })
+    }
+
+    /// Returns the whole explanation as text, with the sentence about the smallest change.
+    pub fn text(&self, smallest_change: &str) -> String {
+        let parts = [&self.title, &self.story, smallest_change, &self.others];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+}
+
+/// "The model ranked it 3rd of 6,144, at 11 %."
+fn ranked(step: &Step) -> String {
+    let trace = &step.trace;
+    let n = grouped(f64::from(trace.raw.n_candidates));
+    let prob = percent(trace.raw_prob);
+    match trace.raw_rank {
+        1 => format!("The model ranked it first of {n} tokens, at {prob}."),
+        rank => format!(
+            "The model ranked it {} of {n} tokens, at {prob}.",
+            ordinal(rank)
+        ),
+    }
+}
+
+/// One sentence per stage that can have an effect.
+fn stage_verdicts(step: &Step) -> Vec<String> {
+    let trace = &step.trace;
+    let head = &trace.raw.head;
+    let place = head.iter().position(|known| known.token == step.token);
+    let mut n_before = trace.raw.n_candidates;
+    let mut prob = Some(trace.raw_prob);
+    let mut sentences = Vec::new();
+    for report in &trace.stages {
+        let after = place.and_then(|place| report.head_probs.get(place).copied().flatten());
+        let after = after.map(f64::from);
+        if !report.filter.is_neutral() {
+            sentences.push(verdict(report, n_before, [prob, after]));
+        }
+        n_before = report.n_kept;
+        prob = after;
+    }
+    sentences
+}
+
+/// "Top-p 0.9 kept 8 of 6,144 tokens, and raised it from 10 % to 12 %."
+fn verdict(report: &StageReport, n_before: u32, [before, after]: [Option<f64>; 2]) -> String {
+    let name = stage_name(&report.filter);
+    let change = change_words(before, after);
+    let [n, n_kept] = [n_before, report.n_kept].map(|n| grouped(f64::from(n)));
+    if report.n_kept == n_before {
+        return match (report.filter.cuts(), change) {
+            (true, _) => format!("{name} cut nothing."),
+            (false, Some(change)) => format!("{name} {change}."),
+            (false, None) => format!("{name} left it in."),
+        };
+    }
+    let kept = if report.n_kept == 1 {
+        format!("{name} kept only this one of {n} tokens")
+    } else {
+        format!("{name} kept {n_kept} of {n} tokens")
+    };
+    match change {
+        Some(change) if report.n_kept > 1 => format!("{kept} and {change}."),
+        _ => format!("{kept}."),
+    }
+}
+
+fn change_words(before: Option<f64>, after: Option<f64>) -> Option<String> {
+    let (before, after) = (before?, after?);
+    let (shown_before, shown_after) = (percent(before), percent(after));
+    Some(if shown_before == shown_after {
+        format!("left it at {shown_after}")
+    } else if after > before {
+        format!("raised it to {shown_after}")
+    } else {
+        format!("lowered it to {shown_after}")
+    })
+}
+
+/// "Top-p 0.9", "Repetition penalty 1.1".
+fn stage_name(filter: &Filter) -> String {
+    let spec = filter.spec();
+    match spec.params.first().and_then(|param| param.text(filter)) {
+        Some(value) => format!("{} {value}", spec.name),
+        None => spec.name.to_owned(),
+    }
+}
+
+fn draw_words(selector: Selector, step: &Step) -> String {
+    let draw = &step.trace.draw;
+    match (selector, draw.coin) {
+        (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {
+            "No coin: the most likely token left is always taken.".to_owned()
+        }
+        (Selector::GumbelMax, _) => {
+            "Every token left had its own coin, and this one won.".to_owned()
+        }
+        (_, Some(coin)) => {
+            let (from, to) = (draw.below, draw.below + draw.prob);
+            let adapted = if selector.is_adaptive() {
+                let n = grouped(f64::from(draw.n_kept));
+                format!("{} left {n} tokens. ", selector.name())
+            } else {
+                String::new()
+            };
+            format!(
+                "{adapted}The coin {coin:.3} fell on it, between {from:.3} and {:.3}.",
+                to.min(1.0)
+            )
+        }
+        (_, None) => "No single coin decided.".to_owned(),
+    }
+}
+
+/// Names the most likely other token at the draw.
+fn runner_up(generation: &Generation, step: &Step) -> Option<String> {
+    let trace = &step.trace;
+    let mut others = trace.survivors.iter();
+    if let Some(other) = others.find(|other| other.token != step.token)
+        && trace.draw.n_kept > 1
+    {
+        let word = quoted(&generation.vocabulary.piece(other.token));
+        let prob = percent(other.prob);
+        return Some(if other.prob > trace.draw.prob {
+            format!("{word} was more likely, at {prob}.")
+        } else {
+            format!("The runner-up was {word}, at {prob}.")
+        });
+    }
+    let mut head = trace.raw.head.iter();
+    let other = head.find(|other| other.token != step.token)?;
+    let word = quoted(&generation.vocabulary.piece(other.token));
+    let prob = percent(other.prob);
+    Some(format!("The model’s runner-up was {word}, at {prob}."))
+}
+
+/// What the other panes did here, one sentence per token.
+fn others(texts: &[Option<&Generation>], place: usize, index: usize) -> Vec<String> {
+    let Some(own) = texts.get(place).copied().flatten() else {
+        return Vec::new();
+    };
+    let mut groups: Vec<(Here, Vec<usize>)> = Vec::new();
+    for (other_place, other) in texts.iter().enumerate() {
+        let Some(other) = other.filter(|_| other_place != place) else {
+            continue;
+        };
+        let here = Here::of(own, other, index);
+        match groups.iter_mut().find(|(known, _)| *known == here) {
+            Some((_, places)) => places.push(other_place),
+            None => groups.push((here, vec![other_place])),
+        }
+    }
+    groups
+        .iter()
+        .filter_map(|(here, places)| here.words(own, texts, places, index))
+        .collect()
+}
+
+/// What another text holds at a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Here {
+    /// It continues another prompt or comes from another model.
+    Unrelated,
+    /// It has no token there.
+    Missing,
+    /// It diverged at an earlier step.
+    Diverged(usize),
+    /// It chose this token after the same text, with this coin and selector.
+    Chose(TokenId, Option<f64>, Selector),
+}
+
+impl Here {
+    fn of(own: &Generation, other: &Generation, index: usize) -> Self {
+        if !own.shares_prompt_with(other) {
+            return Self::Unrelated;
+        }
+        let pairs = own.steps.iter().zip(&other.steps).take(index);
+        let diverged = pairs.into_iter().position(|(a, b)| a.token != b.token);
+        match (diverged, other.steps.get(index)) {
+            (Some(step), _) => Self::Diverged(step),
+            (None, Some(step)) => Self::Chose(
+                step.token,
+                step.trace.draw.coin,
+                other.config.chain.selector,
+            ),
+            (None, None) => Self::Missing,
+        }
+    }
+
+    fn words(
+        self,
+        own: &Generation,
+        texts: &[Option<&Generation>],
+        places: &[usize],
+        index: usize,
+    ) -> Option<String> {
+        let letters: Vec<String> = places.iter().map(|at| pane_letter(*at).into()).collect();
+        let who = listed(&letters);
+        let is_one = places.len() == 1;
+        let verb = |one: &'static str, more: &'static str| if is_one { one } else { more };
+        let other = texts.get(*places.first()?).copied().flatten()?;
+        let step = own.steps.get(index)?;
+        Some(match self {
+            Self::Unrelated => format!(
+                "{who} {} another prompt or another model.",
+                verb("has", "have")
+            ),
+            Self::Missing => format!("{who} {} before this token.", verb("stops", "stop")),
+            Self::Diverged(at) => {
+                format!(
+                    "{who} {} at token {}.",
+                    verb("diverged", "diverged"),
+                    at + 1
+                )
+            }
+            Self::Chose(token, coin, selector) => {
+                let word = quoted(&other.steps.get(index)?.piece);
+                let how = how_words(coin, selector, step);
+                if token == step.token {
+                    format!("{who} {} {word} too{how}.", verb("takes", "take"))
+                } else {
+                    let standing = standing(&step.trace, token);
+                    format!("{who} {} {word}{how}{standing}.", verb("takes", "take"))
+                }
+            }
+        })
+    }
+}
+
+fn how_words(coin: Option<f64>, selector: Selector, step: &Step) -> &'static str {
+    match (coin, step.trace.draw.coin) {
+        (None, _) if selector == Selector::GumbelMax => " with a coin for each token",
+        (None, _) => " without a coin",
+        (Some(other), Some(own)) if other.total_cmp(&own).is_eq() => " with the same coin",
+        (Some(_), _) => " with its own coin",
+    }
+}
+
+/// How the explained pane treated another pane's token: ": rank 6, cut here by top-p 0.9".
+fn standing(trace: &Trace, token: TokenId) -> String {
+    let head = &trace.raw.head;
+    let Some(place) = head.iter().position(|known| known.token == token) else {
+        return String::new();
+    };
+    let rank = place + 1;
+    let is_cut = |report: &&StageReport| {
+        let prob = report.head_probs.get(place);
+        prob.is_some_and(Option::is_none)
+    };
+    match trace.stages.iter().find(is_cut) {
+        Some(report) => {
+            let name = in_sentence(&stage_name(&report.filter));
+            format!(": rank {rank}, cut here by {name}")
+        }
+        None => match trace.head_final_prob(place) {
+            Some(prob) => format!(": rank {rank}, kept here too, at {}", percent(prob)),
+            None => format!(": rank {rank}"),
+        },
+    }
+}
+
+/// Describes the smallest change to a setting in one sentence, or how far the search is.
+pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -> String {
+    let selector = generation.config.chain.selector;
+    if selector.is_adaptive() {
+        let name = selector.name();
+        return format!(
+            "{name} adapts to the tokens before, so the smallest change cannot be computed."
+        );
+    }
+    if !search.is_complete() {
+        let done = search.progress() * 100.0;
+        return format!("Looking for the smallest change, {done:.0} %");
+    }
+    let Some(first) = search.changes().first() else {
+        return if search.is_certain() {
+            "No change to a single setting changes this choice.".to_owned()
+        } else {
+            "No change to a single setting was found that changes this choice.".to_owned()
+        };
+    };
+    let mut sentence = format!(
+        "Smallest change: {} instead of {} {}",
+        value_words(first),
+        first.from,
+        draws(generation, first)
+    );
+    let second = search
+        .changes()
+        .iter()
+        .find(|change| change.setting != first.setting);
+    if let Some(second) = second {
+        let words = value_words(second);
+        if second.token == first.token && second.exact == first.exact {
+            let does = if first.exact { "does" } else { "would" };
+            sentence += &format!("; so {does} {words}");
+        } else {
+            sentence += &format!("; {words} {}", draws(generation, second));
+        }
+    }
+    sentence + "."
+}
+
+/// "top-p 0.915", or "about top-p 0.915" if it is not certain.
+fn value_words(change: &SettingChange) -> String {
+    let about = if change.exact { "" } else { "about " };
+    format!("{} {about}{}", change.setting, change.to)
+}
+
+fn draws(generation: &Generation, change: &SettingChange) -> String {
+    let word = match change.token {
+        Some(token) => quoted(&generation.vocabulary.piece(token)),
+        None => "a token that was not recorded".to_owned(),
+    };
+    let verb = match (generation.config.chain.selector, change.exact) {
+        (Selector::Greedy, true) => "takes",
+        (Selector::Greedy, false) => "would most likely take",
+        (_, true) => "draws",
+        (_, false) => "would most likely draw",
+    };
+    format!("{verb} {word}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Why, smallest_change_words};
+    use crate::analysis::SmallestChange;
+    use crate::decoding::filters::{Temperature, TopP};
+    use crate::decoding::testing::logits_of;
+    use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
+    use crate::generation::Generation;
+    use crate::generation::testing::generation;
+
+    /// A text of one token that this chain sampled from known probabilities with a known seed.
+    fn sampled(chain: ChainConfig, seed: u64) -> Generation {
+        let mut text = generation(&[(" fox", 0.5)]);
+        let mut probs = [1e-6_f32; 8];
+        // " the", " a", " little", " house", " fox"
+        probs[1..6].copy_from_slice(&[0.4, 0.3, 0.15, 0.1, 0.05]);
+        let tokens = &text.prompt.tokens;
+        let coins = Coins { seed, position: 3 };
+        let history = History::new(tokens, 3);
+        let sampled = SamplerChain::new(chain.clone()).sample(&logits_of(&probs), history, coins);
+        let trace = sampled.unwrap().trace;
+        text.steps[0].token = trace.draw.token;
+        text.steps[0].piece = text.vocabulary.piece(trace.draw.token);
+        text.steps[0].trace = trace;
+        text.config.chain = chain;
+        text.config.seed = seed;
+        text
+    }
+
+    /// The first seed whose coin lies in this range.
+    fn seed(coin: std::ops::Range<f64>) -> u64 {
+        let coins = |seed| Coins { seed, position: 3 };
+        (0..)
+            .find(|seed| coin.contains(&coins(*seed).draw()))
+            .unwrap()
+    }
+
+    fn top_p() -> ChainConfig {
+        ChainConfig::sampled([
+            Filter::Temperature(Temperature { temperature: 0.5 }),
+            Filter::TopP(TopP { p: 0.9 }),
+        ])
+    }
+
+    #[test]
+    fn a_choice_is_explained_from_the_model_to_the_coin() {
+        let text = sampled(top_p(), seed(0.70..0.71));
+        assert_eq!(text.steps[0].token, TokenId(2));
+        let why = Why::of(&[Some(&text)], 0, 0).unwrap();
+        assert_eq!(why.title, "Why ‘a’?");
+        let coin = text.steps[0].trace.draw.coin.unwrap();
+        let expected = format!(
+            "The model ranked it 2nd of 8 tokens, at 30 %. Temperature 0.5 raised it to 32 %. \
+             Top-p 0.9 kept 3 of 8 tokens and raised it to 33 %. The coin {coin:.3} fell on it, \
+             between 0.587 and 0.917. ‘the’ was more likely, at 59 %."
+        );
+        assert_eq!(why.story, expected);
+        assert_eq!(why.others, "");
+    }
+
+    #[test]
+    fn the_other_panes_are_compared_at_the_same_place() {
+        let seed = seed(0.70..0.71);
+        let texts = [
+            sampled(ChainConfig::greedy(), seed),
+            sampled(ChainConfig::sampled([]), seed),
+            sampled(top_p(), seed),
+            generation(&[]),
+        ];
+        let texts: Vec<_> = texts.iter().map(Some).collect();
+        let why = Why::of(&texts, 2, 0).unwrap();
+        assert_eq!(
+            why.others,
+            "A takes ‘the’ without a coin: rank 1, kept here too, at 59 %. B takes ‘little’ with \
+             the same coin: rank 3, kept here too, at 8.3 %. D stops before this token."
+        );
+        let why = Why::of(&texts, 0, 0).unwrap();
+        assert!(
+            why.story
+                .contains("No coin: the most likely token left is always taken.")
+        );
+        assert!(
+            why.story
+                .ends_with("The model’s runner-up was ‘a’, at 30 %.")
+        );
+    }
+
+    #[test]
+    fn a_pane_that_diverged_earlier_says_where() {
+        let ours = generation(&[(" a", 0.5), (" fox", 0.5)]);
+        let theirs = generation(&[(" the", 0.5), (" fox", 0.5)]);
+        let why = Why::of(&[Some(&ours), Some(&theirs)], 0, 1).unwrap();
+        assert_eq!(why.others, "B diverged at token 1.");
+    }
+
+    #[test]
+    fn the_smallest_change_is_one_sentence() {
+        let text = sampled(top_p(), seed(0.90..0.91));
+        let search = SmallestChange::find(&text, 0).unwrap();
+        let words = smallest_change_words(&text, &search);
+        assert!(
+            words.starts_with("Smallest change: ") && words.contains(" draws ‘"),
+            "{words}"
+        );
+        let text = sampled(ChainConfig::greedy(), 1);
+        let search = SmallestChange::find(&text, 0).unwrap();
+        let words = smallest_change_words(&text, &search);
+        assert_eq!(words, "No change to a single setting changes this choice.");
+        let search = SmallestChange::new(&sampled(top_p(), 1), 0).unwrap();
+        let words = smallest_change_words(&text, &search);
+        assert_eq!(words, "Looking for the smallest change, 0 %");
+    }
+}

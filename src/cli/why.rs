@@ -1,0 +1,78 @@
+//! `quartet why`: explains one token of an exported run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::console;
+use super::failure::Failure;
+use crate::analysis::{SmallestChange, Why, smallest_change_words};
+use crate::export::json;
+use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
+
+/// The arguments of `quartet why`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A run exported as JSON
+    #[arg(value_name = "RUN.json")]
+    run: PathBuf,
+
+    /// The pane: its letter, from A for the first, or its name
+    #[arg(long, value_name = "PANE", default_value = "A")]
+    pane: String,
+
+    /// The number of the token, from 1 for the first generated one
+    #[arg(long, value_name = "N")]
+    token: usize,
+}
+
+/// Runs `quartet why`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = arguments.run.display();
+    let bytes = std::fs::read(&arguments.run)
+        .map_err(|error| Failure::run(format!("could not read the run: {error}\nFile: {path}")))?;
+    let generations =
+        json::parse(&bytes).map_err(|error| Failure::run(format!("{error}\nFile: {path}")))?;
+    let place = place(&generations, &arguments.pane)?;
+    let explanation = explanation(&generations, place, arguments.token)?;
+    console::print(console::escape_control(&explanation).as_bytes())
+}
+
+/// Finds a pane by its letter or name.
+fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
+    let is_named = |(place, text): (usize, &Generation)| {
+        pane.eq_ignore_ascii_case(&pane_letter(place).to_string()) || pane == text.name
+    };
+    let mut texts = generations.iter().enumerate();
+    texts.position(is_named).ok_or_else(|| {
+        let names = generations.iter().enumerate();
+        let names: Vec<String> = names
+            .map(|(place, text)| format!("{} ({})", pane_letter(place), text.name))
+            .collect();
+        let known = names.join(", ");
+        Failure::usage(format!("this run has no pane {pane}; it has {known}"))
+    })
+}
+
+fn explanation(generations: &[Generation], place: usize, token: usize) -> Result<String, Failure> {
+    let texts: Vec<Option<&Generation>> = generations.iter().map(Some).collect();
+    let n_tokens = generations.get(place).map_or(0, |text| text.steps.len());
+    let letter = pane_letter(place);
+    let missing = || {
+        let tokens = if n_tokens == 1 { "token" } else { "tokens" };
+        Failure::usage(format!(
+            "pane {letter} has {n_tokens} {tokens}, so --token must be between 1 and {n_tokens}"
+        ))
+    };
+    let index = token.checked_sub(1).ok_or_else(missing)?;
+    let why = Why::of(&texts, place, index).ok_or_else(missing)?;
+    let change = generations.get(place).and_then(|text| {
+        let search = SmallestChange::find(text, index)?;
+        Some(smallest_change_words(text, &search))
+    });
+    let text = why.text(&change.unwrap_or_default());
+    Ok(format!(
+        "Pane {letter}, token {token} of {n_tokens}\n{text}\n"
+    ))
+}

@@ -1,0 +1,66 @@
+//! The metrics of a pane's text, computed again only when the text changes.
+
+use super::review::TextMark;
+use crate::analysis::TextMetrics;
+use crate::generation::Generation;
+
+/// The metrics of a text, and the text that they belong to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::state) struct Measures {
+    mark: TextMark,
+    n_steps: usize,
+    finished: bool,
+    /// `None` if there is no text.
+    metrics: Option<TextMetrics>,
+}
+
+impl Measures {
+    /// Returns the metrics, or `None` if there is no text.
+    pub(in crate::state) const fn metrics(&self) -> Option<&TextMetrics> {
+        self.metrics.as_ref()
+    }
+
+    /// Computes the metrics again if the text has changed.
+    pub(in crate::state) fn update(&mut self, generation: Option<&Generation>) {
+        let Some(generation) = generation else {
+            *self = Self::default();
+            return;
+        };
+        let (n_steps, finished) = (generation.steps.len(), generation.finish.is_some());
+        let is_current = self.n_steps == n_steps
+            && self.finished == finished
+            && self.mark.is_beginning_of(generation);
+        if !is_current {
+            *self = Self {
+                mark: TextMark::of(generation, n_steps),
+                n_steps,
+                finished,
+                metrics: Some(TextMetrics::of(generation)),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::state::Command;
+    use crate::state::tests::{asked, ready, write};
+
+    #[test]
+    fn the_metrics_follow_the_text() {
+        let mut state = ready();
+        let n_tokens = |state: &crate::state::AppState| {
+            let metrics = state.panes[0].text_metrics();
+            metrics.map(|metrics| metrics.n_tokens)
+        };
+        state.review(|| true);
+        assert_eq!(n_tokens(&state), None);
+        let pane = state.panes[0].id;
+        for pieces in [&[(" in", 0.6), (" a", 0.9)][..], &[(" house", 0.4)]] {
+            let ids = asked(&state.apply(Command::Generate(pane)));
+            write(&mut state, ids[0], pieces);
+            state.review(|| true);
+            assert_eq!(n_tokens(&state), Some(pieces.len()));
+        }
+    }
+}

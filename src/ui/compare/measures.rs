@@ -1,0 +1,70 @@
+//! The table of measures: one row per metric, one column per text, and the prices.
+
+use egui::{Grid, ScrollArea, Ui};
+
+use crate::analysis::{Prices, TextMetrics};
+use crate::ui::fonts::Face;
+use crate::ui::text_measures::{cost_label, measure_rows};
+use crate::ui::theme::Theme;
+use crate::ui::widgets::{Number, SMALL_BADGE, badge};
+
+/// Draws the table, and below it the fields for the prices.
+pub(super) fn measures_ui(ui: &mut Ui, metrics: &[(usize, &TextMetrics)], prices: &mut Prices) {
+    let theme = Theme::of(ui);
+    ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        let grid = Grid::new("measures").spacing([18.0, 2.0]);
+        grid.min_row_height(20.0).show(ui, |ui| {
+            ui.label(
+                Face::SmallMedium
+                    .text("Measures of the texts")
+                    .color(theme.text_1),
+            );
+            for (pane, _) in metrics {
+                badge(ui, *pane, SMALL_BADGE);
+            }
+            ui.end_row();
+            for (name, help, value) in measure_rows() {
+                ui.label(Face::Small.text(name).color(theme.text_2))
+                    .on_hover_text(help);
+                for (_, own) in metrics {
+                    ui.label(Face::Small.text(value(own)).color(theme.text_1));
+                }
+                ui.end_row();
+            }
+            if prices.are_set() {
+                ui.label(
+                    Face::Small
+                        .text("Cost of 1,000 runs like this")
+                        .color(theme.text_2),
+                );
+                for (_, own) in metrics {
+                    let cost = cost_label(prices.cost(own) * 1000.0);
+                    ui.label(Face::Small.text(cost).color(theme.text_1));
+                }
+                ui.end_row();
+            }
+        });
+        ui.add_space(6.0);
+        prices_ui(ui, prices);
+    });
+}
+
+/// Draws the fields for the prices.
+fn prices_ui(ui: &mut Ui, prices: &mut Prices) {
+    let theme = Theme::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let label = "Dollars per million tokens";
+        ui.label(Face::Small.text(label).color(theme.text_3));
+        for (word, name, price) in [
+            ("in", "Price per million input tokens", &mut prices.input),
+            ("out", "Price per million output tokens", &mut prices.output),
+        ] {
+            ui.label(Face::Small.text(word).color(theme.text_2));
+            let field = Number::new(name, 0.0..=100.0, 2);
+            if field.field_ui(ui, price).changed() && !(price.is_finite() && *price >= 0.0) {
+                *price = 0.0;
+            }
+        }
+    });
+}

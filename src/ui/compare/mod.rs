@@ -1,0 +1,111 @@
+//! The Compare tab: how far every pair of texts is apart, where the selected pair diverges, and the
+//! metrics of all texts side by side.
+
+mod matrix;
+mod measures;
+mod pair;
+
+use egui::{Id, Rect, Stroke, Ui, pos2, vec2};
+
+use self::matrix::matrix_ui;
+use self::measures::measures_ui;
+use self::pair::pair_ui;
+use super::child_ui::child_ui;
+use super::theme::Theme;
+use super::xray::sentence_ui;
+use crate::analysis::{TextComparison, TextMetrics};
+use crate::generation::Generation;
+use crate::state::AppState;
+
+/// The widths of the matrix and of the table of measures.
+const MATRIX: f32 = 372.0;
+const MEASURES: f32 = 424.0;
+
+/// The least width for the distributions of the selected pair.
+const PAIR: f32 = 280.0;
+
+/// Two panes, the left one first, and the comparison of their texts.
+struct Pair {
+    panes: [usize; 2],
+    /// `None` if their prompts or models differ.
+    comparison: Option<TextComparison>,
+}
+
+/// Draws the tab.
+pub(super) fn compare_ui(ui: &mut Ui, body: Rect, state: &mut AppState) {
+    let AppState { panes, view, .. } = state;
+    let texts: Vec<(usize, &Generation)> = panes
+        .iter()
+        .enumerate()
+        .filter_map(|(place, pane)| Some((place, pane.generation()?)))
+        .filter(|(_, text)| !text.steps.is_empty())
+        .collect();
+    let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
+    if texts.len() < 2 {
+        let hint = if panes.len() < 2 {
+            "Compare needs two panes."
+        } else {
+            "Generate text in two panes to compare them."
+        };
+        return sentence_ui(ui, inside, hint);
+    }
+    let pairs = pairs(&texts);
+    let selected = selected(ui, &pairs);
+    let matrix_width = MATRIX.min(inside.width() * 0.5);
+    let measures_width = MEASURES.min(inside.width() - matrix_width - 29.0);
+    let matrix = inside.with_max_x(inside.left() + matrix_width);
+    let measures = inside.with_min_x(inside.right() - measures_width);
+    let middle = Rect::from_min_max(
+        pos2(matrix.right() + 29.0, inside.top()),
+        pos2(measures.left() - 29.0, inside.bottom()),
+    );
+    let mut area = child_ui(ui, matrix, "matrix");
+    if let Some(panes) = matrix_ui(&mut area, &texts, &pairs, selected) {
+        ui.data_mut(|data| data.insert_temp(selected_id(), panes));
+    }
+    if middle.width() >= PAIR {
+        let pair = pairs.iter().find(|pair| pair.panes == selected);
+        if let Some(pair) = pair {
+            pair_ui(&mut child_ui(ui, middle, "pair"), &texts, pair);
+        }
+        paint_edge(ui, body, matrix.right() + 14.0);
+    }
+    paint_edge(ui, body, measures.left() - 14.0);
+    let mut area = child_ui(ui, measures, "measures");
+    let metrics: Vec<(usize, &TextMetrics)> = texts
+        .iter()
+        .filter_map(|(place, _)| Some((*place, panes.get(*place)?.text_metrics()?)))
+        .collect();
+    measures_ui(&mut area, &metrics, &mut view.prices);
+}
+
+fn paint_edge(ui: &Ui, body: Rect, x: f32) {
+    let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
+    ui.painter().vline(x, body.shrink(1.0).y_range(), stroke);
+}
+
+fn pairs(texts: &[(usize, &Generation)]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (index, (a, text_a)) in texts.iter().enumerate() {
+        for (b, text_b) in texts.iter().skip(index + 1) {
+            pairs.push(Pair {
+                panes: [*a, *b],
+                comparison: TextComparison::of(text_a, text_b),
+            });
+        }
+    }
+    pairs
+}
+
+fn selected_id() -> Id {
+    Id::unique("compared pair")
+}
+
+/// Returns the pair that the user selected, or else the pair of the first and the last text.
+fn selected(ui: &Ui, pairs: &[Pair]) -> [usize; 2] {
+    let chosen: Option<[usize; 2]> = ui.data(|data| data.get_temp(selected_id()));
+    let chosen = chosen.filter(|panes| pairs.iter().any(|pair| pair.panes == *panes));
+    let first = pairs.first().map_or(0, |pair| pair.panes[0]);
+    let last = pairs.last().map_or(1, |pair| pair.panes[1]);
+    chosen.unwrap_or([first, last])
+}

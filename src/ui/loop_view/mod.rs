@@ -1,0 +1,334 @@
+//! The Loop tab: one step as the seven boxes of the generation loop, with its numbers and times.
+
+mod pictures;
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+
+use self::pictures::picture_ui;
+use super::fonts::Face;
+use super::formatting::{grouped, quoted};
+use super::theme::Theme;
+use super::xray::sentence_ui;
+use crate::decoding::Selector;
+use crate::generation::{FinishReason, Generation, Step};
+use crate::state::AppState;
+
+/// The space between two boxes, in which the arrow is.
+const GAP: f32 = 14.0;
+
+/// The height of the title, the figure and the line of a box, with their padding.
+const HEAD: f32 = 72.0;
+
+/// The height of the line that leads back to the first box.
+const RETURN: f32 = 34.0;
+
+/// One step of a text, and what its pictures need.
+#[derive(Clone, Copy)]
+struct LoopStep<'a> {
+    /// The index of the pane, which determines the color.
+    pane: usize,
+    generation: &'a Generation,
+    step: &'a Step,
+    index: usize,
+}
+
+/// A stage of the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LoopBox {
+    Tokens,
+    ForwardPass,
+    Logits,
+    Stages,
+    Softmax,
+    Coin,
+    Append,
+}
+
+impl LoopBox {
+    const ALL: [Self; 7] = [
+        Self::Tokens,
+        Self::ForwardPass,
+        Self::Logits,
+        Self::Stages,
+        Self::Softmax,
+        Self::Coin,
+        Self::Append,
+    ];
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Tokens => "Tokens",
+            Self::ForwardPass => "Forward pass",
+            Self::Logits => "Logits",
+            Self::Stages => "Stages",
+            Self::Softmax => "Softmax",
+            Self::Coin => "Coin",
+            Self::Append => "Append",
+        }
+    }
+
+    /// Returns the box's figure and the line below it.
+    fn words(self, at: LoopStep<'_>) -> [String; 2] {
+        let trace = &at.step.trace;
+        let n_prompt = at.generation.prompt.tokens.len();
+        let position = n_prompt + at.index;
+        match self {
+            Self::Tokens => [
+                format!("{} so far", grouped(position as f64)),
+                format!("{} of them generated", grouped(at.index as f64)),
+            ],
+            Self::ForwardPass => [milliseconds(at.step.time.forward_secs), batch_words(at)],
+            Self::Logits => [
+                format!("{} logits", grouped(f64::from(trace.raw.n_candidates))),
+                "one for each token".to_owned(),
+            ],
+            Self::Stages => [
+                format!("{} left", grouped(f64::from(n_left(at)))),
+                at.generation.config.chain.to_string(),
+            ],
+            Self::Softmax => [
+                match trace.draw.n_kept {
+                    1 => "1 probability".to_owned(),
+                    n => format!("{} probabilities", grouped(f64::from(n))),
+                },
+                "add up to 100 %".to_owned(),
+            ],
+            Self::Coin => [coin_words(at), coin_address(at)],
+            Self::Append => [
+                quoted(&at.step.piece),
+                format!(
+                    "ID {}, token {}",
+                    at.step.token,
+                    grouped(position as f64 + 1.0)
+                ),
+            ],
+        }
+    }
+}
+
+/// Returns the number of candidates that the stages left.
+fn n_left(at: LoopStep<'_>) -> u32 {
+    let trace = &at.step.trace;
+    let last = trace.stages.last();
+    last.map_or(trace.raw.n_candidates, |report| report.n_kept)
+}
+
+fn batch_words(at: LoopStep<'_>) -> String {
+    let prompt = &at.generation.prompt;
+    match (at.index, at.step.time.n_batch) {
+        (0, _) => format!(
+            "prompt: {} tokens in {}",
+            grouped(prompt.n_prefilled as f64),
+            milliseconds(prompt.prefill_secs)
+        ),
+        (_, 0 | 1) => "1 sequence".to_owned(),
+        (_, n) => format!("for {n} sequences"),
+    }
+}
+
+fn coin_words(at: LoopStep<'_>) -> String {
+    match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
+        (Some(coin), _) => format!("{coin:.3}"),
+        (None, Selector::GumbelMax) => "One per token".to_owned(),
+        (None, _) => "No coin".to_owned(),
+    }
+}
+
+fn coin_address(at: LoopStep<'_>) -> String {
+    let seed = at.generation.config.seed;
+    let position = at.generation.prompt.tokens.len() + at.index;
+    match (at.step.trace.draw.coin, at.generation.config.chain.selector) {
+        (None, selector) if selector != Selector::GumbelMax => "top token taken".to_owned(),
+        _ => format!("seed {seed}, position {position}"),
+    }
+}
+
+fn milliseconds(secs: f64) -> String {
+    match secs * 1e3 {
+        ms if ms < 10.0 => format!("{ms:.2} ms"),
+        ms if ms < 100.0 => format!("{ms:.1} ms"),
+        ms => format!("{} ms", grouped(ms)),
+    }
+}
+
+/// Draws the loop for the step that the dock shows.
+pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState) {
+    let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
+    let shown = state.shown_step().and_then(|(pane, index)| {
+        let generation = state.panes.get(pane)?.generation()?;
+        let step = generation.steps.get(index)?;
+        Some(LoopStep {
+            pane,
+            generation,
+            step,
+            index,
+        })
+    });
+    let Some(at) = shown else {
+        let hint = "Generate text to see how its latest token was made, or click any token";
+        return sentence_ui(ui, inside, hint);
+    };
+    let (boxes, back) = inside.split_top_bottom_at_y(inside.bottom() - RETURN);
+    let n_boxes = LoopBox::ALL.len() as f32;
+    let width = ((boxes.width() - GAP * (n_boxes - 1.0)) / n_boxes).floor();
+    let mut left = boxes.left();
+    for (number, place) in LoopBox::ALL.into_iter().zip(1..) {
+        let rect = Rect::from_min_size(pos2(left, boxes.top()), vec2(width, boxes.height()));
+        box_ui(ui, rect, place, at, number);
+        left = rect.right() + GAP;
+        if place < LoopBox::ALL.len() {
+            paint_arrow(ui, pos2(rect.right() + GAP / 2.0, rect.center().y));
+        }
+    }
+    let span = [boxes.left() + width / 2.0, left - GAP - width / 2.0];
+    paint_return(ui, back, span, at);
+}
+
+fn box_ui(ui: &Ui, rect: Rect, place: usize, at: LoopStep<'_>, which: LoopBox) {
+    let theme = Theme::of(ui);
+    let [figure, line] = which.words(at);
+    let name = format!(
+        "Box {place} of {}, {}: {figure}, {line}",
+        LoopBox::ALL.len(),
+        which.title()
+    );
+    let response = ui.interact(rect, ui.scope_id().with(("loop", place)), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name.as_str()));
+    ui.painter().rect_filled(rect, 8, theme.surface_2);
+    let edge = Stroke::new(1.0, theme.stroke_1);
+    ui.painter().rect_stroke(rect, 8, edge, StrokeKind::Inside);
+    let inside = rect.shrink2(vec2(9.0, 8.0));
+    let rows = [
+        (
+            which.title().to_owned(),
+            Face::SmallMedium,
+            theme.text_1,
+            0.0,
+        ),
+        (figure, Face::Body, theme.text_1, 17.0),
+        (line, Face::Micro, theme.text_3, 37.0),
+    ];
+    let mut is_cut = false;
+    for (text, face, color, top) in rows {
+        let y = inside.top() + top;
+        is_cut |= row_text(
+            ui,
+            pos2(inside.left(), y),
+            inside.width(),
+            (&text, face, color),
+        );
+    }
+    picture_ui(ui, inside.with_min_y(rect.top() + HEAD), at, which);
+    if is_cut {
+        let [figure, line] = which.words(at);
+        response.on_hover_text(format!("{figure}, {line}"));
+    }
+}
+
+/// Paints a text on one line. Returns whether it was truncated.
+fn row_text(ui: &Ui, at: Pos2, width: f32, (text, face, color): (&str, Face, Color32)) -> bool {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), face.font(), color);
+    job.wrap = TextWrapping::truncate_at_width(width);
+    let galley = ui.painter().layout_job(job);
+    let is_cut = galley.elided;
+    ui.painter().galley(at, galley, color);
+    is_cut
+}
+
+fn paint_arrow(ui: &Ui, at: Pos2) {
+    let stroke = Stroke::new(1.5, Theme::of(ui).text_2);
+    let points = [
+        at + vec2(-2.0, -4.0),
+        at + vec2(2.0, 0.0),
+        at + vec2(-2.0, 4.0),
+    ];
+    ui.painter().line(points.to_vec(), stroke);
+}
+
+/// Paints the line from the last box back to the first, with when it ends.
+fn paint_return(ui: &Ui, rect: Rect, [first, last]: [f32; 2], at: LoopStep<'_>) {
+    let theme = Theme::of(ui);
+    let stroke = Stroke::new(1.5, theme.stroke_3);
+    let (top, y) = (rect.top() + 4.0, rect.top() + 16.0);
+    let galley = ui.painter().layout_no_wrap(
+        return_words(at).to_owned(),
+        Face::Small.font(),
+        theme.text_2,
+    );
+    let middle = (first + last) / 2.0;
+    let half = galley.size().x / 2.0 + 8.0;
+    let painter = ui.painter();
+    painter.line(
+        vec![pos2(last, top), pos2(last, y), pos2(middle + half, y)],
+        stroke,
+    );
+    painter.line(
+        vec![pos2(middle - half, y), pos2(first, y), pos2(first, top)],
+        stroke,
+    );
+    let tip = [vec2(-4.0, 5.0), vec2(0.0, 0.0), vec2(4.0, 5.0)];
+    let tip = tip.map(|offset| pos2(first, top) + offset);
+    painter.line(tip.to_vec(), stroke);
+    let at = Align2::CENTER_CENTER.anchor_size(pos2(middle, y), galley.size());
+    painter.galley(at.min, galley, theme.text_2);
+}
+
+/// Says what follows this step.
+fn return_words(at: LoopStep<'_>) -> &'static str {
+    let is_last = at.index + 1 == at.generation.steps.len();
+    match &at.generation.finish {
+        Some(reason) if is_last => match reason {
+            FinishReason::EndOfText => "this token ended the text",
+            FinishReason::StopString { .. } => "a stop sequence ended the text",
+            FinishReason::MaxTokens => "the token limit ended the text",
+            FinishReason::ContextFull => "the context is full",
+            FinishReason::Cancelled => "stopped by you",
+            FinishReason::Failed { .. } => "stopped by an error",
+        },
+        _ => "and again, until the end of the text",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LoopBox, LoopStep, milliseconds, return_words};
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn each_box_states_the_numbers_of_its_step() {
+        let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
+        let at = |index: usize| LoopStep {
+            pane: 0,
+            generation: &text,
+            step: &text.steps[index],
+            index,
+        };
+        let words = |index: usize| {
+            LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.to_owned()))
+        };
+        let [tokens, forward, logits, stages, softmax, coin, append] = words(1);
+        assert_eq!(tokens, ["4 so far", "1 of them generated"]);
+        assert_eq!(forward, ["2.00 ms", "for 4 sequences"]);
+        assert_eq!(logits, ["8 logits", "one for each token"]);
+        assert_eq!(stages, ["8 left", "T 0.7"]);
+        assert_eq!(softmax, ["8 probabilities", "add up to 100 %"]);
+        let drawn = text.steps[1].trace.draw.coin.unwrap();
+        assert_eq!(
+            coin,
+            [format!("{drawn:.3}"), "seed 42, position 4".to_owned()]
+        );
+        assert_eq!(append, ["‘fox’", "ID 5, token 5"]);
+        assert_eq!(words(0)[1][1], "prompt: 3 tokens in 20.0 ms");
+        assert_eq!(return_words(at(0)), "and again, until the end of the text");
+        assert_eq!(return_words(at(1)), "the token limit ended the text");
+    }
+
+    #[test]
+    fn times_keep_their_significant_digits() {
+        let words = [0.001_06, 0.0234, 1.5].map(milliseconds);
+        assert_eq!(words, ["1.06 ms", "23.4 ms", "1,500 ms"]);
+    }
+}

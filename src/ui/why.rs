@@ -1,0 +1,77 @@
+//! The why card: why the shown token was chosen, in words, beside the X-ray.
+
+use egui::{Align, Label, Layout, Rect, ScrollArea, Stroke, Ui, pos2, vec2};
+
+use super::child_ui::child_ui;
+use super::fonts::Face;
+use super::icons::{Icon, icon_button};
+use super::theme::Theme;
+use crate::state::{AppState, Command};
+
+/// The body's width below which there is no room for the card.
+const MIN_BODY: f32 = 900.0;
+
+/// Splits the body of the dock into the part for the table and the card, if both fit.
+pub(super) fn split(body: Rect) -> (Rect, Option<Rect>) {
+    if body.width() < MIN_BODY {
+        return (body, None);
+    }
+    let width = if body.width() >= 1560.0 { 400.0 } else { 318.0 };
+    let (left, right) = body.split_left_right_at_x(body.right() - width);
+    (left, Some(right))
+}
+
+/// Draws the card, or nothing if no token is shown.
+pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    let edge = Stroke::new(1.0, theme.stroke_1);
+    ui.painter()
+        .vline(rect.left(), rect.shrink(1.0).y_range(), edge);
+    let inside = Rect::from_min_max(
+        pos2(rect.left() + 14.0, rect.top() + 6.0),
+        pos2(rect.right() - 14.0, rect.bottom() - 8.0),
+    );
+    let mut ui = child_ui(ui, inside, "why");
+    ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
+    let Some((why, change)) = state.why() else {
+        let hint = "Click a token to see why it was chosen";
+        let text = Face::Small.text(hint).color(theme.text_3);
+        ui.add_space(4.0);
+        ui.add(Label::new(text).wrap());
+        return;
+    };
+    ui.allocate_ui(vec2(inside.width(), 24.0), |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if icon_button(ui, Icon::Copy, "Copy the explanation").clicked() {
+                commands.push(Command::CopyWhy);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let title = Face::SmallMedium.text(&why.title).color(theme.text_1);
+                ui.add(Label::new(title).truncate());
+            });
+        });
+    });
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut ui, |ui| {
+            let story = Face::Why.text(&why.story).color(theme.text_1);
+            ui.add(Label::new(story).wrap());
+            change_ui(ui, &change);
+            if !why.others.is_empty() {
+                let others = Face::Small.text(&why.others).color(theme.text_2);
+                ui.add(Label::new(others).wrap());
+            }
+        });
+}
+
+/// Draws the sentence about the smallest change beside its icon.
+fn change_ui(ui: &mut Ui, change: &str) {
+    let theme = Theme::of(ui);
+    ui.horizontal_top(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 16.0), egui::Sense::hover());
+        let square = Rect::from_center_size(rect.center(), vec2(14.0, 14.0));
+        Icon::Fork.paint(ui.painter(), square, theme.text_2);
+        let text = Face::Small.text(change).color(theme.text_1);
+        ui.add(Label::new(text).wrap());
+    });
+}
