@@ -8,8 +8,8 @@ use super::console;
 use super::failure::Failure;
 use super::progress::Progress;
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
-    Vocabulary,
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    PromptRecord, PromptText, Vocabulary,
 };
 use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -55,6 +55,7 @@ pub(super) fn run_panes(
             .map(|(id, pane)| PaneRequest {
                 id,
                 config: pane.config.clone(),
+                continuation: Continuation::default(),
             })
             .collect(),
     });

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
+use super::evidence::{
+    by_hand_draw, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage,
+};
 use super::{
-    Candidates, Coins, DecodingError, Evidence, Filter, History, RankedCandidate, Rules, Selector,
-    SelectorState, SettingError, StageContext, StageReport, TokenId, Trace,
+    Candidates, Coins, DecodingError, Filter, History, RankedCandidate, Rules, Selector,
+    SelectorState, SettingError, StageContext, TokenId, Trace,
 };
 
 /// How many of the most likely candidates a step records before and after the chain. It is more than
@@ -148,6 +151,11 @@ impl SamplerChain {
         }
     }
 
+    /// Moves on to where a text has already begun. `state` is the one recorded at its last step.
+    pub const fn restore(&mut self, state: SelectorState) {
+        self.state = state;
+    }
+
     /// Forgets what the selector has learned, as at the beginning of a text.
     pub const fn restart(&mut self) {
         self.state = SelectorState::NEW;
@@ -160,8 +168,36 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
+        self.step(logits, history, coins, None)
+    }
+
+    /// Takes a token that the user picked, and records what the chain makes of it. The selector learns
+    /// nothing from such a token.
+    pub fn pick_by_hand(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        token: TokenId,
+    ) -> Result<Sampled, DecodingError> {
+        let state = self.state;
+        let sampled = self.step(logits, history, coins, Some(token));
+        self.state = state;
+        sampled.map(|mut sampled| {
+            sampled.trace.selector_state = state;
+            sampled
+        })
+    }
+
+    fn step(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        by_hand: Option<TokenId>,
+    ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
-        let raw = evidence_of(&mut candidates);
+        let raw = evidence_of(&mut candidates, N_RECORDED);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
         for filter in &self.filters {
@@ -169,7 +205,10 @@ impl SamplerChain {
             context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
-        let draw = selector.pick(coins, &mut self.state, &mut candidates);
+        let mut draw = selector.pick(coins, &mut self.state, &mut candidates);
+        if let Some(token) = by_hand {
+            draw = by_hand_draw(token, draw, &mut candidates);
+        }
         let survivors = ranked_head(&mut candidates, N_RECORDED);
         let head_final_probs = probs_of(&raw.head, &mut candidates);
 
@@ -183,6 +222,7 @@ impl SamplerChain {
             survivors,
             head_final_probs,
             draw,
+            selector_state: self.state,
         };
         Ok(Sampled {
             token: draw.token,
@@ -247,78 +287,6 @@ impl SamplerChain {
             rules: self.config.rules,
         }
     }
-}
-
-fn run_stage(
-    filter: &Arc<Filter>,
-    context: StageContext<'_>,
-    head: &[RankedCandidate],
-    candidates: &mut Candidates,
-) -> StageReport {
-    filter.apply(context, candidates);
-    let softmax = candidates.softmax();
-    let head_probs = probs_of(head, candidates);
-    StageReport {
-        filter: Arc::clone(filter),
-        n_kept: softmax.n_possible as u32,
-        mass_removed: candidates.take_mass_removed(),
-        entropy_nats: softmax.entropy_nats,
-        head_probs: head_probs
-            .into_iter()
-            .map(|prob| prob.map(|prob| prob as f32))
-            .collect(),
-    }
-}
-
-/// Returns the current probability of each token, or `None` if it was filtered out.
-fn probs_of(tracked: &[RankedCandidate], candidates: &mut Candidates) -> Vec<Option<f64>> {
-    let softmax = candidates.softmax();
-    tracked
-        .iter()
-        .map(|tracked| candidates.logit(tracked.token))
-        .map(|logit| logit.filter(|logit| *logit > f32::NEG_INFINITY))
-        .map(|logit| logit.map(|logit| softmax.prob(logit)))
-        .collect()
-}
-
-fn evidence_of(candidates: &mut Candidates) -> Evidence {
-    let softmax = candidates.softmax();
-    Evidence {
-        n_candidates: candidates.n_kept() as u32,
-        head: ranked_head(candidates, N_RECORDED),
-        log_sum_exp: softmax.log_sum_exp,
-        entropy_nats: softmax.entropy_nats,
-    }
-}
-
-/// Returns all possible candidates, the most likely first.
-fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
-    let n_kept = candidates.n_kept();
-    ranked_head(&mut candidates, n_kept)
-}
-
-fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
-    let softmax = candidates.softmax();
-    candidates
-        .head(n)
-        .iter()
-        .filter(|candidate| candidate.logit > f32::NEG_INFINITY)
-        .map(|candidate| RankedCandidate {
-            token: candidate.token,
-            logit: candidate.logit,
-            prob: softmax.prob(candidate.logit),
-        })
-        .collect()
-}
-
-/// Returns 1 plus the number of tokens that the model ranks before this one.
-fn raw_rank(logits: &[f32], token: TokenId, logit: f32) -> u32 {
-    let likelier = |other: &f32| u32::from(*other > logit);
-    let as_likely = |other: &f32| u32::from(*other >= logit);
-    let (before, after) = logits.split_at(token.index().min(logits.len()));
-    let n_before: u32 = before.iter().map(as_likely).sum();
-    let n_after: u32 = after.iter().map(likelier).sum();
-    n_before + n_after + 1
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::runs::runs;
 use super::settings_words;
 use crate::generation::{Generation, PieceKind, Step};
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "run",
     "model",
     "pane",
@@ -28,6 +28,7 @@ const COLUMNS: [&str; 19] = [
     "n_kept",
     "at_secs",
     "n_batch",
+    "picked",
 ];
 
 /// Renders the table with its header row.
@@ -46,12 +47,17 @@ pub(super) fn render(generations: &[&Generation]) -> String {
     table
 }
 
-fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 19] {
+fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step) -> [String; 20] {
     let [run, pane, number] = numbers;
     let trace = &step.trace;
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
         None => step.piece.to_string(),
+    };
+    let picked = if trace.draw.is_by_hand() {
+        "by_hand"
+    } else {
+        "by_chain"
     };
     [
         run.to_string(),
@@ -77,10 +83,11 @@ fn row(numbers: [usize; 3], generation: &Generation, settings: &str, step: &Step
         trace.draw.n_kept.to_string(),
         step.time.at_secs.to_string(),
         step.time.n_batch.to_string(),
+        picked.to_owned(),
     ]
 }
 
-fn push_row(table: &mut String, fields: [String; 19]) {
+fn push_row(table: &mut String, fields: [String; 20]) {
     table.push_str(&fields.map(|field| quoted(&field)).join(","));
     table.push_str("\r\n");
 }

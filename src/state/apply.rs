@@ -7,7 +7,7 @@ use super::{
     NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove,
 };
 use crate::decoding::ChainConfig;
-use crate::generation::{FinishReason, PaneSettings};
+use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
@@ -128,7 +128,11 @@ impl AppState {
                     previous: status.into_generation(),
                 };
                 pane.status = PaneStatus::Waiting { pending };
-                requests.push(PaneRequest { id, config });
+                requests.push(PaneRequest {
+                    id,
+                    config,
+                    continuation: Continuation::default(),
+                });
             }
         }
         vec![Effect::Send(Request::Generate {

@@ -170,5 +170,5 @@ fn trace_of(state: &AppState, place: usize) -> Option<&Trace> {
         .steps
         .get(step)
         .filter(|_| same)
-        .map(|step| &step.trace)
+        .map(|step| &*step.trace)
 }
