@@ -31,6 +31,7 @@ impl AppState {
             Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
+            Command::Branch(command) => self.apply_to_branches(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -89,7 +90,16 @@ impl AppState {
             return Vec::new();
         }
         let places: Vec<usize> = (0..self.panes.len()).collect();
-        self.request_generation(&places)
+        self.request_generation(&places, None)
+    }
+
+    /// Generates the first token of every text.
+    pub(super) fn generate_one_token(&mut self) -> Vec<Effect> {
+        if self.blocking_reason().is_some() {
+            return Vec::new();
+        }
+        let places: Vec<usize> = (0..self.panes.len()).collect();
+        self.request_generation(&places, Some(1))
     }
 
     fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
@@ -103,13 +113,13 @@ impl AppState {
             return Vec::new();
         }
         let mut effects = self.stop(id);
-        effects.extend(self.request_generation(&[place]));
+        effects.extend(self.request_generation(&[place], None));
         effects
     }
 
     /// Requests a generation for each of these panes, all in one request so that they decode
     /// together.
-    fn request_generation(&mut self, places: &[usize]) -> Vec<Effect> {
+    fn request_generation(&mut self, places: &[usize], pause_after: Option<usize>) -> Vec<Effect> {
         let mut requests = Vec::new();
         for &place in places {
             let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
@@ -126,12 +136,16 @@ impl AppState {
                     name: pane.settings.name.clone(),
                     config: config.clone(),
                     previous: status.into_generation(),
+                    kept: None,
                 };
                 pane.status = PaneStatus::Waiting { pending };
                 requests.push(PaneRequest {
                     id,
                     config,
-                    continuation: Continuation::default(),
+                    continuation: Continuation {
+                        pause_after,
+                        ..Continuation::default()
+                    },
                 });
             }
         }

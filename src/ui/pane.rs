@@ -11,7 +11,7 @@ use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{AppState, Command, Pane, PaneStatus, Pin, capitalize};
+use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, Pin, capitalize};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,8 @@ pub(super) fn pane_ui(
             &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
             pane,
-            state.model.ready().is_some(),
+            state,
+            commands,
         );
         if let Some(step) = target_step {
             view.scroll_to(step);
@@ -111,6 +112,13 @@ fn body_ui(
     if let Some(step) = response.clicked {
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
+    }
+    if let Some(step) = response.secondary_clicked {
+        let from = Pin {
+            pane: pane.id,
+            step,
+        };
+        commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
     response
 }
