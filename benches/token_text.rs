@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use egui::{Context, Pos2, RawInput, Rect, UiBuilder, pos2, vec2};
-use quartet::decoding::{ChainConfig, Detail, Draw, Evidence, RankedCandidate, TokenId, Trace};
+use quartet::decoding::{
+    ChainConfig, Detail, Draw, Evidence, Picked, RankedCandidate, SelectorState, TokenId, Trace,
+};
 use quartet::generation::{
     Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step, StepTime,
     Vocabulary,
@@ -147,7 +149,7 @@ fn step(index: usize, word: usize, text: &str) -> Step {
     Step {
         token,
         piece: Piece::text(text),
-        trace: Trace {
+        trace: Arc::new(Trace {
             raw: Evidence {
                 n_candidates: 11,
                 head: vec![candidate],
@@ -164,10 +166,12 @@ fn step(index: usize, word: usize, text: &str) -> Step {
                 coin: None,
                 below: 0.0,
                 n_kept: 1,
+                picked: Picked::ByChain,
             },
             raw_prob: prob,
             raw_rank: 1,
-        },
+            selector_state: SelectorState::NEW,
+        }),
         time: StepTime {
             at_secs: index as f64 / 400.0,
             forward_secs: 0.002,

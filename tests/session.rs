@@ -405,7 +405,7 @@ fn a_shared_prefix_is_prefilled_once_and_counted_once() {
         assert_eq!(outcome.tokens(0), fresh.tokens(0), "{prompt}");
         assert_eq!(n_open.load(Ordering::Relaxed), 1, "{prompt}");
     }
-    session.clear_prompt_cache();
+    session.clear_prefix_cache();
     assert_eq!(n_open.load(Ordering::Relaxed), 0);
 }
 

@@ -50,6 +50,10 @@ impl WhatIfReader {
     /// Recomputes the outcome of a step that was already read.
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
+        if step.trace.draw.is_by_hand() {
+            // The user's choice stays, whatever the settings.
+            return Some(WhatIf::Exact(step.token));
+        }
         what_if(&step.trace.raw, &self.chain, history, coins)
     }
 

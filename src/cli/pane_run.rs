@@ -11,8 +11,8 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord, PromptText,
-    Vocabulary,
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    PromptRecord, PromptText, Vocabulary,
 };
 use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -66,6 +66,7 @@ pub(super) fn run_panes(
             .map(|(id, pane)| PaneRequest {
                 id,
                 config: pane.config.clone(),
+                continuation: Continuation::default(),
             })
             .collect(),
         // Files keep only the head of each distribution.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::record::{N_RECORDED, evidence_of, probs_of, ranked, ranked_head, raw_rank, report_of};
+use super::evidence::{
+    by_hand_draw, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, N_RECORDED,
+};
 use super::{
     Candidates, Coins, DecodingError, Filter, History, RankedCandidate, Rules, Selector,
     SelectorState, SettingError, StageContext, TokenId, Trace,
@@ -156,6 +158,11 @@ impl SamplerChain {
         self
     }
 
+    /// Moves on to where a text has already begun. `state` is the one recorded at its last step.
+    pub const fn restore(&mut self, state: SelectorState) {
+        self.state = state;
+    }
+
     /// Forgets what the selector has learned, as at the beginning of a text.
     pub const fn restart(&mut self) {
         self.state = SelectorState::NEW;
@@ -168,17 +175,47 @@ impl SamplerChain {
         history: History<'_>,
         coins: Coins,
     ) -> Result<Sampled, DecodingError> {
+        self.step(logits, history, coins, None)
+    }
+
+    /// Takes a token that the user picked, and records what the chain makes of it. The selector learns
+    /// nothing from such a token.
+    pub fn pick_by_hand(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        token: TokenId,
+    ) -> Result<Sampled, DecodingError> {
+        let state = self.state;
+        let sampled = self.step(logits, history, coins, Some(token));
+        self.state = state;
+        sampled.map(|mut sampled| {
+            sampled.trace.selector_state = state;
+            sampled
+        })
+    }
+
+    fn step(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        by_hand: Option<TokenId>,
+    ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_detail_bytes);
         let mut stages = Vec::new();
         let mut context = self.context(history, coins);
         for filter in &self.filters {
-            filter.apply(context, &mut candidates);
-            stages.push(report_of(filter, &raw.head, &mut candidates));
+            stages.push(run_stage(filter, context, &raw.head, &mut candidates));
             context.n_chance_before += u32::from(filter.is_random());
         }
         let selector = self.config.selector;
-        let draw = selector.pick(coins, &mut self.state, &mut candidates);
+        let mut draw = selector.pick(coins, &mut self.state, &mut candidates);
+        if let Some(token) = by_hand {
+            draw = by_hand_draw(token, draw, &mut candidates);
+        }
         let survivors = ranked_head(&mut candidates, N_RECORDED);
         let head_final_probs = probs_of(&raw.head, &mut candidates);
 
@@ -192,6 +229,7 @@ impl SamplerChain {
             survivors,
             head_final_probs,
             draw,
+            selector_state: self.state,
         };
         Ok(Sampled {
             token: draw.token,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detail, Filter, TokenId};
+use super::{Detail, Filter, SelectorState, TokenId};
 
 /// Everything recorded while one token was chosen: the model's distribution, what each stage did,
 /// and the draw.
@@ -25,6 +25,9 @@ pub struct Trace {
     pub raw_prob: f64,
     /// The picked token's rank before the chain, 1 for the most likely.
     pub raw_rank: u32,
+    /// What the selector had learned after this step, so that a text can be continued from here.
+    #[serde(default)]
+    pub selector_state: SelectorState,
 }
 
 impl Trace {
@@ -123,6 +126,28 @@ pub struct Draw {
     pub below: f64,
     /// How many tokens could have been picked: those that the chain and its selector left.
     pub n_kept: u32,
+    /// Whether the chain picked the token or the user did. For a token picked by hand, `prob` is the
+    /// probability that the chain left it, `coin` is `None` and `below` is 0.
+    #[serde(default)]
+    pub picked: Picked,
+}
+
+/// What picked a token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Picked {
+    /// The chain and its selector.
+    #[default]
+    ByChain,
+    /// The user, whatever the chain would have done. Statistics of draws leave such tokens out.
+    ByHand,
+}
+
+impl Draw {
+    /// Whether the user picked the token.
+    pub fn is_by_hand(&self) -> bool {
+        self.picked == Picked::ByHand
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::{LoadedModel, Logits, Progress, Row, SequenceId};
 use crate::generation::GenerationId;
@@ -42,7 +43,7 @@ impl Batch {
     }
 
     /// Adds a slot, which decodes from the next step on. The sequence must hold all of its tokens
-    /// except the last, and is closed when the slot finishes or leaves.
+    /// except the last, and goes to the prefix cache when the slot finishes or leaves.
     pub fn join(&mut self, slot: Slot, sequence: SequenceId) {
         if self.slots.is_empty() {
             // The time was spent for slots that have left since.
@@ -51,17 +52,19 @@ impl Batch {
         self.slots.push(ActiveSlot { slot, sequence });
     }
 
-    /// Removes a slot and closes its sequence. Returns whether it was present.
-    pub fn leave(&mut self, id: GenerationId, model: &mut LoadedModel) -> bool {
-        let n_before = self.slots.len();
-        self.slots.retain(|active| {
-            let stays = active.slot.id() != id;
-            if !stays {
-                model.lm.close(active.sequence);
-            }
-            stays
-        });
-        self.slots.len() < n_before
+    /// Removes a slot and keeps its sequence for reuse. Returns whether it was present.
+    pub fn leave(
+        &mut self,
+        id: GenerationId,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+    ) -> bool {
+        let is_it = |active: &ActiveSlot| active.slot.id() == id;
+        let index = self.slots.iter().position(is_it);
+        if let Some(index) = index {
+            self.slots.remove(index).retire(model, cache);
+        }
+        index.is_some()
     }
 
     /// The ids of the slots, in the order in which they joined.
@@ -74,7 +77,12 @@ impl Batch {
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
     /// instead.
-    pub fn step(&mut self, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
+    pub fn step(
+        &mut self,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+        progress: &mut Vec<Progress>,
+    ) {
         let rows: Vec<Row> = self.slots.iter().filter_map(ActiveSlot::row).collect();
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
@@ -85,7 +93,7 @@ impl Batch {
         let ready_secs = std::mem::take(&mut self.ready_secs);
         let logits = match ready.and_then(|_| model.lm.forward(&rows)) {
             Ok(logits) => logits,
-            Err(error) => return self.fail(&error.to_string(), model, progress),
+            Err(error) => return self.fail(&error.to_string(), model, cache, progress),
         };
         let pass = ForwardPass {
             secs: ready_secs + started_at.elapsed().as_secs_f64(),
@@ -97,15 +105,21 @@ impl Batch {
             if sampled.continues {
                 self.slots.push(sampled.active);
             } else {
-                model.lm.close(sampled.active.sequence);
+                sampled.active.retire(model, cache);
             }
         }
     }
 
-    fn fail(&mut self, error: &str, model: &mut LoadedModel, progress: &mut Vec<Progress>) {
+    fn fail(
+        &mut self,
+        error: &str,
+        model: &mut LoadedModel,
+        cache: &mut PrefixCache,
+        progress: &mut Vec<Progress>,
+    ) {
         for active in self.slots.drain(..) {
-            model.lm.close(active.sequence);
             progress.push(Progress::failed(active.slot.id(), error));
+            active.retire(model, cache);
         }
     }
 }
@@ -142,6 +156,19 @@ fn sample_all(
 }
 
 impl ActiveSlot {
+    /// Keeps the sequence for reuse.
+    fn retire(self, model: &mut LoadedModel, cache: &mut PrefixCache) {
+        let n_read = model.lm.n_read(self.sequence);
+        let mut tokens = self.slot.into_tokens();
+        tokens.truncate(n_read);
+        let text = CachedPrefix {
+            sequence: self.sequence,
+            tokens,
+            kind: PrefixKind::Text,
+        };
+        cache.keep(text, &mut *model.lm);
+    }
+
     /// The last token of the slot, to be read by the next forward pass.
     fn row(&self) -> Option<Row> {
         self.slot.last_token().map(|token| Row {

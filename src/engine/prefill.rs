@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::prefix_cache::{CachedPrefix, PrefixCache, PrefixKind};
 use super::slot::ForwardPass;
 use super::{CausalLm, EngineError, Row, SequenceId};
 use crate::decoding::TokenId;
@@ -10,69 +11,84 @@ use crate::decoding::TokenId;
 /// stop waits for one chunk at most.
 pub const PREFILL_CHUNK: usize = 128;
 
-/// Truncating a sequence may leave the removed tokens in memory, in runs of the KV cache that it
-/// once shared with forks. Up to this many tokens beyond twice the prompt's length, keeping them is
-/// cheaper than prefilling again.
-const N_MAX_LEFTOVER: usize = 512;
-
-/// A prompt that the model is reading or has read.
+/// A prompt or a text that the model is reading or has read.
 #[derive(Debug)]
 pub(super) struct Prefill {
-    /// Holds the first `n_read` tokens of the prompt, and is not shared with any slot.
+    /// Holds the first `n_read` tokens, and is not shared with any slot.
     sequence: SequenceId,
-    /// The prompt's tokens; never empty.
+    /// The tokens to read; never empty.
     tokens: Vec<TokenId>,
     /// How many tokens are in the KV cache. At least `n_reused`, at most all of them.
     n_read: usize,
     /// How many tokens were in the KV cache when this prefill began.
     n_reused: usize,
-    /// The seconds spent in forward passes for this prompt.
+    /// The seconds spent in forward passes for these tokens.
     secs: f64,
-    /// The logits after the last token and the pass that computed them. `Some` exactly when the
-    /// whole prompt has been read.
+    /// Whether the logits after the last token are needed.
+    logits_wanted: bool,
+    /// The logits after the last token and the pass that computed them, once they are known.
     last: Option<(Vec<f32>, ForwardPass)>,
 }
 
 impl Prefill {
-    /// Starts to prefill `tokens`, which must not be empty. Reuses the longest prefix that
-    /// `cached_prompt` has already read.
-    pub fn begin(tokens: Vec<TokenId>, cached_prompt: Option<Self>, lm: &mut dyn CausalLm) -> Self {
-        let (sequence, n_reused, last) = match cached_prompt {
-            Some(cached) if cached.last.is_some() && cached.tokens == tokens => {
-                (cached.sequence, tokens.len(), cached.last)
-            }
-            Some(cached) => {
-                let (sequence, n_reused) = cached.truncate_to(&tokens, lm);
-                (sequence, n_reused, None)
-            }
-            None => (lm.open_for(tokens.len()), 0, None),
-        };
+    /// Starts to prefill a prompt, which must not be empty, including the logits after it. Reuses the
+    /// longest prefix that the cache holds.
+    pub fn prompt(tokens: Vec<TokenId>, cache: &mut PrefixCache, lm: &mut dyn CausalLm) -> Self {
+        if let Some(cached) = cache.take_prompt(&tokens)
+            && let PrefixKind::Prompt(last) = cached.kind
+        {
+            return Self {
+                last,
+                ..Self::new(cached.sequence, tokens.len(), tokens)
+            };
+        }
+        // The last token is always read again, because its logits are needed.
+        let n_max = tokens.len().saturating_sub(1);
+        let (sequence, n_reused) = cache.reuse(&tokens, n_max, false, lm);
+        Self::new(sequence, n_reused, tokens)
+    }
+
+    /// Starts to prefill a text that a slot continues. Its logits are not needed: the slot feeds its
+    /// last token, which is not among `tokens`, to the next pass of the batch. `others_follow` if a
+    /// queued text begins with the same tokens.
+    pub fn text(
+        tokens: Vec<TokenId>,
+        others_follow: bool,
+        cache: &mut PrefixCache,
+        lm: &mut dyn CausalLm,
+    ) -> Self {
+        let (sequence, n_reused) = cache.reuse(&tokens, tokens.len(), others_follow, lm);
+        Self {
+            logits_wanted: false,
+            ..Self::new(sequence, n_reused, tokens)
+        }
+    }
+
+    const fn new(sequence: SequenceId, n_reused: usize, tokens: Vec<TokenId>) -> Self {
         Self {
             sequence,
             tokens,
             n_read: n_reused,
             n_reused,
             secs: 0.0,
-            last,
+            logits_wanted: true,
+            last: None,
         }
     }
 
-    /// Truncates the sequence to the prefix that it shares with `tokens`. Returns it, and how many
-    /// tokens it still holds. The last token is always read again, because its logits are needed.
-    fn truncate_to(self, tokens: &[TokenId], lm: &mut dyn CausalLm) -> (SequenceId, usize) {
-        let read = self.tokens.iter().take(self.n_read);
-        let n_shared = read.zip(tokens).take_while(|(a, b)| a == b).count();
-        let n_reused = n_shared.min(tokens.len().saturating_sub(1));
-        let n_max_held = 2 * tokens.len() + N_MAX_LEFTOVER;
-        let n_new = tokens.len() - n_reused;
-        if let Ok(n_kept) = lm.truncate_for(self.sequence, n_reused, tokens.len())
-            && lm.n_held(self.sequence) + n_new <= n_max_held
-        {
-            return (self.sequence, n_kept);
+    /// Whether everything has been read.
+    pub const fn is_done(&self) -> bool {
+        self.n_read == self.tokens.len()
+    }
+
+    /// Converts to what the cache keeps: the tokens that were read so far.
+    pub fn into_cached(mut self) -> CachedPrefix {
+        self.tokens.truncate(self.n_read);
+        CachedPrefix {
+            sequence: self.sequence,
+            tokens: self.tokens,
+            kind: PrefixKind::Prompt(self.last),
         }
-        // The backend cannot truncate, or holds too much of earlier prompts: start over.
-        lm.close(self.sequence);
-        (lm.open_for(tokens.len()), 0)
     }
 
     /// Runs the forward pass of the next chunk.
@@ -84,7 +100,7 @@ impl Prefill {
             .map(|(n_read, token)| Row {
                 sequence: self.sequence,
                 token: *token,
-                logits_wanted: n_read == self.tokens.len(),
+                logits_wanted: self.logits_wanted && n_read == self.tokens.len(),
             })
             .collect();
         let started_at = Instant::now();
@@ -92,7 +108,7 @@ impl Prefill {
         let forward_secs = started_at.elapsed().as_secs_f64();
         self.n_read = n_after;
         self.secs += forward_secs;
-        if n_after == self.tokens.len() {
+        if self.is_done() && self.logits_wanted {
             let pass = ForwardPass {
                 secs: forward_secs,
                 n_batch: 1,
@@ -102,15 +118,15 @@ impl Prefill {
         Ok(())
     }
 
-    /// Returns the logits after the last token and the pass that computed them, or `None` if the
-    /// prompt has not been read to its end.
+    /// Returns the logits after the last token and the pass that computed them, or `None` if they are
+    /// not known yet or not needed.
     pub fn last_logits(&self) -> Option<(&[f32], ForwardPass)> {
         self.last
             .as_ref()
             .map(|(logits, pass)| (logits.as_slice(), *pass))
     }
 
-    /// The sequence that holds the prompt. Slots get forks of it.
+    /// The sequence that holds the tokens read so far.
     pub const fn sequence(&self) -> SequenceId {
         self.sequence
     }
@@ -118,6 +134,11 @@ impl Prefill {
     /// How many tokens are in the KV cache, reused ones included.
     pub const fn n_read(&self) -> usize {
         self.n_read
+    }
+
+    /// How many tokens there are to read.
+    pub const fn n_tokens(&self) -> usize {
+        self.tokens.len()
     }
 
     /// How many tokens were read for this prompt, reused ones excluded.
@@ -135,8 +156,9 @@ impl Prefill {
 mod tests {
     use std::ops::ControlFlow;
 
-    use super::{N_MAX_LEFTOVER, Prefill};
+    use super::Prefill;
     use crate::decoding::TokenId;
+    use crate::engine::prefix_cache::PrefixCache;
     use crate::engine::{Compute, Synthetic};
 
     #[test]
@@ -150,12 +172,12 @@ mod tests {
             .unwrap();
         let lm = &mut *model.lm;
         let mut tokens = vec![TokenId(1); N];
-        let mut cached: Option<Prefill> = None;
+        let mut cache = PrefixCache::new(0);
         let mut n_restarts = 0;
         for place in (10..N).step_by(30) {
             tokens[place] = TokenId(2);
-            let is_first = cached.is_none();
-            let mut prefill = Prefill::begin(tokens.clone(), cached.take(), lm);
+            let is_first = place == 10;
+            let mut prefill = Prefill::prompt(tokens.clone(), &mut cache, lm);
             assert!([0, place].contains(&prefill.n_read()), "{place}");
             n_restarts += usize::from(!is_first && prefill.n_read() == 0);
             while prefill.last_logits().is_none() {
@@ -163,8 +185,8 @@ mod tests {
             }
             let fork = lm.fork(prefill.sequence()).unwrap();
             lm.close(fork);
-            assert!(lm.n_held(prefill.sequence()) <= 2 * N + N_MAX_LEFTOVER);
-            cached = Some(prefill);
+            assert!(lm.n_held(prefill.sequence()) <= 2 * N + 512);
+            cache.keep(prefill.into_cached(), lm);
         }
         assert!((1..=4).contains(&n_restarts), "{n_restarts}");
     }

@@ -8,11 +8,13 @@ use std::time::Instant;
 
 use super::batch::Batch;
 use super::prefill::Prefill;
+use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::slot::{ModelContext, Slot};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
 use crate::generation::{
-    ChatRecord, FinishReason, GenerationConfig, GenerationId, PromptRecord, PromptText, Step,
+    ChatRecord, Continuation, FinishReason, GenerationConfig, GenerationId, PromptRecord,
+    PromptText, Step,
 };
 
 /// What happened during generation, reported in order.
@@ -69,10 +71,8 @@ pub struct Session {
     prefilling: Option<Prefilling>,
     /// The slots that have left prefill and are decoding.
     batch: Batch,
-    /// The last prompt that was prefilled, in whole or in part. The next one reuses the tokens that
-    /// the two share. `None` while a prompt is being prefilled, because that prompt has taken it
-    /// over.
-    cached_prompt: Option<Prefill>,
+    /// The KV caches of prompts and texts that later requests may continue.
+    prefix_cache: PrefixCache,
     /// Whether the next forward pass is a decode step. Prefill and decode alternate while there is
     /// work for both.
     decode_next: bool,
@@ -82,6 +82,9 @@ pub struct Session {
 }
 
 /// A prompt, and the slots that will continue it.
+///
+/// Slots that continue the prompt alone share a task. A slot that continues a text has its own,
+/// which prefills that text.
 struct Task {
     prompt: Prompt,
     slots: Vec<Slot>,
@@ -101,7 +104,7 @@ impl Session {
             queue: VecDeque::new(),
             prefilling: None,
             batch: Batch::new(),
-            cached_prompt: None,
+            prefix_cache: PrefixCache::new(DEFAULT_PREFIX_CACHE_BYTES),
             decode_next: false,
             n_detail_bytes: 0,
         }
@@ -145,14 +148,53 @@ impl Session {
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig)>,
         requested_at: Instant,
     ) {
-        let slots: Vec<Slot> = panes
+        let panes = panes
             .into_iter()
-            .map(|(id, config)| Slot::new(id, config, &prompt.tokens, requested_at))
-            .map(|slot| slot.with_detail(self.n_detail_bytes))
-            .collect();
-        if !slots.is_empty() {
-            self.queue.push_back(Task { prompt, slots });
+            .map(|(id, config)| (id, config, Continuation::default()));
+        self.generate_from(prompt, panes, requested_at);
+    }
+
+    /// Like [`Self::generate`], for panes of which each may already have a text to go on from.
+    pub fn generate_from(
+        &mut self,
+        prompt: Prompt,
+        panes: impl IntoIterator<Item = (GenerationId, GenerationConfig, Continuation)>,
+        requested_at: Instant,
+    ) {
+        let vocabulary = &self.model.vocabulary;
+        let slots = panes.into_iter().map(|(id, config, continuation)| {
+            Slot::new(id, config, &prompt.tokens, requested_at)
+                .with_detail(self.n_detail_bytes)
+                .resume(continuation, vocabulary)
+        });
+        let (continued, new): (Vec<Slot>, Vec<Slot>) = slots.partition(Slot::continues_text);
+        let own = continued.into_iter().map(|slot| vec![slot]);
+        for slots in std::iter::once(new).chain(own) {
+            if !slots.is_empty() {
+                let prompt = prompt.clone();
+                self.queue.push_back(Task { prompt, slots });
+            }
         }
+    }
+
+    /// Checks that a text can be continued: its tokens exist and leave room in the context.
+    pub fn check_continuation(
+        &self,
+        prompt: &Prompt,
+        continuation: &Continuation,
+    ) -> Result<(), EngineError> {
+        let n_vocab = self.model.lm.n_vocab();
+        let given = continuation.kept.iter().chain(&continuation.by_hand);
+        let unknown = prompt.tokens.iter().chain(given);
+        if let Some(token) = unknown.copied().find(|token| token.index() >= n_vocab) {
+            let token = token.0;
+            return Err(EngineError::UnknownToken { token, n_vocab });
+        }
+        let n_max = self.model.lm.n_context();
+        if prompt.tokens.len() + continuation.kept.len() > n_max {
+            return Err(EngineError::ContextFull { n_max });
+        }
+        Ok(())
     }
 
     /// Whether any pane is queued, in prefill or decoding.
@@ -164,6 +206,7 @@ impl Session {
     /// work for both.
     pub fn advance(&mut self, progress: &mut Vec<Progress>) {
         self.begin_prefill(progress);
+        self.join_cached(progress);
         self.decode_next = match self.prefilling.take() {
             Some(prefilling) if self.batch.is_empty() || !self.decode_next => {
                 self.prefill_chunk(prefilling, progress);
@@ -172,7 +215,8 @@ impl Session {
             prefilling => {
                 self.prefilling = prefilling;
                 if !self.batch.is_empty() {
-                    self.batch.step(&mut self.model, progress);
+                    self.batch
+                        .step(&mut self.model, &mut self.prefix_cache, progress);
                 }
                 false
             }
@@ -181,7 +225,10 @@ impl Session {
 
     /// Stops one pane, wherever it is. Returns whether it was present.
     pub fn stop(&mut self, id: GenerationId) -> bool {
-        if self.batch.leave(id, &mut self.model) {
+        if self
+            .batch
+            .leave(id, &mut self.model, &mut self.prefix_cache)
+        {
             return true;
         }
         let prefilling = self
@@ -196,7 +243,8 @@ impl Session {
         self.queue.retain(|task| !task.slots.is_empty());
         let is_abandoned = |prefilling: &mut Prefilling| prefilling.task.slots.is_empty();
         if let Some(prefilling) = self.prefilling.take_if(is_abandoned) {
-            self.cached_prompt = Some(prefilling.prefill);
+            self.prefix_cache
+                .keep(prefilling.prefill.into_cached(), &mut *self.model.lm);
         }
         was_present
     }
@@ -209,38 +257,83 @@ impl Session {
         self.batch.ids().chain(slots.map(Slot::id)).collect()
     }
 
-    /// Drops the prompt that is kept in the KV cache for reuse.
-    pub fn clear_prompt_cache(&mut self) {
-        if let Some(prefill) = self.cached_prompt.take() {
-            self.model.lm.close(prefill.sequence());
-        }
+    /// Drops the prompts and texts that are kept in the KV cache for reuse.
+    pub fn clear_prefix_cache(&mut self) {
+        self.prefix_cache.clear(&mut *self.model.lm);
+    }
+
+    /// Sets how much memory prompts and texts that are kept for reuse may take, in bytes. The newest
+    /// prompt is always kept.
+    pub fn set_prefix_cache_limit(&mut self, n_max_bytes: u64) {
+        self.prefix_cache
+            .set_limit(n_max_bytes, &mut *self.model.lm);
+    }
+
+    /// Returns how much memory the kept prompts and texts take, in bytes. `None` if the backend can't
+    /// tell; it then keeps the newest prompt only.
+    pub fn n_prefix_cache_bytes(&self) -> Option<u64> {
+        self.prefix_cache.n_bytes(&*self.model.lm)
     }
 
     fn begin_prefill(&mut self, progress: &mut Vec<Progress>) {
         if self.prefilling.is_none()
             && let Some(task) = self.queue.pop_front()
         {
-            let tokens = task.prompt.tokens.clone();
-            let prefill = Prefill::begin(tokens, self.cached_prompt.take(), &mut *self.model.lm);
+            let (lm, cache) = (&mut *self.model.lm, &mut self.prefix_cache);
+            let prefill = match task.text_to_read() {
+                Some(tokens) => {
+                    let begins_so = |slot: &Slot| slot.tokens().starts_with(&tokens);
+                    let others_follow = self
+                        .queue
+                        .iter()
+                        .flat_map(|task| &task.slots)
+                        .any(begins_so);
+                    Prefill::text(tokens, others_follow, cache, lm)
+                }
+                None => Prefill::prompt(task.prompt.tokens.clone(), cache, lm),
+            };
             progress.push(task.prefilling(&prefill));
             self.prefilling = Some(Prefilling { task, prefill });
         }
     }
 
+    /// Lets all texts that are still in the KV cache join the batch at once, so that they share its
+    /// next pass.
+    fn join_cached(&mut self, progress: &mut Vec<Progress>) {
+        let is_ready =
+            |prefilling: &mut Prefilling| prefilling.task.is_text() && prefilling.prefill.is_done();
+        while let Some(Prefilling { task, prefill }) = self.prefilling.take_if(is_ready) {
+            self.resume(task, &prefill, progress);
+            self.begin_prefill(progress);
+        }
+    }
+
     fn prefill_chunk(&mut self, prefilling: Prefilling, progress: &mut Vec<Progress>) {
         let Prefilling { task, mut prefill } = prefilling;
-        if prefill.last_logits().is_none()
+        if !prefill.is_done()
             && let Err(error) = prefill.read_chunk(&mut *self.model.lm)
         {
             self.model.lm.close(prefill.sequence());
             return task.fail(&error.to_string(), progress);
         }
-        if prefill.last_logits().is_some() {
-            self.start(task, &prefill, progress);
-            self.cached_prompt = Some(prefill);
-        } else {
+        if !prefill.is_done() {
             progress.push(task.prefilling(&prefill));
             self.prefilling = Some(Prefilling { task, prefill });
+        } else if task.is_text() {
+            self.resume(task, &prefill, progress);
+        } else {
+            self.start(task, &prefill, progress);
+            let (lm, cache) = (&mut *self.model.lm, &mut self.prefix_cache);
+            cache.keep(prefill.into_cached(), lm);
+        }
+    }
+
+    /// Moves a slot that continues a text into the batch, with the sequence that holds this text.
+    fn resume(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
+        progress.push(task.started(prefill, &self.model));
+        for mut slot in task.slots {
+            slot.start_clock();
+            self.batch.join(slot, prefill.sequence());
         }
     }
 
@@ -250,23 +343,7 @@ impl Session {
         let Some((logits, pass)) = prefill.last_logits() else {
             return;
         };
-        let vocabulary = &self.model.vocabulary;
-        let pieces = task
-            .prompt
-            .tokens
-            .iter()
-            .map(|token| vocabulary.piece(*token));
-        progress.push(Progress::Started {
-            ids: task.slots.iter().map(Slot::id).collect(),
-            prompt: Arc::new(PromptRecord {
-                text: task.prompt.text,
-                chat: task.prompt.chat,
-                pieces: pieces.collect(),
-                tokens: task.prompt.tokens,
-                n_prefilled: prefill.n_prefilled(),
-                prefill_secs: prefill.secs(),
-            }),
-        });
+        progress.push(task.started(prefill, &self.model));
         for mut slot in task.slots {
             if slot.advance(logits, pass, ModelContext::of(&self.model), progress) {
                 match self.model.lm.fork(prefill.sequence()) {
@@ -286,11 +363,41 @@ impl Task {
         self.slots.len() < n_before
     }
 
+    /// Whether it continues a text rather than the prompt alone.
+    fn is_text(&self) -> bool {
+        self.slots.iter().any(Slot::continues_text)
+    }
+
+    /// Returns the tokens of the text to continue, without the last, which its slot feeds to the
+    /// model when it joins the batch.
+    fn text_to_read(&self) -> Option<Vec<TokenId>> {
+        let slot = self.slots.iter().find(|slot| slot.continues_text())?;
+        let (_, read) = slot.tokens().split_last()?;
+        Some(read.to_vec())
+    }
+
     fn prefilling(&self, prefill: &Prefill) -> Progress {
         Progress::Prefilling {
             ids: self.slots.iter().map(Slot::id).collect(),
             n_read: prefill.n_read(),
-            n_tokens: self.prompt.tokens.len(),
+            n_tokens: prefill.n_tokens(),
+        }
+    }
+
+    fn started(&self, prefill: &Prefill, model: &LoadedModel) -> Progress {
+        let prompt = &self.prompt;
+        let pieces = prompt.tokens.iter();
+        let pieces = pieces.map(|token| model.vocabulary.piece(*token));
+        Progress::Started {
+            ids: self.slots.iter().map(Slot::id).collect(),
+            prompt: Arc::new(PromptRecord {
+                text: prompt.text.clone(),
+                chat: prompt.chat.clone(),
+                pieces: pieces.collect(),
+                tokens: prompt.tokens.clone(),
+                n_prefilled: prefill.n_prefilled(),
+                prefill_secs: prefill.secs(),
+            }),
         }
     }
 

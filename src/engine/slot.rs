@@ -1,14 +1,16 @@
 //! One pane's generation as it runs: samples a token from each row of logits and decides when to
 //! stop.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::stop::StopMatcher;
 use super::{EngineError, LoadedModel, Progress};
 use crate::decoding::{Coins, History, SamplerChain, TokenId};
 use crate::generation::{
-    EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PieceKind, Step, StepTime,
-    Vocabulary,
+    Continuation, EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PieceKind, Step,
+    StepTime, Vocabulary,
 };
 
 /// The forward pass that produced a row of logits.
@@ -52,8 +54,25 @@ pub(super) struct Slot {
     seed: u64,
     limits: Limits,
     stop_matcher: StopMatcher,
-    /// The moment of the request. The times of all steps count from here.
-    requested_at: Instant,
+    /// The tokens that the user picked to come next.
+    by_hand: VecDeque<TokenId>,
+    /// After how many more tokens the generation pauses. `None` for no pause.
+    n_until_pause: Option<usize>,
+    clock: Clock,
+}
+
+/// Times the steps. For a new text it counts from the request; for a continued one it goes on from
+/// the last kept step when decoding begins.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    started_at: Instant,
+    secs_before: f64,
+}
+
+impl Clock {
+    fn secs(self) -> f64 {
+        self.secs_before + self.started_at.elapsed().as_secs_f64()
+    }
 }
 
 impl Slot {
@@ -72,7 +91,12 @@ impl Slot {
             seed: config.seed,
             stop_matcher: StopMatcher::new(&config.limits.stop_strings),
             limits: config.limits,
-            requested_at,
+            by_hand: VecDeque::new(),
+            n_until_pause: None,
+            clock: Clock {
+                started_at: requested_at,
+                secs_before: 0.0,
+            },
         }
     }
 
@@ -80,6 +104,44 @@ impl Slot {
     pub fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
         self.chain = self.chain.with_detail(n_bytes_per_step);
         self
+    }
+
+    /// Moves a slot that has generated nothing to where a continuation begins.
+    #[must_use]
+    pub fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
+        for token in &continuation.kept {
+            let piece = vocabulary.piece(*token);
+            if piece.kind == PieceKind::Text {
+                self.stop_matcher.skip(&piece.bytes);
+            }
+        }
+        self.chain.restore(continuation.selector_state);
+        self.tokens.extend(continuation.kept);
+        self.by_hand = continuation.by_hand.into();
+        self.n_until_pause = continuation.pause_after;
+        self.clock.secs_before = continuation.at_secs;
+        self
+    }
+
+    /// Restarts the clock of a continued text, so that neither the break nor reading the text again
+    /// counts towards its speed.
+    pub fn start_clock(&mut self) {
+        self.clock.started_at = Instant::now();
+    }
+
+    /// Whether it continues a text rather than the prompt alone.
+    pub const fn continues_text(&self) -> bool {
+        self.tokens.len() > self.n_prompt
+    }
+
+    /// The prompt and the generated tokens.
+    pub fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    /// The prompt and the generated tokens, by value.
+    pub fn into_tokens(self) -> Vec<TokenId> {
+        self.tokens
     }
 
     pub const fn id(&self) -> GenerationId {
@@ -141,17 +203,18 @@ impl Slot {
             position: self.tokens.len() as u64,
         };
         let position = self.n_generated() + 1;
-        let sampled = self
-            .chain
-            .sample(logits, history, coins)
-            .map_err(|source| EngineError::SamplingFailed { position, source })?;
+        let sampled = match self.by_hand.pop_front() {
+            Some(token) => self.chain.pick_by_hand(logits, history, coins, token),
+            None => self.chain.sample(logits, history, coins),
+        };
+        let sampled = sampled.map_err(|source| EngineError::SamplingFailed { position, source })?;
         self.tokens.push(sampled.token);
         Ok(Step {
             token: sampled.token,
             piece: model.vocabulary.piece(sampled.token),
-            trace: sampled.trace,
+            trace: Arc::new(sampled.trace),
             time: StepTime {
-                at_secs: self.requested_at.elapsed().as_secs_f64(),
+                at_secs: self.clock.secs(),
                 forward_secs: pass.secs,
                 n_batch: pass.n_batch,
             },
@@ -177,6 +240,11 @@ impl Slot {
         if self.n_generated() >= self.limits.max_new_tokens {
             return Some(FinishReason::MaxTokens);
         }
-        (self.tokens.len() > model.n_context).then_some(FinishReason::ContextFull)
+        if self.tokens.len() > model.n_context {
+            return Some(FinishReason::ContextFull);
+        }
+        let n_left = self.n_until_pause.as_mut()?;
+        *n_left = n_left.saturating_sub(1);
+        (*n_left == 0).then_some(FinishReason::Paused)
     }
 }

@@ -23,6 +23,13 @@ impl StopMatcher {
         }
     }
 
+    /// Appends a piece of a text that already exists. A stop string in it was passed before.
+    pub fn skip(&mut self, bytes: &[u8]) {
+        self.tail.extend_from_slice(bytes);
+        let n_expired = self.tail.len().saturating_sub(self.n_longest);
+        self.tail.drain(..n_expired);
+    }
+
     /// Appends a piece. Returns the stop string that is completed first; if several end with the
     /// same byte, the longest of them, because it begins first.
     pub fn push(&mut self, bytes: &[u8]) -> Option<&str> {

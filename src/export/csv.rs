@@ -12,7 +12,7 @@ use super::runs::runs;
 use super::settings_words;
 use crate::generation::{Generation, PieceKind, Step};
 
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "run",
     "model",
     "pane",
@@ -34,6 +34,7 @@ const COLUMNS: [&str; 21] = [
     "n_kept",
     "at_secs",
     "n_batch",
+    "picked",
 ];
 
 /// Renders the table with its header row.
@@ -58,11 +59,16 @@ fn row(
     generation: &Generation,
     settings: &str,
     step: &Step,
-) -> [String; 21] {
+) -> [String; 22] {
     let trace = &step.trace;
     let bytes = match step.piece.as_str() {
         Some(_) => String::new(),
         None => step.piece.to_string(),
+    };
+    let picked = if trace.draw.is_by_hand() {
+        "by_hand"
+    } else {
+        "by_chain"
     };
     [
         run.to_string(),
@@ -90,6 +96,7 @@ fn row(
         trace.draw.n_kept.to_string(),
         step.time.at_secs.to_string(),
         step.time.n_batch.to_string(),
+        picked.to_owned(),
     ]
 }
 
@@ -104,7 +111,7 @@ fn surprise_bits(prob: f64) -> String {
     }
 }
 
-fn push_row(table: &mut String, fields: [String; 21]) {
+fn push_row(table: &mut String, fields: [String; 22]) {
     table.push_str(&fields.map(|field| quoted(&field)).join(","));
     table.push_str("\r\n");
 }

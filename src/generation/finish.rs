@@ -16,11 +16,23 @@ pub enum FinishReason {
     ContextFull,
     /// The user stopped it.
     Cancelled,
+    /// It paused after the number of tokens that was asked for.
+    Paused,
     /// A step failed; the text generated before it is kept.
     Failed {
         /// A message that can be shown to the user.
         error: String,
     },
+}
+
+impl FinishReason {
+    /// Whether the text can go on from where it ended: it was interrupted rather than completed.
+    pub const fn can_continue(&self) -> bool {
+        match self {
+            Self::MaxTokens | Self::Cancelled | Self::Paused | Self::Failed { .. } => true,
+            Self::EndOfText | Self::StopString { .. } | Self::ContextFull => false,
+        }
+    }
 }
 
 impl std::fmt::Display for FinishReason {
@@ -31,6 +43,7 @@ impl std::fmt::Display for FinishReason {
             Self::MaxTokens => f.write_str("Token limit"),
             Self::ContextFull => f.write_str("Context full"),
             Self::Cancelled => f.write_str("Stopped by you"),
+            Self::Paused => f.write_str("Paused"),
             Self::Failed { error } => write!(f, "Stopped: {error}"),
         }
     }

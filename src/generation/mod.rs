@@ -5,6 +5,7 @@
 
 mod byte_size;
 mod config;
+mod continuation;
 mod finish;
 pub mod formatting;
 mod id;
@@ -24,6 +25,7 @@ mod vocabulary;
 
 pub use byte_size::ByteSize;
 pub use config::{EndOfText, GenerationConfig, Limits};
+pub use continuation::Continuation;
 pub use finish::FinishReason;
 pub use id::GenerationId;
 pub use implementation::Implementation;

@@ -26,8 +26,8 @@ pub struct PromptRecord {
 pub struct Step {
     pub token: TokenId,
     pub piece: Piece,
-    /// How the chain picked the token.
-    pub trace: Trace,
+    /// How the chain picked the token. Shared by all texts that branch off after it.
+    pub trace: Arc<Trace>,
     pub time: StepTime,
 }
 

@@ -86,7 +86,7 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
     Step {
         token,
         piece: piece.clone(),
-        trace: trace(token, prob, vocabulary.len(), chain),
+        trace: Arc::new(trace(token, prob, vocabulary.len(), chain)),
         time: StepTime {
             at_secs: 0.02 + index as f64 / 400.0,
             forward_secs: 0.002,

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId,
-    Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
+    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -63,6 +63,10 @@ pub struct AppState {
     pub presets: Vec<OwnPreset>,
     /// The dialog for pasting settings, while it is open.
     pub paste: Option<Paste>,
+    /// The dialog that continues from a token, while it is open.
+    pub branch_dialog: Option<BranchDialog>,
+    /// Whether texts are generated token by token, on request.
+    pub step_mode: bool,
     /// Notices, newest first; only the first is shown.
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
@@ -104,6 +108,8 @@ impl AppState {
             pin: None,
             presets: settings.presets,
             paste: None,
+            branch_dialog: None,
+            step_mode: false,
             notices: Vec::new(),
             path_field: None,
             last_folder: None,

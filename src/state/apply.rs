@@ -7,7 +7,7 @@ use super::{
     NoticeAction, Pane, PaneId, PaneStatus, PathPurpose, Pin, PinMove,
 };
 use crate::decoding::ChainConfig;
-use crate::generation::{FinishReason, PaneSettings};
+use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::interop::presets;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
@@ -33,6 +33,7 @@ impl AppState {
             Command::Generate(id) => self.generate_one(id),
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
+            Command::Branch(command) => self.apply_to_branches(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -94,12 +95,27 @@ impl AppState {
             return Vec::new();
         }
         self.begin_run();
+        let places = self.valid_places();
+        self.request_generation(&places, None)
+    }
+
+    /// Generates the first token of every text.
+    pub(super) fn generate_one_token(&mut self) -> Vec<Effect> {
+        if self.blocking_reason().is_some() {
+            return Vec::new();
+        }
+        self.begin_run();
+        let places = self.valid_places();
+        self.request_generation(&places, Some(1))
+    }
+
+    /// The places of the panes whose settings are valid.
+    fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
             pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
         };
-        let places: Vec<usize> = (0..self.panes.len()).filter(is_valid).collect();
-        self.request_generation(&places)
+        (0..self.panes.len()).filter(is_valid).collect()
     }
 
     fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
@@ -113,13 +129,13 @@ impl AppState {
             return Vec::new();
         }
         let mut effects = self.stop(id);
-        effects.extend(self.request_generation(&[place]));
+        effects.extend(self.request_generation(&[place], None));
         effects
     }
 
     /// Requests a generation for each of these panes, all in one request so that they decode
     /// together.
-    fn request_generation(&mut self, places: &[usize]) -> Vec<Effect> {
+    fn request_generation(&mut self, places: &[usize], pause_after: Option<usize>) -> Vec<Effect> {
         let n_detail_bytes = self.detail_bytes_per_step(places);
         let mut requests = Vec::new();
         for &place in places {
@@ -137,9 +153,17 @@ impl AppState {
                     name: pane.settings.name.clone(),
                     config: config.clone(),
                     previous: status.into_generation(),
+                    kept: None,
                 };
                 pane.status = PaneStatus::Waiting { pending };
-                requests.push(PaneRequest { id, config });
+                requests.push(PaneRequest {
+                    id,
+                    config,
+                    continuation: Continuation {
+                        pause_after,
+                        ..Continuation::default()
+                    },
+                });
             }
         }
         vec![Effect::Send(Request::Generate {

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use super::{
-    HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot, PresetCommand,
+    BranchCommand, HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot,
+    PresetCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -30,6 +31,8 @@ pub enum Command {
     StopAll,
     /// Stop the generation of one pane.
     Stop(PaneId),
+    /// Continue, step or branch a text.
+    Branch(BranchCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
     /// Copy the prompt as the model reads it, with its special tokens.

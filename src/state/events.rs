@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
 use crate::generation::{FinishReason, Generation, PromptRecord, Step};
+use crate::state::panes::pane::PendingGeneration;
 use crate::worker::{Event, GenerationId, Progress};
 
 impl AppState {
@@ -99,7 +100,37 @@ impl AppState {
                 continue;
             };
             let pane_id = pane.id;
+            let mut continued = false;
             pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
+                PaneStatus::Waiting {
+                    pending:
+                        PendingGeneration {
+                            id,
+                            previous,
+                            kept: Some(kept),
+                            ..
+                        },
+                }
+                | PaneStatus::Reading {
+                    pending:
+                        PendingGeneration {
+                            id,
+                            previous,
+                            kept: Some(kept),
+                            ..
+                        },
+                    ..
+                } => {
+                    // The tokens that stay keep their pins.
+                    continued = true;
+                    if let Some(previous) = previous.filter(|_| kept.replaces) {
+                        pane.keep_earlier(previous);
+                    }
+                    PaneStatus::Writing {
+                        id,
+                        generation: kept.text,
+                    }
+                }
                 PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => {
                     PaneStatus::Writing {
                         id: pending.id,
@@ -117,7 +148,7 @@ impl AppState {
                 later => later,
             };
             // The pinned token disappeared with the previous text.
-            self.pin = self.pin.filter(|pin| pin.pane != pane_id);
+            self.pin = self.pin.filter(|pin| continued || pin.pane != pane_id);
         }
     }
 

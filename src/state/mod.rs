@@ -12,6 +12,7 @@
 
 mod app_state;
 mod apply;
+mod branches;
 mod by_hand;
 mod command;
 mod events;
@@ -28,6 +29,7 @@ mod view;
 mod words;
 
 pub use app_state::AppState;
+pub use branches::{BranchChange, BranchCommand, BranchDialog, BranchTarget};
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub(crate) use models::unix_time_secs;

@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use crate::state::{AppState, Command, PasteCommand, Pin, PinMove};
+use crate::state::{AppState, BranchCommand, Command, PasteCommand, Pin, PinMove};
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
@@ -59,8 +59,10 @@ pub(super) fn keys_ui(
     focused: Option<usize>,
     commands: &mut Vec<Command>,
 ) {
-    let dialog_open =
-        state.path_field.is_some() || state.paste.is_some() || state.models.dialog_open;
+    let dialog_open = state.path_field.is_some()
+        || state.paste.is_some()
+        || state.branch_dialog.is_some()
+        || state.models.dialog_open;
     undo_keys_ui(ui, dialog_open, commands);
     // Popups handle Escape, and text fields handle the arrow keys.
     if Popup::is_any_open(ui) || dialog_open {
@@ -72,6 +74,17 @@ pub(super) fn keys_ui(
     }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
+    }
+    if state.step_mode && pressed(Key::Space) {
+        commands.push(Command::Branch(BranchCommand::Step));
+    }
+    if state.step_mode && pressed(Key::Backspace) {
+        commands.push(Command::Branch(BranchCommand::StepBack));
+    }
+    if let Some(pin) = state.pin
+        && pressed(Key::C)
+    {
+        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
     }
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);

@@ -11,6 +11,7 @@ pub mod theme;
 pub mod token_text;
 pub mod widgets;
 
+mod branch_dialog;
 mod by_hand;
 mod chain_editor;
 mod chain_panel;

@@ -5,13 +5,15 @@ use egui::{Align, Layout, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use super::child_ui::child_ui;
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
-use super::pane_footer::{FooterContext, footer_ui};
+use super::pane_footer::footer_ui;
 use super::pane_header::header_ui;
 use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{AppState, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
+use crate::state::{
+    AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize,
+};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -70,10 +72,8 @@ pub(super) fn pane_ui(
             &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
             pane,
-            FooterContext {
-                model_ready: state.model.ready().is_some(),
-                prices: state.view.prices,
-            },
+            state,
+            commands,
         );
         if let Some(step) = target_step {
             view.scroll_to(step);
@@ -120,6 +120,13 @@ fn body_ui(
     if let Some(step) = response.clicked {
         let pane = pane.id;
         commands.push(Command::Pin(Pin { pane, step }));
+    }
+    if let Some(step) = response.secondary_clicked {
+        let from = Pin {
+            pane: pane.id,
+            step,
+        };
+        commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
     response
 }

@@ -12,40 +12,35 @@ use super::text_measures::measures_tooltip;
 use super::theme::Theme;
 use crate::analysis::{Metrics, Prices};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{Pane, PaneStatus, WhatIfSummary, WhatIfs};
+use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
 
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
-
-/// What a footer shows besides its pane.
-#[derive(Clone, Copy)]
-pub(super) struct FooterContext {
-    pub model_ready: bool,
-    pub prices: Prices,
-}
 
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
     breakpoint: Breakpoint,
     pane: &Pane,
-    context: FooterContext,
+    state: &AppState,
+    commands: &mut Vec<Command>,
 ) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        status_ui(ui, breakpoint, pane, context);
+        if status_ui(ui, breakpoint, pane, state) {
+            commands.push(Command::Branch(BranchCommand::Continue(pane.id)));
+        }
         return None;
     };
     let clicked = what_if_ui(ui, pane, &words);
     what_ifs?.first_changed().filter(|_| clicked)
 }
 
-/// Draws the status on the left and the token counts on the right.
-fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, context: FooterContext) {
-    let FooterContext {
-        model_ready,
-        prices,
-    } = context;
+/// Draws the status on the left and the token counts on the right. Returns whether "Continue" was
+/// clicked, which is offered if the text was interrupted.
+fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
+    let model_ready = state.model.ready().is_some();
+    let prices = state.view.prices;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(generation) = pane.generation() {
@@ -66,8 +61,22 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, context: FooterCo
             }
             let label = Face::Small.text(text).color(color);
             ui.add(Label::new(label).truncate());
-        });
-    });
+            state.can_continue(pane) && continue_ui(ui)
+        })
+        .inner
+    })
+    .inner
+}
+
+/// Draws the words that continue the text. Returns whether they were clicked.
+fn continue_ui(ui: &mut Ui) -> bool {
+    let theme = Theme::of(ui);
+    let label = Face::Small.text("Continue").color(theme.text_1);
+    let label = Label::new(label.underline()).selectable(false);
+    let response = ui.add(label.sense(Sense::click()));
+    super::widgets::focus_ring(ui, &response, 4);
+    let hint = "Go on where the text was interrupted, with the pane’s current settings";
+    response.on_hover_text(hint).clicked()
 }
 
 /// Draws how many tokens would change on the left and, if it fits, where the first change is on the

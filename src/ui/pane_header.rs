@@ -16,7 +16,7 @@ use super::widgets::{BADGE, Chip, badge, letter, menu_item};
 use crate::analysis::dialects::spoken;
 use crate::generation::PaneSettings;
 use crate::interop::tools::Tool;
-use crate::state::{AppState, Command, MAX_PANES, Pane, PaneId, PasteCommand};
+use crate::state::{AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PasteCommand};
 
 const MENU_WIDTH: f32 = 240.0;
 
@@ -227,6 +227,8 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let id = pane.id;
     let can_run = state.blocking_reason_of(pane).is_none();
     let has_text = pane.generation().is_some();
+    let can_continue = state.can_continue(pane);
+    let has_earlier = pane.n_earlier() > 0 && !is_running(pane);
     let (can_duplicate, can_remove) = (state.panes.len() < MAX_PANES, state.panes.len() > 1);
     let mut item = |ui: &mut Ui, label: &str, enabled: bool, command: Command| {
         let clicked = ui
@@ -239,6 +241,10 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     };
     item(ui, "Run only this pane", can_run, Command::Generate(id));
     item(ui, "Stop", is_running(pane), Command::Stop(id));
+    let goes_on = Command::Branch(BranchCommand::Continue(id));
+    item(ui, "Continue", can_continue, goes_on);
+    let earlier = Command::Branch(BranchCommand::ShowEarlier(id));
+    item(ui, "Show the earlier text", has_earlier, earlier);
     item(ui, "Copy text", has_text, Command::CopyText(id));
     ui.separator();
     for tool in Tool::ALL {

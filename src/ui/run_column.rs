@@ -5,14 +5,14 @@ use egui::{DragValue, RectAlign, TextEdit, Ui};
 use super::escape::{escape, unescape};
 use super::fonts::Face;
 use super::formatting::grouped;
-use super::icons::Icon;
+use super::icons::{Icon, icon_button};
 use super::keys::{finish_typing, shortcut_words};
 use super::layout::Breakpoint;
 use super::seed_field::seed_field_ui;
 use super::theme::Theme;
 use super::widgets::{Button, Chip, checkbox, editor_popup, field_frame, hint_ui};
 use crate::generation::{EndOfText, Limits};
-use crate::state::{AppState, Command};
+use crate::state::{AppState, BranchCommand, Command};
 
 /// Draws the column.
 pub(super) fn run_column_ui(
@@ -33,8 +33,12 @@ pub(super) fn run_column_ui(
 }
 
 fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let width = ui.available_width();
+    if state.step_mode {
+        return step_buttons_ui(ui, state, commands);
+    }
+    let width = ui.available_width() - STEP_MODE_BUTTON;
     if state.is_running() {
+        let width = ui.available_width();
         let button = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
         if ui.add(button.width(width)).clicked() {
             commands.push(Command::StopAll);
@@ -47,7 +51,15 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .icon(Icon::Play)
         .hint(shortcut_words(ui))
         .width(width);
-    let response = ui.add_enabled(blocking_reason.is_none(), button);
+    let response = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let response = ui.add_enabled(blocking_reason.is_none(), button);
+        if icon_button(ui, Icon::Right, "Step mode: one token at a time").clicked() {
+            commands.push(Command::Branch(BranchCommand::ToggleStepMode));
+        }
+        response
+    });
+    let response = response.inner;
     if response.clicked() {
         finish_typing(ui);
         commands.push(Command::GenerateAll);
@@ -55,6 +67,35 @@ fn run_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if let Some(reason) = blocking_reason {
         response.on_disabled_hover_text(reason);
     }
+}
+
+/// The width of the button that enters step mode, with the gap before it, in points.
+const STEP_MODE_BUTTON: f32 = 32.0;
+
+/// Draws the buttons of step mode: step, step back, and leave.
+fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let has_text = state.generations().into_iter().flatten();
+    let has_text = has_text.into_iter().any(|text| !text.steps.is_empty());
+    let idle = !state.is_running();
+    let mut command = None;
+    let width = ui.available_width() - 2.0 * STEP_MODE_BUTTON;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let button = Button::run("Step", true).hint("Space").width(width);
+        let can_step = idle && state.blocking_reason().is_none();
+        if ui.add_enabled(can_step, button).clicked() {
+            command = Some(BranchCommand::Step);
+        }
+        let can_undo = idle && has_text;
+        let undo = |ui: &mut Ui| icon_button(ui, Icon::Undo, "Undo the step (Backspace)").clicked();
+        if ui.add_enabled_ui(can_undo, undo).inner {
+            command = Some(BranchCommand::StepBack);
+        }
+        if icon_button(ui, Icon::Close, "Leave step mode").clicked() {
+            command = Some(BranchCommand::ToggleStepMode);
+        }
+    });
+    commands.extend(command.map(Command::Branch));
 }
 
 /// The maximum width of the seed's chip in points, which leaves space for the chip beside it.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use egui::emath::GuiRounding as _;
 use egui::{Rect, Ui, vec2};
 
+use super::branch_dialog::branch_dialog_ui;
 use super::child_ui::child_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
 use super::keys::{generate_key_ui, keys_ui};
@@ -87,6 +88,7 @@ impl WindowUi {
         self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
+        branch_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, layout.dock.top(), state, &mut commands);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, GenerationConfig, GenerationId, ModelInfo, ModelOutline, PromptText, PromptToken,
-    Vocabulary,
+    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
+    PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -25,6 +25,8 @@ pub struct PaneRequest {
     /// The id that its events carry.
     pub id: GenerationId,
     pub config: GenerationConfig,
+    /// The text that it continues, if not the prompt alone.
+    pub continuation: Continuation,
 }
 
 /// What the window asks for. Requests return nothing; answers arrive as events.
@@ -51,6 +53,11 @@ pub enum Request {
         panes: Vec<PaneRequest>,
         /// The memory that each step may use to record more than the head of its distribution.
         n_detail_bytes: usize,
+    },
+    /// Go on from texts that already exist. They continue the recorded prompt, token for token.
+    Continue {
+        prompt: Arc<PromptRecord>,
+        panes: Vec<PaneRequest>,
     },
     /// Stop one generation.
     Stop(GenerationId),

@@ -9,7 +9,7 @@ use super::loading::LoadOutcome;
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{inspection, loading};
 use crate::engine::{
-    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Session,
+    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session,
 };
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
@@ -96,7 +96,15 @@ where
                 if let Some(session) = &mut self.session {
                     session.set_detail(n_detail_bytes);
                 }
-                self.generate(prompt, panes, sent_at)
+                self.generate(|session| session.prompt(prompt), panes, sent_at)
+            }
+            Request::Continue { prompt, panes } => {
+                let prompt = Prompt {
+                    text: prompt.text.clone(),
+                    chat: prompt.chat.clone(),
+                    tokens: prompt.tokens.clone(),
+                };
+                self.generate(|_| Ok(prompt), panes, sent_at)
             }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
@@ -170,29 +178,32 @@ where
 
     fn generate(
         &mut self,
-        prompt: PromptText,
+        prompt: impl FnOnce(&Session) -> Result<Prompt, EngineError>,
         panes: Vec<PaneRequest>,
         sent_at: Instant,
     ) -> Result<(), Disconnected> {
         let Some(session) = &mut self.session else {
             return self.fail(&panes, NO_MODEL);
         };
-        match session.prompt(prompt) {
-            Ok(prompt) => {
-                let (complained, sound): (Vec<_>, Vec<_>) = panes
-                    .into_iter()
-                    .partition(|pane| pane.config.chain.validate().is_err());
-                let sound = sound.into_iter().map(|pane| (pane.id, pane.config));
-                session.generate(prompt, sound, sent_at);
-                for pane in complained {
-                    if let Err(error) = pane.config.chain.validate() {
-                        self.fail(&[pane], &error.to_string())?;
-                    }
-                }
-                Ok(())
+        let prompt = match prompt(session) {
+            Ok(prompt) => prompt,
+            Err(error) => return self.fail(&panes, &error.to_string()),
+        };
+        let mut valid = Vec::new();
+        let mut invalid = Vec::new();
+        for pane in panes {
+            let chain = pane.config.chain.validate();
+            let text = session.check_continuation(&prompt, &pane.continuation);
+            let error = chain.err().map(|error| error.to_string());
+            match error.or_else(|| text.err().map(|error| error.to_string())) {
+                Some(error) => invalid.push((pane, error)),
+                None => valid.push((pane.id, pane.config, pane.continuation)),
             }
-            Err(error) => self.fail(&panes, &error.to_string()),
         }
+        session.generate_from(prompt, valid, sent_at);
+        invalid
+            .into_iter()
+            .try_for_each(|(pane, error)| self.fail(&[pane], &error))
     }
 
     fn fail(&self, panes: &[PaneRequest], error: &str) -> Result<(), Disconnected> {

@@ -31,6 +31,7 @@ pub struct ScriptedLm {
     sequences: BTreeMap<SequenceId, Vec<TokenId>>,
     n_opened: u64,
     n_open: Arc<AtomicUsize>,
+    n_bytes_per_token: Option<u64>,
 }
 
 impl ScriptedLm {
@@ -47,6 +48,7 @@ impl ScriptedLm {
             sequences: BTreeMap::new(),
             n_opened: 0,
             n_open: Arc::default(),
+            n_bytes_per_token: None,
         }
     }
 
@@ -77,6 +79,14 @@ impl ScriptedLm {
     #[must_use]
     pub fn before_forward(mut self, call: impl FnMut(&[Row]) + Send + 'static) -> Self {
         self.before_forward = Box::new(call);
+        self
+    }
+
+    /// Reports that each token of a sequence takes this much memory, so that a session keeps texts and
+    /// not just the newest prompt.
+    #[must_use]
+    pub const fn with_bytes_per_token(mut self, n_bytes: u64) -> Self {
+        self.n_bytes_per_token = Some(n_bytes);
         self
     }
 
@@ -174,6 +184,11 @@ impl CausalLm for ScriptedLm {
 
     fn n_read(&self, sequence: SequenceId) -> usize {
         self.sequences.get(&sequence).map_or(0, Vec::len)
+    }
+
+    fn n_cache_bytes(&self, sequences: &[SequenceId]) -> Option<u64> {
+        let n_tokens: usize = sequences.iter().map(|id| self.n_read(*id)).sum();
+        Some(self.n_bytes_per_token? * n_tokens as u64)
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {

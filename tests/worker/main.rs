@@ -20,7 +20,9 @@ use std::time::Duration;
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{ChainConfig, Filter};
 use quartet::engine::{EngineError, LoadProgress, LoadedModel};
-use quartet::generation::{FinishReason, GenerationConfig, Limits, PieceKind, PromptToken};
+use quartet::generation::{
+    Continuation, FinishReason, GenerationConfig, Limits, PieceKind, PromptToken,
+};
 use quartet::worker::{Event, GenerationId, ModelSource, PaneRequest, Progress, Request, Worker};
 
 use scripted::ScriptedLm;
@@ -149,6 +151,7 @@ fn pane(id: u64, chain: ChainConfig, max_new_tokens: usize) -> PaneRequest {
                 ..Limits::default()
             },
         },
+        continuation: Continuation::default(),
     }
 }
 

@@ -55,7 +55,7 @@ impl Tally {
     }
 
     fn count(&mut self, prompt: &[TokenId], step: &Step) {
-        let Trace { raw, stages, .. } = &step.trace;
+        let Trace { raw, stages, .. } = &*step.trace;
         if self.n_steps == 0 {
             self.filters = stages
                 .iter()

@@ -34,7 +34,7 @@ fn generated_by(chain: &ChainConfig) -> Generation {
         let sampled = sampler.sample(&logits, History::empty(), coins).unwrap();
         let mut step = template.clone();
         step.token = sampled.token;
-        step.trace = sampled.trace;
+        step.trace = std::sync::Arc::new(sampled.trace);
         generation.steps.push(step);
     }
     generation

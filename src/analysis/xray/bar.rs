@@ -43,6 +43,8 @@ pub enum DrawnBy {
     OneCoin(f64),
     /// Every token has a coin, and the highest perturbed logit wins (Gumbel-max).
     CoinForEach,
+    /// The user picked it, whatever the coin.
+    Hand,
 }
 
 impl Default for CoinBar {
@@ -80,6 +82,7 @@ impl CoinBar {
             drawn: Drawn {
                 token: Some(draw.token),
                 by: match (selector, draw.coin) {
+                    _ if draw.is_by_hand() => DrawnBy::Hand,
                     (Selector::GumbelMax, _) => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,

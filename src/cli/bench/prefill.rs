@@ -11,7 +11,7 @@ use super::decode::config;
 /// Prefills a prompt as a pane does and returns the seconds spent in forward passes.
 pub(super) fn measure(prompt: Prompt, session: &mut Session) -> Result<f64, Failure> {
     // Otherwise the previous prompt would still be cached, and nothing would be prefilled.
-    session.clear_prompt_cache();
+    session.clear_prefix_cache();
     session.generate(prompt, [(GenerationId(0), config(0, 1))], Instant::now());
     let mut secs = f64::NAN;
     let mut progress = Vec::new();
@@ -28,6 +28,6 @@ pub(super) fn measure(prompt: Prompt, session: &mut Session) -> Result<f64, Fail
             }
         }
     }
-    session.clear_prompt_cache();
+    session.clear_prefix_cache();
     Ok(secs)
 }

@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Candidates, Coins, Draw, Selector, SelectorSpec, greedy};
+use super::{Candidates, Coins, Draw, Picked, Selector, SelectorSpec, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
@@ -52,6 +52,7 @@ pub(super) fn pick(coins: Coins, candidates: &mut Candidates) -> Draw {
         coin: None,
         below: 0.0,
         n_kept: softmax.n_possible as u32,
+        picked: Picked::ByChain,
     }
 }
 

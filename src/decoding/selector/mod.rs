@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::Crossing;
 use super::setting::{ParamSpec, SettingError};
-use super::trace::Draw;
+use super::trace::{Draw, Picked};
 use super::{Candidates, Coins};
 
 /// The end of a chain: picks one candidate.
@@ -81,11 +81,21 @@ const MULTINOMIAL: SelectorSpec = SelectorSpec {
 pub struct SelectorState {
     /// The selector's own two numbers, or `None` before its first step.
     memory: Option<[f64; 2]>,
+    /// The selector that learned them. Another one, or the same with other values, starts over.
+    learned_by: Option<Selector>,
 }
 
 impl SelectorState {
     /// The state before the first step.
-    pub const NEW: Self = Self { memory: None };
+    pub const NEW: Self = Self {
+        memory: None,
+        learned_by: None,
+    };
+
+    /// Whether nothing has been learned.
+    pub fn is_new(&self) -> bool {
+        *self == Self::NEW
+    }
 }
 
 impl Selector {
@@ -141,6 +151,12 @@ impl Selector {
         state: &mut SelectorState,
         candidates: &mut Candidates,
     ) -> Draw {
+        if self.is_adaptive() && state.learned_by != Some(*self) {
+            *state = SelectorState {
+                memory: None,
+                learned_by: Some(*self),
+            };
+        }
         match self {
             Self::Greedy => greedy(candidates),
             Self::Multinomial => draw_by_coin(coins.draw(), candidates),
@@ -178,6 +194,7 @@ fn greedy(candidates: &mut Candidates) -> Draw {
         coin: None,
         below: 0.0,
         n_kept: 1,
+        picked: Picked::ByChain,
     }
 }
 
@@ -200,6 +217,7 @@ fn draw_by_coin(coin: f64, candidates: &mut Candidates) -> Draw {
         coin: Some(coin),
         below,
         n_kept: softmax.n_possible as u32,
+        picked: Picked::ByChain,
     }
 }
 

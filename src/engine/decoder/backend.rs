@@ -52,6 +52,9 @@ pub trait Backend: Send {
         Ok(())
     }
 
+    /// Returns how much memory a run takes, in bytes.
+    fn n_run_bytes(run: &Self::Run) -> usize;
+
     /// Returns where the time of all passes went. Zero for a backend that does not measure it.
     fn times(&self) -> ForwardTimes {
         ForwardTimes::default()

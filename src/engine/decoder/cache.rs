@@ -62,6 +62,14 @@ impl<R: Default> Cache<R> {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
 
+    /// Iterates over the runs that are held in memory, in whole or in part. The address tells whether
+    /// two caches share a run.
+    pub fn held_runs(&self) -> impl Iterator<Item = (*const R, &R)> {
+        let shared = self.shared.iter().map(|span| &*span.run);
+        let runs = shared.chain(std::iter::once(&self.tail));
+        runs.map(|run| (std::ptr::from_ref(run), run))
+    }
+
     /// Returns the private tail, to be written from position [`Self::n_read`].
     pub const fn tail_mut(&mut self) -> &mut R {
         &mut self.tail

@@ -23,6 +23,8 @@ mod sequence;
 mod tensors;
 mod weights;
 
+use std::collections::BTreeMap;
+
 use candle_core::Device;
 
 use self::backend::Backend;
@@ -211,6 +213,20 @@ impl<B: Backend> CausalLm for Decoder<B> {
         self.sequences
             .get(sequence)
             .map_or(0, |sequence| sequence.cache.n_held())
+    }
+
+    fn n_cache_bytes(&self, sequences: &[SequenceId]) -> Option<u64> {
+        let mut runs = BTreeMap::new();
+        for id in sequences {
+            if let Ok(sequence) = self.sequences.get(*id) {
+                runs.extend(sequence.cache.held_runs());
+            }
+        }
+        Some(
+            runs.into_values()
+                .map(|run| B::n_run_bytes(run) as u64)
+                .sum(),
+        )
     }
 
     fn get_ready(&mut self, rows: &[Row]) -> Result<bool, EngineError> {

@@ -82,6 +82,7 @@ enum Finish {
     MaxTokens,
     ContextFull,
     Cancelled,
+    Paused,
     Error,
 }
 
@@ -242,6 +243,7 @@ impl Finish {
             FinishReason::MaxTokens => (Self::MaxTokens, None),
             FinishReason::ContextFull => (Self::ContextFull, None),
             FinishReason::Cancelled => (Self::Cancelled, None),
+            FinishReason::Paused => (Self::Paused, None),
             FinishReason::Failed { error } => (Self::Error, Some(error.clone())),
         };
         (Some(finish), detail)
@@ -254,6 +256,7 @@ impl Finish {
             Self::MaxTokens => FinishReason::MaxTokens,
             Self::ContextFull => FinishReason::ContextFull,
             Self::Cancelled => FinishReason::Cancelled,
+            Self::Paused => FinishReason::Paused,
             Self::Error => FinishReason::Failed { error: detail },
         }
     }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ParseError;
 use crate::decoding::{
-    Detail, Draw, Evidence, Filter, RankedCandidate, StageReport, TokenId, Trace,
+    Detail, Draw, Evidence, Filter, Picked, RankedCandidate, SelectorState, StageReport, TokenId,
+    Trace,
 };
 use crate::generation::{Piece, PieceKind, Step, StepTime, Vocabulary};
 
@@ -28,6 +29,10 @@ pub(super) struct StepEntry {
     coin_below: f64,
     // Missing in files of older versions.
     n_kept: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_by_chain")]
+    picked: Picked,
+    #[serde(default, skip_serializing_if = "SelectorState::is_new")]
+    selector_state: SelectorState,
     log_sum_exp: f64,
     n_candidates: u32,
     candidates: Vec<CandidateEntry>,
@@ -96,6 +101,8 @@ impl StepEntry {
             coin: trace.draw.coin,
             coin_below: trace.draw.below,
             n_kept: Some(trace.draw.n_kept),
+            picked: trace.draw.picked,
+            selector_state: trace.selector_state,
             log_sum_exp: trace.raw.log_sum_exp,
             n_candidates: trace.raw.n_candidates,
             candidates: (0..)
@@ -165,14 +172,16 @@ impl StepEntry {
                 coin: self.coin,
                 below: self.coin_below,
                 n_kept,
+                picked: self.picked,
             },
             raw_prob: self.raw_prob,
             raw_rank: self.rank,
+            selector_state: self.selector_state,
         };
         Ok(Step {
             token: self.token,
             piece: self.piece.piece(),
-            trace,
+            trace: Arc::new(trace),
             time: StepTime {
                 at_secs: self.time.at_secs,
                 forward_secs: self.time.forward_secs,
@@ -261,6 +270,10 @@ impl Pieces {
         });
         Vocabulary::new(pieces.collect())
     }
+}
+
+const fn is_by_chain(picked: &Picked) -> bool {
+    matches!(picked, Picked::ByChain)
 }
 
 /// Maps −∞, the logit of an impossible token, to `None` because JSON can't represent it.

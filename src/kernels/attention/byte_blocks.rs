@@ -36,7 +36,6 @@ impl ByteBlocks {
     }
 
     /// Memory in use, in bytes.
-    #[cfg(test)]
     pub fn n_bytes(&self) -> usize {
         size_of_val(self.keys.as_slice())
             + size_of_val(self.values.as_slice())

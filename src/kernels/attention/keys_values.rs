@@ -174,7 +174,6 @@ impl KeysValues {
     }
 
     /// Memory in use, in bytes.
-    #[cfg(test)]
     pub fn n_bytes(&self) -> usize {
         match &self.blocks {
             Blocks::F16(heads) => heads.iter().map(HeadBlocks::n_bytes).sum(),
@@ -313,7 +312,6 @@ impl<T: Stored> HeadBlocks<T> {
         values: Vec::new(),
     };
 
-    #[cfg(test)]
     fn n_bytes(&self) -> usize {
         size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
     }

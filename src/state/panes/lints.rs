@@ -115,7 +115,8 @@ mod tests {
         write(&mut state, ids[0], &[(" a", 0.5)]);
         // Test generations have a temperature stage only, so add the penalty's report.
         if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
-            let stages = &mut generation.steps[0].trace.stages;
+            let trace = std::sync::Arc::make_mut(&mut generation.steps[0].trace);
+            let stages = &mut trace.stages;
             let mut penalty = stages[0].clone();
             penalty.filter = chain(words).stages[0].filter.clone().into();
             stages.insert(0, penalty);

@@ -26,6 +26,8 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
+    /// The texts that branches replaced, the next one to show last.
+    pub(in crate::state) earlier: Vec<Generation>,
 }
 
 /// The state of a pane's generation.
@@ -67,6 +69,17 @@ pub struct PendingGeneration {
     pub config: GenerationConfig,
     /// The pane's previous text, which it shows until the generation starts.
     pub previous: Option<Generation>,
+    /// The text that it goes on from, or `None` if it continues the prompt alone.
+    pub kept: Option<Kept>,
+}
+
+/// The beginning of a text that a generation goes on from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// The text so far, with the settings that continue it.
+    pub text: Generation,
+    /// Whether it branches off, so that the previous text must be kept.
+    pub replaces: bool,
 }
 
 impl Pane {
@@ -80,6 +93,7 @@ impl Pane {
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
             measures: Measures::default(),
+            earlier: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tests of the state: commands and events in, state and effects out.
 
+mod branches;
 mod by_hand;
 mod compute;
 mod hub;

@@ -114,7 +114,10 @@ fn an_adaptive_selector_gives_no_certain_answer() {
 fn a_step_without_evidence_is_unknown() {
     let mut state = five_tokens();
     if let PaneStatus::Finished(generation) = &mut state.panes[0].status {
-        generation.steps[0].trace.raw.head.clear();
+        std::sync::Arc::make_mut(&mut generation.steps[0].trace)
+            .raw
+            .head
+            .clear();
     }
     ask(&mut state, "greedy");
     state.review(|| true);

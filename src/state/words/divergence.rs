@@ -272,7 +272,7 @@ mod tests {
     fn a_coin_that_picks_different_tokens_is_named_once() {
         let text = |piece: &str, coin: Option<f64>| {
             let mut text = generation(&[(piece, 0.5)]);
-            text.steps[0].trace.draw.coin = coin;
+            std::sync::Arc::make_mut(&mut text.steps[0].trace).draw.coin = coin;
             text
         };
         let (a, b) = (text(" a", Some(0.7)), text(" b", Some(0.7)));

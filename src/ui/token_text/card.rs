@@ -152,6 +152,9 @@ fn probs_label(trace: &Trace) -> String {
     let before = percent(trace.raw_prob);
     let after = percent(trace.draw.prob);
     let rank = trace.raw_rank;
+    if trace.draw.is_by_hand() {
+        return format!("Picked by hand · {before} before, {after} after · rank {rank}");
+    }
     format!("{before} before, {after} after · rank {rank}")
 }
 

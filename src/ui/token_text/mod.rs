@@ -58,6 +58,8 @@ pub struct TokenTextInput<'a> {
 pub struct TokenTextResponse {
     pub hovered: Option<usize>,
     pub clicked: Option<usize>,
+    /// The token that was clicked with the secondary button.
+    pub secondary_clicked: Option<usize>,
     /// Whether the text has keyboard focus, so that arrow keys move the pin.
     pub focused: bool,
 }
@@ -202,6 +204,7 @@ impl TokenView {
         TokenTextResponse {
             hovered,
             clicked: hovered.filter(|_| response.clicked()),
+            secondary_clicked: hovered.filter(|_| response.secondary_clicked()),
             focused: response.has_focus(),
         }
     }

@@ -135,6 +135,14 @@ impl Painting<'_> {
     }
 
     fn over(&self, span: &Span, rect: Rect) {
+        let steps = &self.input.generation.steps;
+        let step = span.step.and_then(|step| steps.get(step));
+        if step.is_some_and(|step| step.trace.draw.is_by_hand()) {
+            let stroke = Stroke::new(1.0, self.theme.text_1);
+            for y in [rect.top(), rect.bottom()] {
+                self.painter.hline(rect.x_range(), y, stroke);
+            }
+        }
         let ring = |width: f32, color, kind| {
             self.painter
                 .rect_stroke(rect, 3, Stroke::new(width, color), kind);

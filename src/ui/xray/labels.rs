@@ -119,6 +119,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::TopToken => format!("No coin: always {top}, {name}"),
             DrawnBy::OneCoin(coin) => format!("{coin_label} {coin:.3} falls on {name}"),
             DrawnBy::CoinForEach => format!("One coin per token: {name} wins"),
+            DrawnBy::Hand => format!("Picked by hand: {name}"),
         };
     };
     let same = drawn.token == Some(generated);
@@ -140,6 +141,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             format!("No coin: {top} is {name}, not {}", quoted(xray, generated))
         }
         DrawnBy::CoinForEach => format!("One coin per token: {name} {how} win"),
+        DrawnBy::Hand => format!("Picked by hand: {name}"),
     };
     if drawn.sure {
         sentence

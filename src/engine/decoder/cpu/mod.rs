@@ -283,6 +283,10 @@ impl Model {
 impl Backend for CpuBackend {
     type Run = CpuRun;
 
+    fn n_run_bytes(run: &CpuRun) -> usize {
+        run.n_bytes()
+    }
+
     fn facts(&self) -> &Facts {
         &self.model.weights.facts
     }

@@ -17,6 +17,11 @@ pub struct KvFormat {
 }
 
 impl CpuRun {
+    /// Returns how much memory the run takes, in bytes.
+    pub fn n_bytes(&self) -> usize {
+        self.layers.iter().map(KeysValues::n_bytes).sum()
+    }
+
     /// Returns one layer of the run for writing. `first_position` is where the run starts in its
     /// sequence.
     ///

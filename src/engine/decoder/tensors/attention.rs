@@ -216,6 +216,14 @@ impl TensorAttention {
 }
 
 impl TensorRun {
+    /// Returns how much memory the run takes, in bytes.
+    pub fn n_bytes(&self) -> usize {
+        let tensors = self.layers.iter().flat_map(|run| [&run.keys, &run.values]);
+        tensors
+            .map(|tensor| tensor.elem_count() * tensor.dtype().size_in_bytes())
+            .sum()
+    }
+
     fn layer(&self, layer: usize) -> candle_core::Result<&KeysValues> {
         match self.layers.get(layer) {
             Some(run) => Ok(run),

@@ -165,6 +165,10 @@ impl TensorBackend {
 impl Backend for TensorBackend {
     type Run = TensorRun;
 
+    fn n_run_bytes(run: &TensorRun) -> usize {
+        run.n_bytes()
+    }
+
     fn facts(&self) -> &Facts {
         &self.weights.facts
     }

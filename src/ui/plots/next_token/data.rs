@@ -212,7 +212,7 @@ mod tests {
             .sample(&logits, History::empty(), coins)
             .unwrap();
         written.steps[1].token = sampled.token;
-        written.steps[1].trace = sampled.trace;
+        written.steps[1].trace = std::sync::Arc::new(sampled.trace);
 
         let data = NextTokenData::of(2, &written, 1).unwrap();
         assert_eq!(data.token_number, 2);
@@ -249,11 +249,11 @@ mod tests {
     fn an_unlikely_choice_comes_last_with_its_rank() {
         let mut written = generation(&[(" fox", 0.4)]);
         let step = &mut written.steps[0];
-        step.trace
+        std::sync::Arc::make_mut(&mut step.trace)
             .raw
             .head
             .retain(|candidate| candidate.token != step.token);
-        step.trace.raw_rank = 812;
+        std::sync::Arc::make_mut(&mut step.trace).raw_rank = 812;
         let data = NextTokenData::of(0, &written, 0).unwrap();
         let last = data.rows.last().unwrap();
         assert!(last.chosen);

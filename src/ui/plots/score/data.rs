@@ -267,7 +267,7 @@ mod tests {
         let pieces: Vec<(&str, f64)> = probs.iter().map(|prob| (" fox", *prob)).collect();
         let mut generation = testing::generation(&pieces);
         for (step, prob) in generation.steps.iter_mut().zip(probs) {
-            step.trace.raw_prob = *prob;
+            std::sync::Arc::make_mut(&mut step.trace).raw_prob = *prob;
         }
         generation
     }
@@ -300,7 +300,7 @@ mod tests {
     fn counts_use_a_logarithmic_staff() {
         let mut generation = generation_with(&[0.5; 4]);
         for (step, rank) in generation.steps.iter_mut().zip([1, 10, 100, 1000]) {
-            step.trace.raw_rank = rank;
+            std::sync::Arc::make_mut(&mut step.trace).raw_rank = rank;
         }
         let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Rank);
         assert_eq!(data.top_label(), "1,000");
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn an_impossible_token_fills_its_staff() {
         let mut generation = generation_with(&[0.5]);
-        generation.steps[0].trace.raw_prob = 0.0;
+        std::sync::Arc::make_mut(&mut generation.steps[0].trace).raw_prob = 0.0;
         let data = ScoreData::of(&[Some(&generation)], ScoreMeasure::Surprise);
         assert!(data.top.is_finite());
         assert!((data.height(&generation.steps[0]) - 1.0).abs() < 1e-9);

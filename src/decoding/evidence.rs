@@ -1,20 +1,36 @@
-//! What a chain records at each step: the head of the distribution, what each stage did to it, and the
-//! rank of the drawn token.
+//! What a chain records of a step: the distribution, what each stage did to it, and the draw.
 
 use std::sync::Arc;
 
-use super::{Candidates, Detail, Evidence, Filter, RankedCandidate, StageReport, TokenId};
+use super::{
+    Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageContext, StageReport, TokenId,
+};
 
-/// How many of the most likely candidates a step records before and after the chain. It is more than
-/// the usual top-k of 40, so that what-if can answer for other values close to it.
+/// How many of the most likely candidates a step records before and after the chain. It is more
+/// than the usual top-k of 40, so that what-if can answer for other values close to it.
 pub(super) const N_RECORDED: usize = 48;
 
-/// Reports what a stage that has just been applied did to the candidates.
-pub(super) fn report_of(
+/// Returns the draw of a token that the user picked in place of the selector's.
+pub(super) fn by_hand_draw(token: TokenId, draw: Draw, candidates: &mut Candidates) -> Draw {
+    let softmax = candidates.softmax();
+    let logit = candidates.logit(token);
+    Draw {
+        token,
+        prob: logit.map_or(0.0, |logit| softmax.prob(logit)),
+        coin: None,
+        below: 0.0,
+        n_kept: draw.n_kept,
+        picked: Picked::ByHand,
+    }
+}
+
+pub(super) fn run_stage(
     filter: &Arc<Filter>,
+    context: StageContext<'_>,
     head: &[RankedCandidate],
     candidates: &mut Candidates,
 ) -> StageReport {
+    filter.apply(context, candidates);
     let softmax = candidates.softmax();
     let head_probs = probs_of(head, candidates);
     StageReport {
@@ -62,7 +78,6 @@ pub(super) fn ranked(mut candidates: Candidates) -> Vec<RankedCandidate> {
     ranked_head(&mut candidates, n_kept)
 }
 
-/// Returns the `n` most likely possible candidates, best first.
 pub(super) fn ranked_head(candidates: &mut Candidates, n: usize) -> Vec<RankedCandidate> {
     let softmax = candidates.softmax();
     candidates
