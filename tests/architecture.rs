@@ -101,6 +101,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     (
         "serde",
         &[
+            "analysis",
             "cli",
             "decoding",
             "engine",
