@@ -103,6 +103,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     (
         "serde",
         &[
+            "analysis",
             "cli",
             "decoding",
             "engine",
