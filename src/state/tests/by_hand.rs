@@ -154,20 +154,20 @@ fn a_chain_that_cannot_run_says_why() {
 #[test]
 fn by_hand_can_start_from_the_held_token() {
     let mut state = written();
-    let pane = state.panes[1].id;
+    let pane = state.panes[0].id;
     state.apply(Command::Pin(Pin { pane, step: 2 }));
     let held = state.held_token().unwrap();
     assert_eq!(held.number, 3);
     state.by_hand.load_held(&held);
-    assert_eq!(state.hand_pane(), 1);
-    let step = &state.panes[1].generation().unwrap().steps[2];
+    assert_eq!(state.hand_pane(), 0);
+    let step = &state.panes[0].generation().unwrap().steps[2];
     let labels: Vec<&str> = state
         .by_hand
         .tokens()
         .iter()
         .map(|token| token.label.as_str())
         .collect();
-    assert!(labels.contains(&"cottage"), "{labels:?}");
+    assert!(labels.contains(&"house"), "{labels:?}");
     let [first, second] = [0, 1].map(|index| state.by_hand.tokens()[index].logit());
     let head = &step.trace.raw.head;
     assert!(((first - second) - (head[0].logit - head[1].logit)).abs() < 1e-5);

@@ -1,7 +1,8 @@
 //! The editable scores: for each token a name, a bar to drag and a number.
 
 use egui::{
-    Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, emath::remap_clamp, vec2,
+    Align, Layout, Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo,
+    emath::remap_clamp, vec2,
 };
 
 use super::TOP;
@@ -16,6 +17,9 @@ const LABEL_WIDTH: f32 = 76.0;
 /// The width of a bar, in a wide and in a narrow window.
 const BAR_WIDTH: f32 = 148.0;
 const SHORT_BAR_WIDTH: f32 = 56.0;
+
+/// The width of the button that removes a token, to the right of its score.
+const REMOVE_WIDTH: f32 = 30.0;
 
 /// The change of a score per press of an arrow key.
 const KEY_STEP: f64 = 0.1;
@@ -34,8 +38,14 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldTok
         }
         let n_max = HAND_TOKENS.end();
         response.on_disabled_hover_text(format!("At most {n_max} tokens"));
+        if ui.max_rect().width() >= 300.0 {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.add_space(REMOVE_WIDTH);
+                let color = Theme::of(ui).text_3;
+                ui.label(Face::Micro.text("Score (logit)").color(color));
+            });
+        }
     });
-    head_ui(ui);
     ScrollArea::vertical()
         .id_salt("scores")
         .auto_shrink(false)
@@ -53,20 +63,6 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldTok
                 by_hand.remove(index);
             }
         });
-}
-
-/// Draws the heads of the columns.
-fn head_ui(ui: &mut Ui) {
-    let theme = Theme::of(ui);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let (names, _) = ui.allocate_exact_size(vec2(LABEL_WIDTH, 16.0), Sense::hover());
-        let at = names.left_center() + vec2(6.0, 0.0);
-        let font = Face::Micro.font();
-        let align = egui::Align2::LEFT_CENTER;
-        ui.painter().text(at, align, "Token", font, theme.text_3);
-        ui.label(Face::Micro.text("Score (logit)").color(theme.text_3));
-    });
 }
 
 fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {

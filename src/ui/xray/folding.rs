@@ -53,10 +53,11 @@ pub(super) fn shown_columns(ui: &Ui, xray: &Xray<'_>) -> Vec<ShownColumn> {
         (0..columns.len()).filter(|index| unfolded || !can_fold || !neutral.contains(index));
     shown.extend(in_table.map(ShownColumn::Table));
     if can_fold {
-        shown.push(ShownColumn::Neutral {
-            stages: neutral,
-            folded: !unfolded,
-        });
+        // After the softmax, so that the button stays in view when the columns overflow.
+        let place = shown.len().min(2);
+        let folded = !unfolded;
+        let stages = neutral;
+        shown.insert(place, ShownColumn::Neutral { stages, folded });
     }
     shown
 }
