@@ -248,7 +248,7 @@ fn a_value_out_of_range_is_reported_and_blocks_only_its_pane() {
         config,
         "the old text stays"
     );
-    assert_eq!(panes[0].generation().unwrap().steps[0].time.n_batch, 3);
+    assert_eq!(panes[0].generation().unwrap().steps[1].time.n_batch, 3);
 }
 
 #[test]
