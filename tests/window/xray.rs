@@ -23,10 +23,11 @@ fn window(tab: DockTab, size: [f32; 2]) -> Window {
     open(settings, size, reciting)
 }
 
-/// Opens a window and generates four texts.
+/// Opens a window and generates four texts. No token is pinned.
 fn written(size: [f32; 2]) -> Window {
     let mut window = window(DockTab::Xray, size);
     generate(&mut window);
+    press(&mut window, "Unpin the token");
     window
 }
 
