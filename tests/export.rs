@@ -63,7 +63,7 @@ fn a_run_file_survives_a_round_trip() {
 #[test]
 fn a_logit_of_minus_infinity_survives_json() {
     let mut written = greedy();
-    written.steps[0].trace.raw.head[3].logit = f32::NEG_INFINITY;
+    Arc::make_mut(&mut written.steps[0].trace).raw.head[3].logit = f32::NEG_INFINITY;
     let read = json::parse(&render(ExportFormat::Json, &[&written])).unwrap();
     assert_eq!(read, [written]);
 }
@@ -315,7 +315,7 @@ mod fixture {
             Step {
                 token: drawn.token,
                 piece: piece(drawn.token.index()),
-                trace: drawn.trace,
+                trace: Arc::new(drawn.trace),
                 time: StepTime {
                     at_secs: 0.021 + 0.002 * index as f64,
                     forward_secs: 0.0015,

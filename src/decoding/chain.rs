@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
 use super::evidence::{
-    by_hand_draw, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage, N_RECORDED,
+    N_RECORDED, by_hand_draw, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage,
 };
 use super::{
     Candidates, Coins, DecodingError, Filter, History, RankedCandidate, Rules, Selector,

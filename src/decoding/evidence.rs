@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageContext, StageReport, TokenId,
+    Candidates, Detail, Draw, Evidence, Filter, Picked, RankedCandidate, StageContext, StageReport,
+    TokenId,
 };
 
 /// How many of the most likely candidates a step records before and after the chain. It is more

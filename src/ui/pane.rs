@@ -11,9 +11,7 @@ use super::theme::Theme;
 use super::token_text::{TokenTextInput, TokenTextResponse, TokenView};
 use super::widgets::{Notice, NoticeKind};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{
-    AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize,
-};
+use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]

@@ -232,7 +232,9 @@ impl<'a> Recorded<'a> {
         let soonest = self
             .head
             .crossing(|sum| sum >= p * (1.0 + least) - TOP_P_ROUNDING);
-        let latest = self.head.crossing(|sum| sum >= p * (1.0 + most) + TOP_P_ROUNDING);
+        let latest = self
+            .head
+            .crossing(|sum| sum >= p * (1.0 + most) + TOP_P_ROUNDING);
         if let Some(soonest) = soonest {
             self.sure &= latest.is_some_and(|latest| latest.candidate == soonest.candidate);
             self.head.keep_through(soonest.candidate);
