@@ -266,17 +266,21 @@ mod tests {
         let mut ours = generation(&[(" fox", 0.5)]);
         let mut theirs = generation(&[(" house", 0.5)]);
         // The same model after the same text, so the same distribution before the chain.
-        theirs.steps[0].trace.raw = ours.steps[0].trace.raw.clone();
+        std::sync::Arc::make_mut(&mut theirs.steps[0].trace).raw = ours.steps[0].trace.raw.clone();
         let n = ours.steps[0].trace.raw.head.len();
         let only = |place: usize| {
             let probs = (0..n).map(|index| (index == place).then_some(1.0));
             probs.collect::<Vec<Option<f64>>>()
         };
         let head = ours.steps[0].trace.raw.head.clone();
-        ours.steps[0].trace.head_final_probs = only(0);
-        ours.steps[0].trace.draw.token = head[0].token;
-        theirs.steps[0].trace.head_final_probs = only(1);
-        theirs.steps[0].trace.draw.token = head[1].token;
+        std::sync::Arc::make_mut(&mut ours.steps[0].trace).head_final_probs = only(0);
+        std::sync::Arc::make_mut(&mut ours.steps[0].trace)
+            .draw
+            .token = head[0].token;
+        std::sync::Arc::make_mut(&mut theirs.steps[0].trace).head_final_probs = only(1);
+        std::sync::Arc::make_mut(&mut theirs.steps[0].trace)
+            .draw
+            .token = head[1].token;
         let fork = compare(&ours, &theirs).fork.unwrap();
         assert!(fork.before.exact && fork.before.bits.abs() < 1e-12);
         // No token in common: 1 bit.
@@ -288,7 +292,7 @@ mod tests {
         let mut halves = only(0);
         halves[0] = Some(0.5);
         halves[1] = Some(0.5);
-        theirs.steps[0].trace.head_final_probs = halves;
+        std::sync::Arc::make_mut(&mut theirs.steps[0].trace).head_final_probs = halves;
         let fork = compare(&ours, &theirs).fork.unwrap();
         assert!((fork.after.bits - 0.311_278).abs() < 1e-5);
     }

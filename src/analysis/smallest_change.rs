@@ -356,7 +356,7 @@ mod tests {
         let logits = row(seed, spread);
         let trace = sample(&generation, &logits);
         generation.steps[0].token = trace.draw.token;
-        generation.steps[0].trace = trace;
+        generation.steps[0].trace = std::sync::Arc::new(trace);
         (generation, logits)
     }
 

@@ -376,7 +376,7 @@ mod tests {
         let trace = sampled.unwrap().trace;
         text.steps[0].token = trace.draw.token;
         text.steps[0].piece = text.vocabulary.piece(trace.draw.token);
-        text.steps[0].trace = trace;
+        text.steps[0].trace = std::sync::Arc::new(trace);
         text.config.chain = chain;
         text.config.seed = seed;
         text

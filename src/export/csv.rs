@@ -147,7 +147,7 @@ mod tests {
     fn no_text_is_a_formula() {
         let mut pane = generation(&[("=1+1", 0.5), ("-", 0.25), (" -x", 0.5), ("\tx", 0.5)]);
         pane.name = "@SUM(A1:A9)".to_owned();
-        let table = render(&[&pane]);
+        let table = render(&[Some(&pane)]);
         for cell in [",'=1+1,", ",'-,", ",\" -x\",", ",'\tx,", ",'@SUM(A1:A9),"] {
             assert!(table.contains(cell), "{cell:?} in {table}");
         }

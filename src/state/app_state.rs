@@ -220,7 +220,7 @@ impl AppState {
     pub fn skipped_pane_words(&self) -> Option<String> {
         let (place, error) = self.invalid_panes().next()?;
         let reason = in_sentence(&error.to_string());
-        Some(format!("{} will not run: {reason}", letter(place)))
+        Some(format!("{} will not run: {reason}", pane_letter(place)))
     }
 
     fn invalid_panes(&self) -> impl Iterator<Item = (usize, SettingError)> {

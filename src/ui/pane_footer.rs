@@ -10,7 +10,7 @@ use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
 use super::theme::Theme;
-use crate::analysis::{Metrics, Prices};
+use crate::analysis::Metrics;
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
 

@@ -246,7 +246,7 @@ fn a_hot_what_if_names_tokens_far_below_the_head() {
         text.config.chain = plain;
         text.config.seed = seed;
         text.steps[0].token = sampled.token;
-        text.steps[0].trace = sampled.trace;
+        text.steps[0].trace = std::sync::Arc::new(sampled.trace);
 
         let table = XrayTable::of(&text, 0, &hot, seed).unwrap();
         let run = trace(&hot, &logits, seed);

@@ -30,7 +30,6 @@ use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
 use super::lint_notice::lint_notice_ui;
 use super::widgets::{is_inner_menu_open, letter};
-use crate::decoding::Trace;
 use crate::generation::{Vocabulary, needs_seed};
 use crate::state::{AppState, Command, PaneId};
 
