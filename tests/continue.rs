@@ -1,6 +1,11 @@
 //! Texts that go on from one of their tokens: they equal those that were never interrupted, with and
 //! without the prefix cache, alone and in a batch.
-
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that fails may panic, in a helper too"
+)]
 #![expect(
     clippy::unwrap_used,
     reason = "a helper that fails should fail its test"

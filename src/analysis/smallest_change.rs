@@ -266,6 +266,7 @@ fn is_monotone(chain: &ChainConfig, varied: &Filter) -> bool {
 }
 
 /// Spreads the scanned distances evenly by their logarithm, from 1 step to `n_steps`.
+#[expect(clippy::cast_sign_loss, reason = "a power of a count is not negative")]
 fn scan_index(at: u32, n_steps: u32) -> u32 {
     let exponent = f64::from(at) / f64::from(N_SCANNED);
     (f64::from(n_steps).powf(exponent).round() as u32).clamp(1, n_steps)
@@ -304,6 +305,7 @@ struct Grid {
 
 impl Grid {
     /// Returns `None` if the slider ends here.
+    #[expect(clippy::cast_sign_loss, reason = "a number of steps is not negative")]
     fn of(param: &ParamSpec<Filter>, from: f64, up: bool) -> Option<Self> {
         let per_unit = if param.is_count() {
             1.0

@@ -325,9 +325,9 @@ pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -
         let words = value_words(second);
         if second.token == first.token && second.exact == first.exact {
             let does = if first.exact { "does" } else { "would" };
-            sentence += &format!("; so {does} {words}");
+            sentence.extend(["; so ", does, " ", &words]);
         } else {
-            sentence += &format!("; {words} {}", draws(generation, second));
+            sentence.extend(["; ", &words, " ", &draws(generation, second)]);
         }
     }
     sentence + "."
@@ -385,7 +385,7 @@ mod tests {
     /// The first seed whose coin lies in this range.
     fn seed(coin: std::ops::Range<f64>) -> u64 {
         let coins = |seed| Coins { seed, position: 3 };
-        (0..)
+        (0..1_000_000)
             .find(|seed| coin.contains(&coins(*seed).draw()))
             .unwrap()
     }

@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn equal_logits_are_not_worth_a_summary() {
-        let mut candidates = Candidates::from_logits(&[0.0; 9000]).unwrap();
+        let mut candidates = Candidates::from_logits(&vec![0.0; 9000]).unwrap();
         let detail = Detail::of(&mut candidates, 48, 16_000);
         assert_eq!(detail, Detail::HeadOnly);
     }

@@ -155,6 +155,10 @@ impl Session {
     }
 
     /// Like [`Self::generate`], for panes of which each may already have a text to go on from.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a request hands its prompt over, as in `generate`"
+    )]
     pub fn generate_from(
         &mut self,
         prompt: Prompt,

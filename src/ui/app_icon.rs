@@ -56,10 +56,11 @@ pub fn png(size: u32) -> Result<Vec<u8>, PictureError> {
 /// Returns the icon as `size` × `size` pixels of RGBA with straight alpha.
 pub fn rgba(size: u32) -> Result<Vec<u8>, PictureError> {
     let pixels = pixmap(size)?;
-    let straight = pixels.pixels().iter().map(|pixel| pixel.demultiply());
-    Ok(straight
-        .flat_map(|color| [color.red(), color.green(), color.blue(), color.alpha()])
-        .collect())
+    let straight = pixels.pixels().iter().flat_map(|pixel| {
+        let color = pixel.demultiply();
+        [color.red(), color.green(), color.blue(), color.alpha()]
+    });
+    Ok(straight.collect())
 }
 
 fn pixmap(size: u32) -> Result<Pixmap, PictureError> {

@@ -133,7 +133,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::written;
-    use crate::state::{AppState, Command, Pin};
+    use crate::state::{AppState, BranchCommand, Command, Pin};
     use crate::ui::testing::{Window, key, press, window_of};
 
     fn pinned() -> AppState {
@@ -144,8 +144,10 @@ mod tests {
     }
 
     fn open() -> Window {
-        let mut window = window_of(vec2(1280.0, 800.0), pinned());
-        key(&mut window, Modifiers::NONE, Key::C);
+        let mut state = pinned();
+        let pin = state.pin;
+        state.apply(Command::Branch(BranchCommand::Open(pin)));
+        let window = window_of(vec2(1280.0, 800.0), state);
         window.get_by_label("Continue from token 2 of A");
         window
     }

@@ -102,10 +102,6 @@ impl Worker {
 
     /// Waits for the next event, but at most this long. Returns `None` if the thread has ended, and
     /// `Some(None)` if no event has arrived.
-    #[expect(
-        clippy::option_option,
-        reason = "the outer one is that of `wait`: whether there will be events"
-    )]
     pub fn wait_at_most(&mut self, limit: Duration) -> Option<Option<Event>> {
         self.requests.flush();
         match self.events.as_ref()?.recv_timeout(limit) {

@@ -42,7 +42,7 @@ fn n_staged(home: &Path) -> usize {
 fn seed_of(folder: &Path) -> u64 {
     assert_eq!(fs::read_dir(folder).unwrap().count(), N_FILES);
     let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
-    let seed = run["panes"][0]["seed"].as_u64().unwrap();
+    let seed = run["panes"][0]["settings"]["seed"].as_u64().unwrap();
     let table = fs::read_to_string(folder.join("run.csv")).unwrap();
     assert!(
         table

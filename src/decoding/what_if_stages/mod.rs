@@ -124,12 +124,11 @@ impl Run<'_> {
             let removed = step.head.take_mass_removed();
             let removed = all_known.then_some(removed);
             context.n_chance_before += u32::from(filter.is_random());
-            let stage = match self.reports.get(index) {
-                Some(report) => KnownStage::recorded(report),
-                None => {
-                    let before = (filter, self.evidence, stages.last());
-                    KnownStage::of(&mut step, head, removed, before)
-                }
+            let stage = if let Some(report) = self.reports.get(index) {
+                KnownStage::recorded(report)
+            } else {
+                let before = (filter, self.evidence, stages.last());
+                KnownStage::of(&mut step, head, removed, before)
             };
             stages.push(stage);
         }

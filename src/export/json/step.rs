@@ -272,6 +272,10 @@ impl Pieces {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
 const fn is_by_chain(picked: &Picked) -> bool {
     matches!(picked, Picked::ByChain)
 }

@@ -119,7 +119,7 @@ impl Pane {
     }
 
     /// Returns the metrics of the pane's text, as of the last
-    /// [`AppState::review`](super::AppState::review); `None` if it has no text.
+    /// [`AppState::review`](crate::state::AppState::review); `None` if it has no text.
     pub const fn text_metrics(&self) -> Option<&TextMetrics> {
         self.measures.metrics()
     }

@@ -131,8 +131,8 @@ impl Cell<'_> {
         let fork = self.pair.comparison.as_ref().map(|both| both.fork.as_ref());
         let (fill, ink) = match fork {
             Some(Some(fork)) if self.above => {
-                let step = (fork.after.bits * Theme::N_HEAT as f64).floor() as usize;
-                let step = step.min(Theme::N_HEAT - 1);
+                let reached = |step: &usize| fork.after.bits * Theme::N_HEAT as f64 >= *step as f64;
+                let step = (0..Theme::N_HEAT).rev().find(reached).unwrap_or(0);
                 (theme.heat(step), theme.heat_ink(step))
             }
             _ => (theme.surface_2, theme.text_1),

@@ -47,7 +47,8 @@ pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &Pair) 
     };
     ui.add_space(4.0);
     let room = ui.available_height() - SENTENCE;
-    let n_rows = (room / ROW).floor().clamp(1.0, 16.0) as usize;
+    let n_rows = (2..=16).rev().find(|n| *n as f32 * ROW <= room);
+    let n_rows: usize = n_rows.unwrap_or(1);
     let largest = fork
         .rows
         .iter()

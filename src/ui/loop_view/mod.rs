@@ -258,7 +258,7 @@ fn paint_return(ui: &Ui, rect: Rect, [first, last]: [f32; 2], at: LoopStep<'_>) 
         Face::Small.font(),
         theme.text_2,
     );
-    let middle = (first + last) / 2.0;
+    let middle = f32::midpoint(first, last);
     let half = galley.size().x / 2.0 + 8.0;
     let painter = ui.painter();
     painter.line(
@@ -308,7 +308,7 @@ mod tests {
             index,
         };
         let words = |index: usize| {
-            LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.to_owned()))
+            LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.clone()))
         };
         let [tokens, forward, logits, stages, softmax, coin, append] = words(1);
         assert_eq!(tokens, ["4 so far", "1 of them generated"]);

@@ -41,7 +41,8 @@ pub(super) fn picture_ui(ui: &Ui, rect: Rect, at: LoopStep<'_>, which: LoopBox) 
 }
 
 fn n_rows(rect: Rect, row: f32) -> usize {
-    (rect.height() / row).floor().clamp(0.0, 99.0) as usize
+    let fits = |n: &usize| *n as f32 * row <= rect.height();
+    (0..=99).rev().find(fits).unwrap_or(0)
 }
 
 /// Paints the last tokens with their ids; those of the prompt are dim.

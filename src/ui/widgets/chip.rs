@@ -13,6 +13,10 @@ use crate::ui::theme::Theme;
 /// A short summary of a setting, 24 points high.
 #[derive(Debug, Clone)]
 #[must_use = "add it to a Ui"]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags of a widget"
+)]
 pub struct Chip<'a> {
     value: &'a str,
     label: &'a str,

@@ -1,6 +1,7 @@
 //! Real-world texts and the chains that they mean.
 
 use super::vocabulary;
+use crate::decoding::Filter;
 use crate::decoding::dialect::Dialect;
 use crate::interop::tools::{Tool, import_settings};
 
@@ -232,11 +233,17 @@ fn pairs_of_biases_are_those_of_llama_server() {
 
 #[test]
 fn a_dry_base_below_1_is_off_on_the_command_line_and_the_default_in_llama_server() {
-    let chain = |text: &str| read(text).1;
-    let on = chain(r#"{"dry_multiplier": 0.8, "dry_base": 0.5, "top_k": 5}"#);
-    assert!(on.contains("dry 0.8 base 1.75"), "{on}");
-    let off = chain("--dry-multiplier 0.8 --dry-base 0.5 --top-k 5");
-    assert!(!off.contains("dry"), "{off}");
+    let dry_base = |text: &str| {
+        let chain = import_settings(text, None).unwrap().chain;
+        chain.active().find_map(|filter| match filter {
+            Filter::Dry(dry) => Some(dry.base),
+            _ => None,
+        })
+    };
+    let json = r#"{"dry_multiplier": 0.8, "dry_base": 0.5, "top_k": 5}"#;
+    assert_eq!(dry_base(json), Some(1.75));
+    let flags = "--dry-multiplier 0.8 --dry-base 0.5 --top-k 5";
+    assert_eq!(dry_base(flags), None);
 }
 
 #[test]

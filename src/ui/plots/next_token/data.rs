@@ -113,6 +113,10 @@ impl NextTokenData {
 
 /// Returns a candidate's probability after the last stage that is on, `Some(None)` if it was filtered
 /// out, or `None` if it is unknown.
+#[expect(
+    clippy::option_option,
+    reason = "unknown and filtered out are different answers"
+)]
 fn final_prob(row: &XrayRow) -> Option<Option<f64>> {
     let mut cells = row.cells.iter().rev();
     match cells.find(|cell| **cell != XrayCell::Muted)? {
