@@ -72,11 +72,12 @@ fn neutral_stages_fold_into_one_column() {
         .iter()
         .filter(|stage| stage.filter.is_neutral());
     let n_neutral = neutral.count();
+    settings.panes.truncate(1);
     if let Some(last) = settings.panes.last_mut() {
         last.chain = chain;
     }
     settings.view.dock_tab = DockTab::Xray;
-    let mut window = open(settings, [1920.0, 1080.0], reciting);
+    let mut window = open(settings, DEFAULT_SIZE, reciting);
     generate(&mut window);
     let n_heads = |window: &Window| window.query_all_by_role(Role::ColumnHeader).count();
     let n_folded = n_heads(&window);
