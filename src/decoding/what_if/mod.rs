@@ -1,9 +1,11 @@
-//! Other settings on a recorded step, without the model: which token would have been drawn?
+//! Applies other settings to a recorded step, without the model: which token would have been
+//! sampled?
 //!
-//! The most likely tokens are known by their scores. Of the others, the tail, it is known how many
-//! they are, how much probability they hold together, and that none is likelier than the last known
-//! one. That is often enough. If it isn't, the rest of the record is used: a longer head with a
-//! histogram of the tail, or the whole distribution. If that isn't enough either, the answer says so.
+//! The head of the record holds the logits of the most likely tokens. Of the others, the tail, it
+//! holds only their number, their total probability, and that none is likelier than the last token
+//! of the head. That is often enough. If it is not, the detail of the record is used: a longer head
+//! with a histogram of the tail, or the whole distribution. If that is not enough either, the answer
+//! says so.
 
 mod tail;
 #[cfg(test)]
@@ -20,17 +22,17 @@ use super::{
 /// The rounding error of the 32-bit sum of up to 256 probabilities, which top-p compares.
 const TOP_P_ROUNDING: f64 = 1e-5;
 
-/// By how much of itself a recorded sum may be off.
+/// The relative rounding error of a recorded sum.
 const ROUNDING: f64 = 1e-6;
 
-/// What would have been drawn.
+/// Which token would have been sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhatIf {
-    /// This token, for sure.
+    /// Certainly this token.
     Exact(TokenId),
-    /// One of the tokens that were not recorded, for sure.
+    /// Certainly one of the tokens that were not recorded.
     Unrecorded,
-    /// It depends on tokens that were not recorded; most likely this one.
+    /// Probably this token; it depends on tokens that were not recorded.
     Bounded(TokenId),
 }
 
@@ -62,8 +64,8 @@ pub fn what_if(
     Some(step.draw(chain.selector, coins))
 }
 
-/// The probability with which a chain picks a token from a recorded distribution, at least and at
-/// most; nothing where that can't be told.
+/// Returns the bounds of the probability with which a chain samples a token from a recorded
+/// distribution, or `None` if they are unknown.
 pub fn what_if_prob(
     evidence: &Evidence,
     chain: &ChainConfig,
@@ -153,12 +155,13 @@ impl<'a> Recorded<'a> {
             Filter::Temperature(heat) => self.heat(*heat, tail),
             Filter::TopK(top_k) => self.keep_k(*top_k, context, tail),
             Filter::TopP(top_p) => self.keep_p(*top_p, context, tail),
-            // Such a min-p is off.
+            // Such a min-p has no effect.
             Filter::MinP(min_p) if min_p.p >= 1.0 && context.rules.min_p_equal == Equal::Cut => {}
             Filter::MinP(min_p) if context.rules.min_keep <= 1 => {
                 let bar = self.head.best().logit + min_p.p.ln();
                 filter.apply(context, &mut self.head);
-                // All of the tail goes if none of it reaches the bar, and else any part of it.
+                // If no logit of the tail reaches the threshold, all of it goes; otherwise any part
+                // may.
                 self.tail = (tail.max_logit >= bar).then_some(Tail {
                     ln_least: f64::NEG_INFINITY,
                     shape: None,
@@ -171,7 +174,8 @@ impl<'a> Recorded<'a> {
                 self.lower(filter, n_seen, context, tail);
             }
             _ => {
-                // Sums over the whole tail decide here, or one of it may rise above recorded ones.
+                // This depends on sums over the whole tail, or can raise its tokens above recorded
+                // ones.
                 filter.apply(context, &mut self.head);
                 self.sure = false;
                 self.best_sure &= filter.preserves_top();
@@ -190,7 +194,7 @@ impl<'a> Recorded<'a> {
         self.tail = Some(tail.heated(temperature));
     }
 
-    /// Leaves the most likely one alone, so that it no longer matters which others were left.
+    /// Keeps only the most likely candidate, so that it no longer matters which others are left.
     fn keep_best(&mut self) {
         self.head.keep_head(1);
         self.tail = None;
@@ -269,8 +273,8 @@ impl<'a> Recorded<'a> {
         self.sink();
     }
 
-    /// Gives recorded tokens to the tail that have fallen below what the tail may hold, because their
-    /// place in the order is no longer known.
+    /// Moves recorded tokens to the tail that have fallen to where the tail may begin, because
+    /// their rank is no longer known.
     fn sink(&mut self) {
         let Some(tail) = self.tail.as_mut() else {
             return;
@@ -299,7 +303,8 @@ impl<'a> Recorded<'a> {
         )
     }
 
-    /// A token's probability, at least and at most; nothing where it was not recorded or is cut.
+    /// Returns the bounds of a token's probability, or `None` if it was not recorded or was
+    /// filtered out.
     fn prob(&mut self, token: TokenId) -> Option<[f64; 2]> {
         let logit = self.head.logit(token)?;
         let prob = self.head.softmax().prob(logit);

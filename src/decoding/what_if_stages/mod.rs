@@ -1,5 +1,5 @@
-//! Other settings on a recorded step, stage by stage: what each candidate's probability would be
-//! on its way through them, as far as the record tells.
+//! Applies other settings to a recorded step, stage by stage: the probability of each candidate
+//! after every stage, as far as the record determines it.
 
 mod base;
 #[cfg(test)]
@@ -12,30 +12,31 @@ use super::{
     StageReport,
 };
 
-/// A probability between these is told as one: the figures that are shown do not tell them apart.
+/// Bounds relatively closer than this are reported as one number: displayed digits cannot tell them
+/// apart.
 const NARROW: f64 = 1e-4;
 
-/// What is known of a candidate's probability.
+/// What is known about a candidate's probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KnownProb {
-    /// It is this.
+    /// Exactly this.
     Exactly(f64),
-    /// It lies between these; where depends on tokens that were not recorded.
+    /// Between these; the rest depends on tokens that were not recorded.
     Between(f64, f64),
-    /// The candidate is cut.
+    /// The candidate was filtered out.
     Cut,
-    /// Tokens that were not recorded decide.
+    /// It depends on tokens that were not recorded.
     Unknown,
 }
 
-/// What is known of how many candidates are left.
+/// What is known about the number of candidates left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownCount {
-    /// So many.
+    /// Exactly this many.
     Exactly(u32),
-    /// Not more than so many.
+    /// At most this many.
     AtMost(u32),
-    /// Tokens that were not recorded decide.
+    /// It depends on tokens that were not recorded.
     Unknown,
 }
 
@@ -138,7 +139,7 @@ impl Run<'_> {
 }
 
 impl KnownStage {
-    /// What the record holds of a stage.
+    /// Returns what the record holds about a stage.
     pub fn recorded(report: &StageReport) -> Self {
         let known = |prob: &Option<f32>| match prob {
             Some(prob) => KnownProb::Exactly(f64::from(*prob)),
@@ -179,7 +180,7 @@ impl KnownStage {
                     let share = softmax.prob(logit);
                     between(share / (1.0 + most), share / (1.0 + least))
                 }
-                // It may stand among the tokens that were not recorded.
+                // It may have fallen into the tail.
                 None if mixed => KnownProb::Unknown,
                 None => KnownProb::Cut,
             }
@@ -243,12 +244,12 @@ fn between(least: f64, most: f64) -> KnownProb {
     }
 }
 
-#[expect(clippy::cast_sign_loss, reason = "a count is not below nothing")]
+#[expect(clippy::cast_sign_loss, reason = "the count is clamped to 0 or more")]
 const fn count(n: f64) -> u32 {
     n.clamp(0.0, u32::MAX as f64) as u32
 }
 
-/// Whether it neither cuts a candidate nor rules one out.
+/// Whether the filter neither drops nor bans candidates.
 fn keeps_all(filter: &Filter) -> bool {
     let rules_out = matches!(filter, Filter::LogitBias(_) | Filter::NoRepeatNgram(_));
     !rules_out && !filter.cuts()
