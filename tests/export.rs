@@ -255,7 +255,7 @@ mod fixture {
         PromptRecord, Step, StepTime, Vocabulary,
     };
 
-    pub fn without_version(rendered: Vec<u8>) -> String {
+    pub(crate) fn without_version(rendered: Vec<u8>) -> String {
         let version = env!("CARGO_PKG_VERSION");
         let rendered = String::from_utf8(rendered).unwrap();
         rendered
@@ -284,11 +284,11 @@ mod fixture {
         }
     }
 
-    pub fn greedy() -> Generation {
+    pub(crate) fn greedy() -> Generation {
         generation("Greedy", ChainConfig::greedy())
     }
 
-    pub fn top_p() -> Generation {
+    pub(crate) fn top_p() -> Generation {
         let filters = [
             Filter::Temperature(Temperature { temperature: 0.7 }),
             Filter::TopP(TopP { p: 0.9 }),

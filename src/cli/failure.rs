@@ -22,17 +22,17 @@ pub(super) const INTERRUPTED: u8 = 130;
 
 impl Failure {
     /// The arguments are invalid; exits with code 2.
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(message.into())
     }
 
     /// Something failed while the command ran; exits with code 1.
-    pub fn run(message: impl Into<String>) -> Self {
+    pub(super) fn run(message: impl Into<String>) -> Self {
         Self::Run(message.into())
     }
 
     /// Prints the error and returns the exit code.
-    pub fn report(self) -> ExitCode {
+    pub(super) fn report(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
                 console::error(&message);

@@ -14,7 +14,7 @@ pub(super) struct Interrupt(Arc<AtomicBool>);
 impl Interrupt {
     /// Catches Ctrl+C, and on Unix also SIGTERM and SIGHUP. If they can't be caught, they end the
     /// program as usual.
-    pub fn catch() -> Self {
+    pub(super) fn catch() -> Self {
         let interrupt = Self::default();
         let raised = Arc::clone(&interrupt.0);
         let handler = move || {
@@ -30,7 +30,7 @@ impl Interrupt {
         interrupt
     }
 
-    pub fn is_raised(&self) -> bool {
+    pub(super) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct PrecisionArgument {
 
 impl PrecisionArgument {
     /// Returns a warning if the model does not compute in the requested format.
-    pub fn warning(self, info: &ModelInfo) -> Option<String> {
+    pub(super) fn warning(self, info: &ModelInfo) -> Option<String> {
         let wanted = self.precision;
         let is_default = wanted == Precision::default();
         if is_default || info.device.ends_with(wanted.name()) {

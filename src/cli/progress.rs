@@ -22,7 +22,7 @@ pub(super) enum Progress {
 
 impl Progress {
     /// Chooses how to show progress by whether standard error is a terminal.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         if io::stderr().is_terminal() {
             Self::Line { drawn_at: None }
         } else {
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// Shows a milestone, on a new line of a log.
-    pub fn milestone(&mut self, message: &str) {
+    pub(super) fn milestone(&mut self, message: &str) {
         match self {
             Self::Line { drawn_at } => {
                 draw(message);
@@ -43,7 +43,7 @@ impl Progress {
     }
 
     /// Updates the line on a terminal; a log ignores this.
-    pub fn update(&mut self, message: impl FnOnce() -> String) {
+    pub(super) fn update(&mut self, message: impl FnOnce() -> String) {
         if let Self::Line { drawn_at } = self
             && drawn_at.is_none_or(|drawn_at| drawn_at.elapsed() >= PAUSE)
         {
@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// Clears the line and shows no more, so that a text can be printed to the terminal. A log goes on.
-    pub fn hide(&mut self) {
+    pub(super) fn hide(&mut self) {
         if let Self::Line { .. } = self {
             self.clear();
             *self = Self::Hidden;
@@ -61,7 +61,7 @@ impl Progress {
     }
 
     /// Clears the line on a terminal.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if let Self::Line { drawn_at: Some(_) } = self {
             draw("");
         }

@@ -27,7 +27,7 @@ enum Mode {
 
 impl TextOutput {
     /// Prints nothing.
-    pub const fn off() -> Self {
+    pub(super) const fn off() -> Self {
         Self {
             mode: Mode::Off,
             failure: None,
@@ -35,7 +35,7 @@ impl TextOutput {
     }
 
     /// Prints the texts of this many panes.
-    pub fn of_panes(n_panes: usize) -> Self {
+    pub(super) fn of_panes(n_panes: usize) -> Self {
         let mode = match n_panes {
             1 => Mode::Live(LiveText::default()),
             _ => Mode::Blocks,
@@ -47,12 +47,12 @@ impl TextOutput {
     }
 
     /// Whether each token is printed at once.
-    pub const fn is_live(&self) -> bool {
+    pub(super) const fn is_live(&self) -> bool {
         matches!(self.mode, Mode::Live(_))
     }
 
     /// Prints the newest token of a pane, or as much of the text as can't be part of a stop sequence.
-    pub fn stepped(&mut self, pane: &Generation) {
+    pub(super) fn stepped(&mut self, pane: &Generation) {
         if let Mode::Live(live) = &mut self.mode {
             let text = live.advance(pane);
             self.print(&text);
@@ -60,7 +60,7 @@ impl TextOutput {
     }
 
     /// Prints what is left of a pane that has ended.
-    pub fn finished(&mut self, pane: &Generation) {
+    pub(super) fn finished(&mut self, pane: &Generation) {
         if pane.steps.is_empty() && error_of(pane).is_some() {
             return;
         }
@@ -73,7 +73,7 @@ impl TextOutput {
     }
 
     /// Returns the first error of writing to standard output.
-    pub fn into_result(self) -> Result<(), Failure> {
+    pub(super) fn into_result(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }
 

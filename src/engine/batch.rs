@@ -31,20 +31,20 @@ struct ActiveSlot {
 }
 
 impl Batch {
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             slots: Vec::new(),
             ready_secs: 0.0,
         }
     }
 
-    pub const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// Adds a slot, which decodes from the next step on. The sequence must hold all of its tokens
     /// except the last, and goes to the prefix cache when the slot finishes or leaves.
-    pub fn join(&mut self, slot: Slot, sequence: SequenceId) {
+    pub(super) fn join(&mut self, slot: Slot, sequence: SequenceId) {
         if self.slots.is_empty() {
             // The time was spent for slots that have left since.
             self.ready_secs = 0.0;
@@ -53,7 +53,7 @@ impl Batch {
     }
 
     /// Removes a slot and keeps its sequence for reuse. Returns whether it was present.
-    pub fn leave(
+    pub(super) fn leave(
         &mut self,
         id: GenerationId,
         model: &mut LoadedModel,
@@ -68,7 +68,7 @@ impl Batch {
     }
 
     /// The ids of the slots, in the order in which they joined.
-    pub fn ids(&self) -> impl Iterator<Item = GenerationId> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = GenerationId> {
         self.slots.iter().map(|active| active.slot.id())
     }
 
@@ -77,7 +77,7 @@ impl Batch {
     ///
     /// If the model must first recompute part of its cache, the call does one chunk of that work
     /// instead.
-    pub fn step(
+    pub(super) fn step(
         &mut self,
         model: &mut LoadedModel,
         cache: &mut PrefixCache,

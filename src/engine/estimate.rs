@@ -8,7 +8,7 @@ use crate::generation::{Implementation, MemoryNeed, ModelOutline};
 use crate::kernels::attention::CacheType;
 
 /// Describes a model from its blueprint and its list of tensors.
-pub fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
+pub(super) fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) -> ModelOutline {
     // Some files store a tied table twice.
     let n_duplicated = if blueprint.tied_head == Some(true) {
         catalog.n_values(&blueprint.naming.name(TensorRole::Head, 0))
@@ -66,7 +66,7 @@ fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
 }
 
 /// Estimates how much memory a model takes on the CPU.
-pub fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
+pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNeed {
     let n_weight_bytes = catalog.weights().map(|entry| entry.n_bytes).sum();
     let n_heads = [blueprint.n_layers(), blueprint.n_kv_heads];
     MemoryNeed {

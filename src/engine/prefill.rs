@@ -33,7 +33,11 @@ pub(super) struct Prefill {
 impl Prefill {
     /// Starts to prefill a prompt, which must not be empty, including the logits after it. Reuses the
     /// longest prefix that the cache holds.
-    pub fn prompt(tokens: Vec<TokenId>, cache: &mut PrefixCache, lm: &mut dyn CausalLm) -> Self {
+    pub(super) fn prompt(
+        tokens: Vec<TokenId>,
+        cache: &mut PrefixCache,
+        lm: &mut dyn CausalLm,
+    ) -> Self {
         if let Some(cached) = cache.take_prompt(&tokens)
             && let PrefixKind::Prompt(last) = cached.kind
         {
@@ -51,7 +55,7 @@ impl Prefill {
     /// Starts to prefill a text that a slot continues. Its logits are not needed: the slot feeds its
     /// last token, which is not among `tokens`, to the next pass of the batch. `others_follow` if a
     /// queued text begins with the same tokens.
-    pub fn text(
+    pub(super) fn text(
         tokens: Vec<TokenId>,
         others_follow: bool,
         cache: &mut PrefixCache,
@@ -77,12 +81,12 @@ impl Prefill {
     }
 
     /// Whether everything has been read.
-    pub const fn is_done(&self) -> bool {
+    pub(super) const fn is_done(&self) -> bool {
         self.n_read == self.tokens.len()
     }
 
     /// Converts to what the cache keeps: the tokens that were read so far.
-    pub fn into_cached(mut self) -> CachedPrefix {
+    pub(super) fn into_cached(mut self) -> CachedPrefix {
         self.tokens.truncate(self.n_read);
         CachedPrefix {
             sequence: self.sequence,
@@ -92,7 +96,7 @@ impl Prefill {
     }
 
     /// Runs the forward pass of the next chunk.
-    pub fn read_chunk(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
+    pub(super) fn read_chunk(&mut self, lm: &mut dyn CausalLm) -> Result<(), EngineError> {
         let n_after = (self.n_read + PREFILL_CHUNK).min(self.tokens.len());
         let chunk = self.tokens.get(self.n_read..n_after).unwrap_or_default();
         let rows: Vec<Row> = (self.n_read + 1..)
@@ -120,34 +124,34 @@ impl Prefill {
 
     /// Returns the logits after the last token and the pass that computed them, or `None` if they are
     /// not known yet or not needed.
-    pub fn last_logits(&self) -> Option<(&[f32], ForwardPass)> {
+    pub(super) fn last_logits(&self) -> Option<(&[f32], ForwardPass)> {
         self.last
             .as_ref()
             .map(|(logits, pass)| (logits.as_slice(), *pass))
     }
 
     /// The sequence that holds the tokens read so far.
-    pub const fn sequence(&self) -> SequenceId {
+    pub(super) const fn sequence(&self) -> SequenceId {
         self.sequence
     }
 
     /// How many tokens are in the KV cache, reused ones included.
-    pub const fn n_read(&self) -> usize {
+    pub(super) const fn n_read(&self) -> usize {
         self.n_read
     }
 
     /// How many tokens there are to read.
-    pub const fn n_tokens(&self) -> usize {
+    pub(super) const fn n_tokens(&self) -> usize {
         self.tokens.len()
     }
 
     /// How many tokens were read for this prompt, reused ones excluded.
-    pub const fn n_prefilled(&self) -> usize {
+    pub(super) const fn n_prefilled(&self) -> usize {
         self.n_read - self.n_reused
     }
 
     /// The seconds spent in forward passes for this prompt.
-    pub const fn secs(&self) -> f64 {
+    pub(super) const fn secs(&self) -> f64 {
         self.secs
     }
 }

@@ -54,7 +54,7 @@ impl CachedPrefix {
 }
 
 impl PrefixCache {
-    pub const fn new(n_max_bytes: u64) -> Self {
+    pub(super) const fn new(n_max_bytes: u64) -> Self {
         Self {
             entries: Vec::new(),
             n_max_bytes,
@@ -62,19 +62,19 @@ impl PrefixCache {
     }
 
     /// Changes the memory limit.
-    pub fn set_limit(&mut self, n_max_bytes: u64, lm: &mut dyn CausalLm) {
+    pub(super) fn set_limit(&mut self, n_max_bytes: u64, lm: &mut dyn CausalLm) {
         self.n_max_bytes = n_max_bytes;
         self.evict(lm);
     }
 
     /// How much memory the kept sequences take together, in bytes. `None` if the backend can't tell.
-    pub fn n_bytes(&self, lm: &dyn CausalLm) -> Option<u64> {
+    pub(super) fn n_bytes(&self, lm: &dyn CausalLm) -> Option<u64> {
         let sequences: Vec<SequenceId> = self.entries.iter().map(|entry| entry.sequence).collect();
         lm.n_cache_bytes(&sequences)
     }
 
     /// Takes out the prompt with exactly these tokens, if it was read to its end.
-    pub fn take_prompt(&mut self, tokens: &[TokenId]) -> Option<CachedPrefix> {
+    pub(super) fn take_prompt(&mut self, tokens: &[TokenId]) -> Option<CachedPrefix> {
         let is_it = |entry: &CachedPrefix| {
             matches!(entry.kind, PrefixKind::Prompt(Some(_))) && entry.tokens == tokens
         };
@@ -85,7 +85,7 @@ impl PrefixCache {
     /// Returns a sequence that holds as many of the first `n_max` of these tokens as any kept one,
     /// and how many these are. The sequence belongs to the caller. A sequence that `stays` is forked
     /// even if it holds nothing else, because another request is about to need it.
-    pub fn reuse(
+    pub(super) fn reuse(
         &mut self,
         tokens: &[TokenId],
         n_max: usize,
@@ -105,7 +105,7 @@ impl PrefixCache {
     }
 
     /// Keeps a sequence for reuse, and evicts others if the memory limit requires it.
-    pub fn keep(&mut self, new: CachedPrefix, lm: &mut dyn CausalLm) {
+    pub(super) fn keep(&mut self, new: CachedPrefix, lm: &mut dyn CausalLm) {
         let is_contained = |entry: &CachedPrefix| {
             !entry.is_prompt() && !new.is_prompt() && entry.tokens.starts_with(&new.tokens)
         };
@@ -124,7 +124,7 @@ impl PrefixCache {
     }
 
     /// Closes all kept sequences.
-    pub fn clear(&mut self, lm: &mut dyn CausalLm) {
+    pub(super) fn clear(&mut self, lm: &mut dyn CausalLm) {
         for entry in self.entries.drain(..) {
             lm.close(entry.sequence);
         }

@@ -6,7 +6,7 @@ use super::{EngineError, Row, SequenceId};
 
 /// The open sequences of a model. `S` is what the model stores for each.
 #[derive(Debug)]
-pub struct Sequences<S> {
+pub(super) struct Sequences<S> {
     open: BTreeMap<SequenceId, S>,
     /// How many were ever opened. Ids are never reused.
     n_opened: u64,
@@ -14,7 +14,7 @@ pub struct Sequences<S> {
 
 /// The sequence and position of each row in a forward pass.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(super) struct Plan {
     /// The sequences in the order in which the rows first name them, each with its length before
     /// the pass.
     pub sequences: Vec<(SequenceId, usize)>,
@@ -24,7 +24,7 @@ pub struct Plan {
 
 /// The limits within which a model accepts rows.
 #[derive(Debug, Clone, Copy)]
-pub struct RowLimits {
+pub(super) struct RowLimits {
     pub n_vocab: usize,
     /// The most tokens that a sequence can hold.
     pub n_context: usize,
@@ -32,7 +32,7 @@ pub struct RowLimits {
 
 impl<S> Sequences<S> {
     /// Starts without any sequences.
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             open: BTreeMap::new(),
             n_opened: 0,
@@ -40,7 +40,7 @@ impl<S> Sequences<S> {
     }
 
     /// Opens a sequence and returns its new id.
-    pub fn add(&mut self, sequence: S) -> SequenceId {
+    pub(super) fn add(&mut self, sequence: S) -> SequenceId {
         self.n_opened += 1;
         let id = SequenceId(self.n_opened);
         self.open.insert(id, sequence);
@@ -48,30 +48,30 @@ impl<S> Sequences<S> {
     }
 
     /// Returns an open sequence.
-    pub fn get(&self, id: SequenceId) -> Result<&S, EngineError> {
+    pub(super) fn get(&self, id: SequenceId) -> Result<&S, EngineError> {
         self.open.get(&id).ok_or(EngineError::UnknownSequence(id.0))
     }
 
     /// Returns an open sequence for changing it.
-    pub fn get_mut(&mut self, id: SequenceId) -> Result<&mut S, EngineError> {
+    pub(super) fn get_mut(&mut self, id: SequenceId) -> Result<&mut S, EngineError> {
         self.open
             .get_mut(&id)
             .ok_or(EngineError::UnknownSequence(id.0))
     }
 
     /// Removes a sequence. Returns `None` if it is not open.
-    pub fn remove(&mut self, id: SequenceId) -> Option<S> {
+    pub(super) fn remove(&mut self, id: SequenceId) -> Option<S> {
         self.open.remove(&id)
     }
 
     /// Puts back sequences that were removed.
-    pub fn restore(&mut self, sequences: impl IntoIterator<Item = (SequenceId, S)>) {
+    pub(super) fn restore(&mut self, sequences: impl IntoIterator<Item = (SequenceId, S)>) {
         self.open.extend(sequences);
     }
 
     /// Assigns a sequence and a position to each row. Fails if a token is unknown, a sequence is
     /// not open, or its context is full. `n_read` returns the length of a sequence.
-    pub fn plan(
+    pub(super) fn plan(
         &self,
         rows: &[Row],
         limits: RowLimits,

@@ -32,7 +32,7 @@ pub(super) struct ModelContext<'a> {
 }
 
 impl<'a> ModelContext<'a> {
-    pub fn of(model: &'a LoadedModel) -> Self {
+    pub(super) fn of(model: &'a LoadedModel) -> Self {
         Self {
             vocabulary: &model.vocabulary,
             end_tokens: &model.end_tokens,
@@ -77,7 +77,7 @@ impl Clock {
 
 impl Slot {
     /// A slot that is about to continue `prompt`.
-    pub fn new(
+    pub(super) fn new(
         id: GenerationId,
         config: GenerationConfig,
         prompt: &[TokenId],
@@ -101,14 +101,14 @@ impl Slot {
     }
 
     /// Lets each step use this much memory to record more than the head of its distribution.
-    pub fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
+    pub(super) fn with_detail(mut self, n_bytes_per_step: usize) -> Self {
         self.chain = self.chain.with_detail(n_bytes_per_step);
         self
     }
 
     /// Moves a slot that has generated nothing to where a continuation begins.
     #[must_use]
-    pub fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
+    pub(super) fn resume(mut self, continuation: Continuation, vocabulary: &Vocabulary) -> Self {
         for token in &continuation.kept {
             let piece = vocabulary.piece(*token);
             if piece.kind == PieceKind::Text {
@@ -125,36 +125,36 @@ impl Slot {
 
     /// Restarts the clock of a continued text, so that neither the break nor reading the text again
     /// counts towards its speed.
-    pub fn start_clock(&mut self) {
+    pub(super) fn start_clock(&mut self) {
         self.clock.started_at = Instant::now();
     }
 
     /// Whether it continues a text rather than the prompt alone.
-    pub const fn continues_text(&self) -> bool {
+    pub(super) const fn continues_text(&self) -> bool {
         self.tokens.len() > self.n_prompt
     }
 
     /// The prompt and the generated tokens.
-    pub fn tokens(&self) -> &[TokenId] {
+    pub(super) fn tokens(&self) -> &[TokenId] {
         &self.tokens
     }
 
     /// The prompt and the generated tokens, by value.
-    pub fn into_tokens(self) -> Vec<TokenId> {
+    pub(super) fn into_tokens(self) -> Vec<TokenId> {
         self.tokens
     }
 
-    pub const fn id(&self) -> GenerationId {
+    pub(super) const fn id(&self) -> GenerationId {
         self.id
     }
 
     /// The token that the model has not read yet.
-    pub fn last_token(&self) -> Option<TokenId> {
+    pub(super) fn last_token(&self) -> Option<TokenId> {
         self.tokens.last().copied()
     }
 
     /// Samples a token and reports it. Returns whether the generation continues.
-    pub fn advance(
+    pub(super) fn advance(
         &mut self,
         logits: &[f32],
         pass: ForwardPass,

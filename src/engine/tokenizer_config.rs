@@ -15,7 +15,7 @@ const WHAT: &str = "The tokenizer's configuration";
 /// The optional files next to `tokenizer.json`. Every setting may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct TokenizerConfig {
+pub(super) struct TokenizerConfig {
     add_bos_token: Option<bool>,
     add_eos_token: Option<bool>,
     chat_template: Option<Templates>,
@@ -46,7 +46,7 @@ enum SpecialToken {
 
 impl TokenizerConfig {
     /// Reads the files in a model's folder. A missing file is not an error.
-    pub fn of_folder(folder: &Path) -> Result<Self, EngineError> {
+    pub(super) fn of_folder(folder: &Path) -> Result<Self, EngineError> {
         let mut config = match read(&folder.join("tokenizer_config.json"))? {
             Some((json, path)) => serde_json::from_str(&json)
                 .map_err(|error| EngineError::malformed(WHAT, error.to_string(), &path))?,
@@ -60,7 +60,7 @@ impl TokenizerConfig {
 
     /// Sets the tokens that begin and end a text. If the configuration does not mention them, those
     /// of the tokenizer stay.
-    pub fn apply(&self, tokenizer: &mut Tokenizer) {
+    pub(super) fn apply(&self, tokenizer: &mut Tokenizer) {
         let id = |token: &Option<SpecialToken>| tokenizer.token(token.as_ref()?.text());
         let (bos, eos) = (id(&self.bos_token), id(&self.eos_token));
         match (self.add_bos_token, bos) {
@@ -76,7 +76,7 @@ impl TokenizerConfig {
     }
 
     /// Parses the chat template. Returns `None` if the model has none.
-    pub fn chat_template(&self) -> Option<Result<ChatTemplate, ChatError>> {
+    pub(super) fn chat_template(&self) -> Option<Result<ChatTemplate, ChatError>> {
         let template = match self.chat_template.as_ref()? {
             Templates::One(template) => Ok(template.as_str()),
             Templates::Several(templates) if templates.is_empty() => return None,

@@ -65,7 +65,7 @@ mod piece_bytes {
         Bytes(Vec<u8>),
     }
 
-    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Form::Text(text.to_owned()),
             Err(_) => Form::Bytes(bytes.to_vec()),
@@ -73,7 +73,9 @@ mod piece_bytes {
         .serialize(serializer)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
         Ok(match Form::deserialize(deserializer)? {
             Form::Text(text) => text.into_bytes(),
             Form::Bytes(bytes) => bytes,

@@ -129,25 +129,25 @@ pub(super) struct RepoCache {
 
 impl RepoCache {
     /// Returns the path of a complete content.
-    pub fn blob(&self, checksum: &Checksum) -> PathBuf {
+    pub(super) fn blob(&self, checksum: &Checksum) -> PathBuf {
         self.folder.join("blobs").join(checksum.etag())
     }
 
     /// Returns the path of a content that is still being downloaded.
-    pub fn incomplete(&self, checksum: &Checksum) -> PathBuf {
+    pub(super) fn incomplete(&self, checksum: &Checksum) -> PathBuf {
         let name = format!("{}.incomplete", checksum.etag());
         self.folder.join("blobs").join(name)
     }
 
     /// Returns whether a file's content is complete. A blob gets its name only after its checksum
     /// was verified, so its presence and length are enough.
-    pub fn has(&self, file: &RemoteFile) -> bool {
+    pub(super) fn has(&self, file: &RemoteFile) -> bool {
         let blob = self.blob(&file.checksum);
         fs::metadata(blob).is_ok_and(|blob| blob.len() == file.n_bytes)
     }
 
     /// Returns how many bytes of a file's content have been downloaded.
-    pub fn n_bytes_present(&self, file: &RemoteFile) -> u64 {
+    pub(super) fn n_bytes_present(&self, file: &RemoteFile) -> u64 {
         if self.has(file) {
             return file.n_bytes;
         }
@@ -156,7 +156,7 @@ impl RepoCache {
     }
 
     /// Returns the total size of all partial contents.
-    pub fn n_partial_bytes(&self) -> u64 {
+    pub(super) fn n_partial_bytes(&self) -> u64 {
         let parts = self.partial_files().into_iter();
         parts
             .filter_map(|(path, _)| Some(fs::metadata(path).ok()?.len()))
@@ -164,7 +164,7 @@ impl RepoCache {
     }
 
     /// Lists the partial contents and their checksums, in no particular order.
-    pub fn partial_files(&self) -> Vec<(PathBuf, Checksum)> {
+    pub(super) fn partial_files(&self) -> Vec<(PathBuf, Checksum)> {
         let entries = fs::read_dir(self.folder.join("blobs"));
         let part = |entry: fs::DirEntry| {
             let path = entry.path();
@@ -180,18 +180,18 @@ impl RepoCache {
     }
 
     /// Returns the path to open for a model at this commit.
-    pub fn model_path(&self, commit: &str, model: &ModelFiles) -> PathBuf {
+    pub(super) fn model_path(&self, commit: &str, model: &ModelFiles) -> PathBuf {
         model_path(&self.folder.join("snapshots").join(commit), model)
     }
 
     /// Creates the folder for contents.
-    pub fn prepare(&self) -> Result<(), HubError> {
+    pub(super) fn prepare(&self) -> Result<(), HubError> {
         let blobs = self.folder.join("blobs");
         fs::create_dir_all(&blobs).map_err(|error| HubError::writing(&blobs, error))
     }
 
     /// Locks a content against concurrent downloads by other programs until the lock is dropped.
-    pub fn lock(&self, checksum: &Checksum, file: &str) -> Result<Lock, HubError> {
+    pub(super) fn lock(&self, checksum: &Checksum, file: &str) -> Result<Lock, HubError> {
         let path = self.locks.join(format!("{}.lock", checksum.etag()));
         let opened = fs::create_dir_all(&self.locks).and_then(|()| File::create(&path));
         let lock = opened.map_err(|error| HubError::writing(&path, error))?;
@@ -205,7 +205,12 @@ impl RepoCache {
     }
 
     /// Links a content into the snapshot of a commit under the file's path.
-    pub fn publish(&self, commit: &str, path: &str, checksum: &Checksum) -> Result<(), HubError> {
+    pub(super) fn publish(
+        &self,
+        commit: &str,
+        path: &str,
+        checksum: &Checksum,
+    ) -> Result<(), HubError> {
         let link = self.folder.join("snapshots").join(commit).join(path);
         let written = link
             .parent()
@@ -218,7 +223,7 @@ impl RepoCache {
     }
 
     /// Points the `main` branch at this commit.
-    pub fn set_main(&self, commit: &str) -> Result<(), HubError> {
+    pub(super) fn set_main(&self, commit: &str) -> Result<(), HubError> {
         let refs = self.folder.join("refs");
         let path = refs.join("main");
         // Other programs read this file too, so it is replaced atomically.

@@ -19,7 +19,7 @@ pub(super) enum Checksum {
 impl Checksum {
     /// Parses a checksum and tells its kind by its length. Anything but hexadecimal digits is
     /// rejected, because the text comes from a server and becomes part of a path.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let text = text.to_ascii_lowercase();
         match text.len() {
@@ -30,14 +30,14 @@ impl Checksum {
     }
 
     /// Returns the name of the content's blob, which is also its `ETag` on the Hub.
-    pub fn etag(&self) -> &str {
+    pub(super) fn etag(&self) -> &str {
         match self {
             Self::Sha256(text) | Self::GitBlob(text) => text,
         }
     }
 
     /// Starts verifying a file of this length.
-    pub fn start(&self, n_bytes: u64) -> Check<'_> {
+    pub(super) fn start(&self, n_bytes: u64) -> Check<'_> {
         match self {
             Self::Sha256(expected) => Check {
                 expected,
@@ -68,7 +68,7 @@ enum Hasher {
 
 impl Check<'_> {
     /// Hashes the next bytes of the file.
-    pub fn update(&mut self, bytes: &[u8]) {
+    pub(super) fn update(&mut self, bytes: &[u8]) {
         match &mut self.hasher {
             Hasher::Sha256(hash) => hash.update(bytes),
             Hasher::Sha1(hash) => hash.update(bytes),
@@ -76,7 +76,7 @@ impl Check<'_> {
     }
 
     /// Returns whether all bytes together match the expected checksum.
-    pub fn holds(self) -> bool {
+    pub(super) fn holds(self) -> bool {
         let found = match self.hasher {
             Hasher::Sha256(hash) => hex(&hash.finalize()),
             Hasher::Sha1(hash) => hex(&hash.finalize()),

@@ -164,7 +164,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Translates an hf-hub error.
-    pub fn error(&self, error: &HFError) -> HubError {
+    pub(super) fn error(&self, error: &HFError) -> HubError {
         match error {
             HFError::AuthRequired { context }
             | HFError::Forbidden { context }
@@ -202,12 +202,12 @@ impl Subject {
     }
 
     /// Returns the error for a response longer than the requested range.
-    pub fn ranges_unsupported(&self) -> HubError {
+    pub(super) fn ranges_unsupported(&self) -> HubError {
         HubError::RangesUnsupported { host: self.host() }
     }
 
     /// Returns the error for a server that sent nothing for this long.
-    pub fn timed_out(&self, after: Duration) -> HubError {
+    pub(super) fn timed_out(&self, after: Duration) -> HubError {
         HubError::TimedOut {
             host: self.host(),
             seconds: after.as_secs(),
@@ -215,7 +215,7 @@ impl Subject {
     }
 
     /// Returns the error for a response that ended early.
-    pub fn connection_lost(&self) -> HubError {
+    pub(super) fn connection_lost(&self) -> HubError {
         HubError::ConnectionLost { host: self.host() }
     }
 

@@ -21,13 +21,17 @@ pub(super) struct StartedDownloads(Arc<Mutex<BTreeMap<DownloadTarget, Vec<Remote
 
 impl StartedDownloads {
     /// Remembers a download's files. Returns the files remembered before.
-    pub fn remember(&self, wanted: &DownloadTarget, files: &[RemoteFile]) -> Vec<RemoteFile> {
+    pub(super) fn remember(
+        &self,
+        wanted: &DownloadTarget,
+        files: &[RemoteFile],
+    ) -> Vec<RemoteFile> {
         let before = self.memory().insert(wanted.clone(), files.to_vec());
         before.unwrap_or_default()
     }
 
     /// Forgets a download that is complete or deleted.
-    pub fn forget(&self, wanted: &DownloadTarget) {
+    pub(super) fn forget(&self, wanted: &DownloadTarget) {
         self.memory().remove(wanted);
     }
 

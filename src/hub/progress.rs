@@ -109,7 +109,7 @@ pub(super) const fn whole_seconds(time: Duration) -> u64 {
 const MIN_SPAN: Duration = Duration::from_millis(100);
 
 impl<'a> ProgressReporter<'a> {
-    pub fn new(watch: &'a mut dyn FnMut(&DownloadProgress) -> DownloadControl) -> Self {
+    pub(super) fn new(watch: &'a mut dyn FnMut(&DownloadProgress) -> DownloadControl) -> Self {
         Self {
             watch,
             progress: DownloadProgress {
@@ -127,13 +127,13 @@ impl<'a> ProgressReporter<'a> {
     }
 
     /// Sets the bytes on disk and the total.
-    pub fn plan(&mut self, n_bytes: u64, n_bytes_total: u64) {
+    pub(super) fn plan(&mut self, n_bytes: u64, n_bytes_total: u64) {
         self.progress.n_bytes = n_bytes;
         self.progress.n_bytes_total = n_bytes_total;
     }
 
     /// Starts the next file, of which `n_bytes_here` are already on disk.
-    pub fn begin(&mut self, file: &str, n_bytes_before: u64, n_bytes_here: u64) {
+    pub(super) fn begin(&mut self, file: &str, n_bytes_before: u64, n_bytes_here: u64) {
         file.clone_into(&mut self.progress.file);
         self.n_bytes_before = n_bytes_before;
         self.progress.n_bytes = n_bytes_before + n_bytes_here;
@@ -141,14 +141,14 @@ impl<'a> ProgressReporter<'a> {
     }
 
     /// Reports a stage in which no bytes arrive.
-    pub fn stage(&mut self, stage: DownloadPhase) -> DownloadControl {
+    pub(super) fn stage(&mut self, stage: DownloadPhase) -> DownloadControl {
         self.progress.stage = stage;
         self.measured = None;
         (self.watch)(&self.progress)
     }
 
     /// Reports how many bytes of the current file are on disk.
-    pub fn received(&mut self, n_bytes_here: u64) -> DownloadControl {
+    pub(super) fn received(&mut self, n_bytes_here: u64) -> DownloadControl {
         let n_bytes = self.n_bytes_before + n_bytes_here;
         let (measured_at, n_before) = *self.measured.get_or_insert((Instant::now(), n_bytes));
         let span = measured_at.elapsed();

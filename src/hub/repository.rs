@@ -51,7 +51,7 @@ pub(super) struct Listing {
 
 impl Listing {
     /// Returns the size of the partial files that belong to a model, or `None` if there are none.
-    pub fn n_partial_bytes_of(
+    pub(super) fn n_partial_bytes_of(
         &self,
         model: &ModelFiles,
         parts: &[(PathBuf, Checksum)],
@@ -66,7 +66,7 @@ impl Listing {
     }
 
     /// Returns whether a large file has this path.
-    pub fn has_large_file(&self, path: &str) -> bool {
+    pub(super) fn has_large_file(&self, path: &str) -> bool {
         self.sha256.contains_key(path)
     }
 }

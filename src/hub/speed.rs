@@ -19,7 +19,7 @@ pub(super) struct Speed {
 
 impl Speed {
     /// Adds a measurement: `n_bytes` received within this time.
-    pub fn add(&mut self, n_bytes: u64, within: Duration) {
+    pub(super) fn add(&mut self, n_bytes: u64, within: Duration) {
         if within.is_zero() {
             return;
         }
@@ -31,13 +31,13 @@ impl Speed {
     }
 
     /// Returns the smoothed speed, or `None` if too little time has been observed.
-    pub fn bytes_per_second(&self) -> Option<f64> {
+    pub(super) fn bytes_per_second(&self) -> Option<f64> {
         (self.seen >= MIN_OBSERVED).then(|| self.mean / self.weight)
     }
 
     /// Returns how many seconds `n_bytes` will take, or `None` if the speed is unknown or near
     /// zero.
-    pub fn seconds_for(&self, n_bytes: u64) -> Option<u64> {
+    pub(super) fn seconds_for(&self, n_bytes: u64) -> Option<u64> {
         let speed = self.bytes_per_second().filter(|speed| *speed >= 1.0)?;
         // The cast saturates.
         #[expect(clippy::cast_sign_loss, reason = "a speed is positive")]

@@ -19,7 +19,7 @@ pub fn exp(x: f32) -> f32 {
 
 /// `e^x` for `x` ≤ 0, with fused multiply-add if the instructions have it.
 #[inline(always)]
-pub fn exp_nonpositive<S: Simd>(x: f32) -> f32 {
+pub(super) fn exp_nonpositive<S: Simd>(x: f32) -> f32 {
     let power = if S::IS_SCALAR {
         exp_normal::<false>(x)
     } else {

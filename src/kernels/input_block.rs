@@ -90,7 +90,7 @@ impl InputBlock {
 /// Returns `value × inverse_scale`, rounded to the nearest integer, ties to even. The product must be
 /// below 2²².
 #[inline(always)]
-pub fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
+pub(super) fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
     let rounded = value * inverse_scale + ROUNDING;
     rounded
         .to_bits()
@@ -101,7 +101,7 @@ pub fn quantize_value(value: f32, inverse_scale: f32) -> i32 {
 /// The largest magnitude. Magnitudes compare like their bits, and NaN is above all others, so that
 /// it is not lost.
 #[inline(always)]
-pub fn max_abs(values: &[f32]) -> f32 {
+pub(super) fn max_abs(values: &[f32]) -> f32 {
     let bits = values
         .iter()
         .map(|value| value.abs().to_bits().cast_signed());
@@ -140,7 +140,7 @@ fn fold_halves<const N: usize, const H: usize>(quants: &[i32; N]) -> [i32; H] {
 
 /// The lowest bytes of integers, four in a word, the first in its lowest byte.
 #[inline(always)]
-pub fn pack_words<const N: usize, const W: usize>(quants: &[i32; N]) -> [i32; W] {
+pub(super) fn pack_words<const N: usize, const W: usize>(quants: &[i32; N]) -> [i32; W] {
     const { assert!(N == 4 * W, "a word has four bytes") }
     let mut bytes = [0_u8; N];
     for (byte, quant) in bytes.iter_mut().zip(quants) {

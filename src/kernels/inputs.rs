@@ -11,7 +11,7 @@ use super::{Format, InstructionSet, N_BLOCK, ThreadPool};
 const N_STEP_BLOCKS: usize = 2;
 
 /// Float columns are padded to a multiple of this, for the same reason.
-pub const N_STEP_COLUMNS: usize = 2;
+pub(super) const N_STEP_COLUMNS: usize = 2;
 
 /// Values below which starting other threads costs more time than it saves.
 const MIN_PARALLEL_VALUES: usize = 1 << 15;

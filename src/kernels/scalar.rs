@@ -7,7 +7,7 @@ use super::product::ProductTask;
 use super::{N_BLOCK, N_LANES};
 
 /// Multiplies the tiles of a task by all of its inputs.
-pub fn multiply(mut task: ProductTask<'_>) {
+pub(super) fn multiply(mut task: ProductTask<'_>) {
     let layout = task.tiles.format.layout();
     let quantizes_inputs = task.tiles.format.quantizes_inputs();
     let (inputs, width) = (task.inputs, task.tiles.width);

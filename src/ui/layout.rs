@@ -3,13 +3,13 @@
 use egui::{Rect, Vec2, pos2, vec2};
 
 /// The margin around the window's content.
-pub const EDGE: f32 = 12.0;
+pub(super) const EDGE: f32 = 12.0;
 
 /// The gap between two cards.
-pub const GAP: f32 = 8.0;
+pub(super) const GAP: f32 = 8.0;
 
 /// The height of the dock's tab row, the only visible part of a collapsed dock.
-pub const TABS: f32 = 36.0;
+pub(super) const TABS: f32 = 36.0;
 
 /// The minimum height of a row of panes.
 const MIN_PANE_HEIGHT: f32 = 140.0;
@@ -22,7 +22,7 @@ const MIN_DOCK_HEIGHT: f32 = 160.0;
 
 /// The size class of the window's width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Breakpoint {
+pub(super) enum Breakpoint {
     /// Below 1024 points: the dock starts collapsed.
     Tight,
     /// Up to 1199 points: short labels.
@@ -35,7 +35,7 @@ pub enum Breakpoint {
 
 impl Breakpoint {
     /// Returns the size class of a window of this width, in points.
-    pub fn of(width: f32) -> Self {
+    pub(super) fn of(width: f32) -> Self {
         match width {
             ..1024.0 => Self::Tight,
             ..1200.0 => Self::Small,
@@ -45,7 +45,7 @@ impl Breakpoint {
     }
 
     /// Returns the width of the column that holds Generate and the limits.
-    pub const fn run_column(self) -> f32 {
+    pub(super) const fn run_column(self) -> f32 {
         match self {
             Self::Tight | Self::Small => 268.0,
             Self::Normal | Self::Wide => 300.0,
@@ -63,7 +63,7 @@ impl Breakpoint {
 
 /// Everything the layout depends on besides the window's size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LayoutInput {
+pub(super) struct LayoutInput {
     pub n_panes: usize,
     /// The height of the prompt card's content.
     pub prompt_height: f32,
@@ -75,7 +75,7 @@ pub struct LayoutInput {
 
 /// The rectangle of each area of the window.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Layout {
+pub(super) struct Layout {
     pub breakpoint: Breakpoint,
     /// Logo, model, export and theme.
     pub top_bar: Rect,
@@ -94,7 +94,7 @@ pub struct Layout {
 
 impl Layout {
     /// Divides the window's rectangle into areas.
-    pub fn of(window: Rect, input: LayoutInput) -> Self {
+    pub(super) fn of(window: Rect, input: LayoutInput) -> Self {
         let breakpoint = Breakpoint::of(window.width());
         let inner = window.shrink2(vec2(EDGE, 0.0));
         let top_bar = Rect::from_min_size(inner.min, vec2(inner.width(), 44.0));

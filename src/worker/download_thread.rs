@@ -43,7 +43,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub const fn new(
+    pub(super) const fn new(
         config: HubConfig,
         requests: Receiver<DownloadRequest>,
         events: EventSender<DownloadEvent>,
@@ -56,7 +56,7 @@ impl Finder {
         }
     }
 
-    pub fn run(mut self) {
+    pub(super) fn run(mut self) {
         let events = self.events.clone();
         let panicked = |message| DownloadEvent::Panicked { message };
         events.run_thread(panicked, || {
@@ -235,7 +235,7 @@ impl DownloadQueue {
 }
 
 impl Downloader {
-    pub const fn new(
+    pub(super) const fn new(
         config: HubConfig,
         requests: Receiver<DownloadRequest>,
         events: EventSender<DownloadEvent>,
@@ -251,7 +251,7 @@ impl Downloader {
         }
     }
 
-    pub fn run(mut self) {
+    pub(super) fn run(mut self) {
         let events = self.events.clone();
         let panicked = |message| DownloadEvent::Panicked { message };
         events.run_thread(panicked, || {

@@ -16,7 +16,7 @@ pub(super) struct EventSender<E> {
 }
 
 impl<E> EventSender<E> {
-    pub fn new(events: SyncSender<E>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(super) fn new(events: SyncSender<E>, wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             events,
             wake: Arc::new(wake),
@@ -24,7 +24,7 @@ impl<E> EventSender<E> {
     }
 
     /// Sends an event. Blocks while the channel is full.
-    pub fn send(&self, event: E) -> Result<(), Disconnected> {
+    pub(super) fn send(&self, event: E) -> Result<(), Disconnected> {
         self.events.send(event).map_err(|_closed| Disconnected)?;
         (self.wake)();
         Ok(())
@@ -32,13 +32,13 @@ impl<E> EventSender<E> {
 
     /// Sends the first event of a new channel, from the thread that also receives. It must neither
     /// block nor wake the receiver.
-    pub fn send_first(&self, event: E) {
+    pub(super) fn send_first(&self, event: E) {
         // A new channel has room.
         self.events.try_send(event).ok();
     }
 
     /// Runs the body of a thread until the receiver disconnects. A panic is sent as an event.
-    pub fn run_thread(
+    pub(super) fn run_thread(
         &self,
         panicked: impl FnOnce(String) -> E,
         body: impl FnOnce() -> Result<(), Disconnected>,

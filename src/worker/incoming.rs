@@ -23,7 +23,7 @@ pub(super) struct IncomingRequests {
 }
 
 impl IncomingRequests {
-    pub const fn new(channel: Receiver<TimedRequest>) -> Self {
+    pub(super) const fn new(channel: Receiver<TimedRequest>) -> Self {
         Self {
             channel,
             waiting: VecDeque::new(),
@@ -31,7 +31,7 @@ impl IncomingRequests {
     }
 
     /// Returns the next request. Blocks until there is one.
-    pub fn recv(&mut self) -> Result<TimedRequest, Disconnected> {
+    pub(super) fn recv(&mut self) -> Result<TimedRequest, Disconnected> {
         match self.try_recv()? {
             Some(request) => Ok(request),
             None => self.channel.recv().map_err(|_closed| Disconnected),
@@ -39,13 +39,13 @@ impl IncomingRequests {
     }
 
     /// Returns the next request, or `None` if none has arrived.
-    pub fn try_recv(&mut self) -> Result<Option<TimedRequest>, Disconnected> {
+    pub(super) fn try_recv(&mut self) -> Result<Option<TimedRequest>, Disconnected> {
         self.buffer_arrived()?;
         Ok(self.waiting.pop_front())
     }
 
     /// Removes a waiting request to cancel the load in progress. Returns whether there was one.
-    pub fn take_cancellation(&mut self) -> Result<bool, Disconnected> {
+    pub(super) fn take_cancellation(&mut self) -> Result<bool, Disconnected> {
         self.buffer_arrived()?;
         // All waiting requests are newer than the request to load that is being served.
         let cancels = |waiting: &TimedRequest| waiting.request == Request::CancelLoading;

@@ -14,7 +14,7 @@ pub(super) struct RequestQueue<T> {
 
 impl<T> RequestQueue<T> {
     /// A queue whose channel holds up to `n_requests`, and the receiving end of that channel.
-    pub fn new(n_requests: usize) -> (Self, Receiver<T>) {
+    pub(super) fn new(n_requests: usize) -> (Self, Receiver<T>) {
         let (sender, receiver) = sync_channel(n_requests);
         let queue = Self {
             channel: Some(sender),
@@ -24,13 +24,13 @@ impl<T> RequestQueue<T> {
     }
 
     /// Sends a request, or buffers it if the channel is full. Requests keep their order.
-    pub fn send(&mut self, request: T) {
+    pub(super) fn send(&mut self, request: T) {
         self.unsent.push_back(request);
         self.flush();
     }
 
     /// Sends buffered requests until the channel is full.
-    pub fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         while let (Some(channel), Some(request)) = (&self.channel, self.unsent.pop_front()) {
             if let Err(TrySendError::Full(request)) = channel.try_send(request) {
                 self.unsent.push_front(request);
@@ -40,7 +40,7 @@ impl<T> RequestQueue<T> {
     }
 
     /// Closes the channel, which tells the thread to end.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.channel = None;
     }
 }

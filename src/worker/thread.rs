@@ -31,7 +31,11 @@ impl<L> EngineThread<L>
 where
     L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
 {
-    pub fn new(loader: L, requests: Receiver<TimedRequest>, events: EventSender<Event>) -> Self {
+    pub(super) fn new(
+        loader: L,
+        requests: Receiver<TimedRequest>,
+        events: EventSender<Event>,
+    ) -> Self {
         Self {
             loader,
             session: None,
@@ -43,7 +47,7 @@ where
     }
 
     /// Serves requests until the window disconnects. A panic is reported as an event.
-    pub fn run(mut self) {
+    pub(super) fn run(mut self) {
         let events = self.events.clone();
         events.run_thread(|message| Event::Panicked { message }, || self.serve_all());
     }

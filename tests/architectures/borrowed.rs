@@ -8,7 +8,7 @@ use quartet::generation::Implementation;
 use crate::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub const ARCHITECTURES: [(&str, Option<Form>); 15] = [
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 15] = [
     ("glm4", Some(Form::Gguf)),
     ("gpt_bigcode", None),
     ("granitemoehybrid", None),

@@ -9,7 +9,7 @@ use quartet::engine::{self, LoadedModel};
 
 /// The form in which a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Safetensors with a `config.json` of transformers 5.
     Newer,
     /// Safetensors with a `config.json` of earlier versions.
@@ -18,7 +18,7 @@ pub enum Form {
 }
 
 /// An opened checkpoint.
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub model: RefCell<LoadedModel>,
     pub tokens: Vec<u32>,
     logits: Vec<Vec<f32>>,
@@ -28,7 +28,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub fn open(name: &str, form: Form) -> Self {
+    pub(crate) fn open(name: &str, form: Form) -> Self {
         let folder = folder(name);
         let model = open(&folder, form);
         let expected = folder.join("expected.safetensors");
@@ -45,7 +45,7 @@ impl Fixture {
 
     /// The expected logits at `position`, when the sequence has `n_read` tokens after the forward
     /// pass.
-    pub fn expected(&self, position: usize, n_read: usize) -> &[f32] {
+    pub(crate) fn expected(&self, position: usize, n_read: usize) -> &[f32] {
         let is_short = n_read <= self.short.len();
         let rows = if is_short { &self.short } else { &self.logits };
         &rows[position]
@@ -53,7 +53,7 @@ impl Fixture {
 }
 
 /// The names of all fixtures of a kind: our decoder's, or candle-transformers'.
-pub fn names(kind: &str) -> Vec<String> {
+pub(crate) fn names(kind: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root().join(kind)).unwrap();
     let folders = entries
         .map(|entry| entry.unwrap().path())
@@ -64,12 +64,12 @@ pub fn names(kind: &str) -> Vec<String> {
 }
 
 /// Reads a file of a fixture.
-pub fn read(name: &str, file: &str) -> Vec<u8> {
+pub(crate) fn read(name: &str, file: &str) -> Vec<u8> {
     std::fs::read(folder(name).join(file)).unwrap()
 }
 
 /// Copies some of a fixture's files, and the tokenizer, to a folder.
-pub fn copy(name: &str, files: &[&str], folder: &Path) {
+pub(crate) fn copy(name: &str, files: &[&str], folder: &Path) {
     for file in files {
         std::fs::write(folder.join(file), read(name, file)).unwrap();
     }

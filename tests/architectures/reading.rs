@@ -7,7 +7,7 @@ use crate::fixture::Fixture;
 
 /// How a text is fed.
 #[derive(Debug, Clone, Copy)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// In one forward pass.
     Whole,
     /// In chunks of this many tokens.
@@ -30,7 +30,7 @@ type Found = Vec<(usize, Vec<Vec<f32>>)>;
 
 impl Reading {
     /// Returns the largest deviation from the expected logits.
-    pub fn difference(self, fixture: &Fixture) -> f32 {
+    pub(crate) fn difference(self, fixture: &Fixture) -> f32 {
         let mut model = fixture.model.borrow_mut();
         let found = self.read(model.lm.as_mut(), &fixture.tokens);
         let mut position = 0;

@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// Runs `f` and returns its result with the peak of this thread's additional memory use in bytes.
-pub fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
+pub(crate) fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);
     let result = f();

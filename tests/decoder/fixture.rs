@@ -11,14 +11,14 @@ use candle_core::{DType, Device, Tensor};
 use quartet::engine::{self, EngineError, LoadedModel};
 use serde_json::json;
 
-pub const HIDDEN: usize = 64;
-pub const N_LAYERS: usize = 2;
-pub const N_HEADS: usize = 4;
-pub const N_KV_HEADS: usize = 2;
-pub const HEAD_DIM: usize = 16;
-pub const FFN: usize = 96;
-pub const N_VOCAB: usize = 50;
-pub const N_CONTEXT: usize = 64;
+pub(crate) const HIDDEN: usize = 64;
+pub(crate) const N_LAYERS: usize = 2;
+pub(crate) const N_HEADS: usize = 4;
+pub(crate) const N_KV_HEADS: usize = 2;
+pub(crate) const HEAD_DIM: usize = 16;
+pub(crate) const FFN: usize = 96;
+pub(crate) const N_VOCAB: usize = 50;
+pub(crate) const N_CONTEXT: usize = 64;
 
 /// `SplitMix64`: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
 struct Random(u64);
@@ -43,7 +43,7 @@ impl Random {
 }
 
 /// Returns the weights with their names in transformers, in a fixed order.
-pub fn weights(tied: bool) -> Vec<(String, Tensor)> {
+pub(crate) fn weights(tied: bool) -> Vec<(String, Tensor)> {
     let mut random = Random(7);
     let (q, kv) = (N_HEADS * HEAD_DIM, N_KV_HEADS * HEAD_DIM);
     let mut weights = vec![
@@ -83,7 +83,7 @@ pub fn weights(tied: bool) -> Vec<(String, Tensor)> {
     weights
 }
 
-pub fn config(tied: bool) -> serde_json::Value {
+pub(crate) fn config(tied: bool) -> serde_json::Value {
     json!({
         "architectures": ["LlamaForCausalLM"], "model_type": "llama",
         "hidden_size": HIDDEN, "intermediate_size": FFN, "num_hidden_layers": N_LAYERS,
@@ -94,7 +94,7 @@ pub fn config(tied: bool) -> serde_json::Value {
 }
 
 /// Returns a word-level tokenizer with three special tokens.
-pub fn tokenizer(n_tokens: usize) -> serde_json::Value {
+pub(crate) fn tokenizer(n_tokens: usize) -> serde_json::Value {
     let words = (0..n_tokens).map(|id| match id {
         0 => "<unk>".to_owned(),
         1 => "<s>".to_owned(),
@@ -117,7 +117,7 @@ pub fn tokenizer(n_tokens: usize) -> serde_json::Value {
 }
 
 /// Writes a folder as transformers does.
-pub fn write_folder(folder: &Path, tied: bool, dtype: DType) {
+pub(crate) fn write_folder(folder: &Path, tied: bool, dtype: DType) {
     std::fs::write(folder.join("config.json"), config(tied).to_string()).unwrap();
     std::fs::write(
         folder.join("tokenizer.json"),
@@ -137,7 +137,12 @@ pub fn write_folder(folder: &Path, tied: bool, dtype: DType) {
 }
 
 /// Writes a GGUF file with matrices of this type, and a `tokenizer.json` next to it.
-pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Value)]) -> PathBuf {
+pub(crate) fn write_gguf(
+    folder: &Path,
+    tied: bool,
+    dtype: GgmlDType,
+    more: &[(&str, Value)],
+) -> PathBuf {
     std::fs::write(
         folder.join("tokenizer.json"),
         tokenizer(N_VOCAB).to_string(),
@@ -189,7 +194,7 @@ pub fn write_gguf(folder: &Path, tied: bool, dtype: GgmlDType, more: &[(&str, Va
 }
 
 /// Opens a model on the CPU.
-pub fn open(path: &Path) -> Result<LoadedModel, EngineError> {
+pub(crate) fn open(path: &Path) -> Result<LoadedModel, EngineError> {
     let to_the_end = &mut |_| ControlFlow::Continue(());
     let opened = engine::open_path(path, &engine::Compute::on_cpu(), to_the_end);
     opened.map(Option::unwrap)

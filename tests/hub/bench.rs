@@ -12,22 +12,22 @@ use tempfile::TempDir;
 use crate::server::Server;
 
 /// A repository with two GGUF files.
-pub const GGUF: &str = "fox/tiny-GGUF";
+pub(crate) const GGUF: &str = "fox/tiny-GGUF";
 
 /// A repository with a folder of safetensors.
-pub const FOLDER: &str = "fox/folder";
+pub(crate) const FOLDER: &str = "fox/folder";
 
 /// The larger of the GGUF files.
-pub const LARGE: &str = "tiny-Q8_0.gguf";
+pub(crate) const LARGE: &str = "tiny-Q8_0.gguf";
 
 /// The size of [`LARGE`] in bytes.
-pub const N_LARGE: usize = 1_000_000;
+pub(crate) const N_LARGE: usize = 1_000_000;
 
 /// The size of a range request in bytes.
-pub const PIECE: usize = 200_000;
+pub(crate) const PIECE: usize = 200_000;
 
 /// A fake Hub and a cache folder.
-pub struct Bench {
+pub(crate) struct Bench {
     pub server: Server,
     pub cache: TempDir,
     /// The SHA-256 of the larger file.
@@ -35,7 +35,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let server = Server::start();
         server.put_large(GGUF, "tiny-Q4_0.gguf", bytes(300_000, 1));
         let checksum = server.put_large(GGUF, LARGE, bytes(N_LARGE, 2));
@@ -51,7 +51,7 @@ impl Bench {
     }
 
     /// A configuration with short timeouts and retry delays.
-    pub fn config(&self) -> HubConfig {
+    pub(crate) fn config(&self) -> HubConfig {
         HubConfig {
             endpoint: Some(self.server.endpoint()),
             cache_folder: Some(self.cache.path().to_owned()),
@@ -64,23 +64,23 @@ impl Bench {
         }
     }
 
-    pub fn hub(&self) -> Hub {
+    pub(crate) fn hub(&self) -> Hub {
         Hub::open(self.config()).unwrap()
     }
 
     /// Downloads the larger file.
-    pub fn download(&self) -> Result<Outcome, DownloadFailure> {
+    pub(crate) fn download(&self) -> Result<Outcome, DownloadFailure> {
         self.bring(&large())
     }
 
     /// Downloads a model without interruption.
-    pub fn bring(&self, wanted: &DownloadTarget) -> Result<Outcome, DownloadFailure> {
+    pub(crate) fn bring(&self, wanted: &DownloadTarget) -> Result<Outcome, DownloadFailure> {
         self.hub()
             .download(wanted, &mut |_| DownloadControl::Continue)
     }
 
     /// Downloads the larger file, and returns `order` once `n_bytes` have arrived.
-    pub fn download_until(&self, n_bytes: usize, order: DownloadControl) -> Outcome {
+    pub(crate) fn download_until(&self, n_bytes: usize, order: DownloadControl) -> Outcome {
         let mut watch = |progress: &DownloadProgress| {
             if progress.n_bytes >= n_bytes as u64 {
                 order
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     /// The names of all blobs, complete or not.
-    pub fn blobs(&self, repository: &str) -> Vec<String> {
+    pub(crate) fn blobs(&self, repository: &str) -> Vec<String> {
         let folder = self.repository_folder(repository).join("blobs");
         let mut names: Vec<String> = fs::read_dir(folder)
             .map(|entries| {
@@ -104,23 +104,23 @@ impl Bench {
         names
     }
 
-    pub fn repository_folder(&self, repository: &str) -> PathBuf {
+    pub(crate) fn repository_folder(&self, repository: &str) -> PathBuf {
         let name = format!("models--{}", repository.replace('/', "--"));
         self.cache.path().join(name)
     }
 
     /// The paths of all models that are listed as downloaded.
-    pub fn offered(&self) -> Vec<PathBuf> {
+    pub(crate) fn offered(&self) -> Vec<PathBuf> {
         let models = self.hub().cached_models().unwrap();
         models.into_iter().map(|cached| cached.path).collect()
     }
 }
 
-pub fn large() -> DownloadTarget {
+pub(crate) fn large() -> DownloadTarget {
     wanted(GGUF, Some(LARGE))
 }
 
-pub fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
+pub(crate) fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
     DownloadTarget {
         repository: repository.to_owned(),
         file: file.map(str::to_owned),
@@ -128,7 +128,7 @@ pub fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
 }
 
 /// Pseudorandom bytes, so that a misplaced range is noticed.
-pub fn bytes(n: usize, seed: u32) -> Vec<u8> {
+pub(crate) fn bytes(n: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
         // The linear congruential generator of "Numerical Recipes", chapter 7.
@@ -141,7 +141,7 @@ pub fn bytes(n: usize, seed: u32) -> Vec<u8> {
 const TOKENIZER: &str = "{\"version\":\"1.0\"}\n";
 
 /// The `git hash-object` of "{}" and a line break.
-pub const CONFIG_SHA1: &str = "0967ef424bce6791893e9a57bb952f80fd536e93";
+pub(crate) const CONFIG_SHA1: &str = "0967ef424bce6791893e9a57bb952f80fd536e93";
 
 /// The `git hash-object` of `TOKENIZER`.
 const TOKENIZER_SHA1: &str = "3ea0a492fb0f6f7f1da8b5bf9000c427b901c81f";

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// The commit of all repositories.
-pub const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// A fault that affects one request.
 #[derive(Debug, Clone)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// The response has this status and these additional header lines.
     Refused(u16, &'static str),
     /// The connection closes after this many bytes of the body.
@@ -34,7 +34,7 @@ pub enum Fault {
 
 /// A recorded request.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub(crate) struct Asked {
     pub method: String,
     pub path: String,
     pub range: Option<Range<usize>>,
@@ -44,7 +44,7 @@ pub struct Asked {
 
 /// A file in a repository. A large file is served from another URL, by its SHA-256.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub(crate) struct Stored {
     pub content: Vec<u8>,
     /// The checksum that the Hub reports: git's SHA-1, or SHA-256 for a large file.
     pub checksum: String,
@@ -66,13 +66,13 @@ struct Shared {
 
 /// The fake Hub. It runs until the test process ends.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub(crate) struct Server {
     pub address: String,
     shared: Arc<Shared>,
 }
 
 impl Server {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let server = Self {
@@ -94,12 +94,12 @@ impl Server {
         server
     }
 
-    pub fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Adds a small file to a repository, with git's hash of its content.
-    pub fn put(&self, repository: &str, path: &str, content: &str, sha1: &str) {
+    pub(crate) fn put(&self, repository: &str, path: &str, content: &str, sha1: &str) {
         self.store(
             repository,
             path,
@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// Adds a large file to a repository, and returns its SHA-256.
-    pub fn put_large(&self, repository: &str, path: &str, content: Vec<u8>) -> String {
+    pub(crate) fn put_large(&self, repository: &str, path: &str, content: Vec<u8>) -> String {
         let checksum = Sha256::digest(&content)
             .iter()
             .fold(String::new(), |mut hex, byte| {
@@ -121,7 +121,7 @@ impl Server {
     }
 
     /// Flips a bit of a file's content without changing its reported checksum.
-    pub fn damage(&self, repository: &str, path: &str) {
+    pub(crate) fn damage(&self, repository: &str, path: &str) {
         let mut repositories = self.shared.repositories.lock().unwrap();
         let stored = repositories.get_mut(repository).unwrap();
         let content = &mut stored.get_mut(path).unwrap().content;
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// Redirects requests for the old name to the new one.
-    pub fn rename(&self, old: &str, new: &str) {
+    pub(crate) fn rename(&self, old: &str, new: &str) {
         let mut renamed = self.shared.renamed.lock().unwrap();
         renamed.insert(format!("/{old}"), format!("/{new}"));
     }
@@ -143,23 +143,23 @@ impl Server {
 
     /// Injects a fault into the next request whose method and path contain this text. Several
     /// faults apply in order.
-    pub fn fail(&self, request: &str, fault: Fault) {
+    pub(crate) fn fail(&self, request: &str, fault: Fault) {
         let mut faults = self.shared.faults.lock().unwrap();
         faults.push((request.to_owned(), fault));
     }
 
     /// Removes all pending faults.
-    pub fn heal(&self) {
+    pub(crate) fn heal(&self) {
         self.shared.faults.lock().unwrap().clear();
     }
 
     /// The requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
     }
 
     /// The ranges that were requested, in order.
-    pub fn ranges(&self) -> Vec<Range<usize>> {
+    pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
         let asked = self.asked().into_iter();
         let contents =
             asked.filter(|asked| asked.method == "GET" && asked.path.starts_with("/cdn"));
@@ -167,7 +167,7 @@ impl Server {
     }
 
     /// The start of each requested range.
-    pub fn starts(&self) -> Vec<usize> {
+    pub(crate) fn starts(&self) -> Vec<usize> {
         self.ranges().iter().map(|range| range.start).collect()
     }
 

@@ -15,16 +15,16 @@ use quartet::generation::ModelInfo;
 use serde_json::json;
 
 /// The size of the vocabulary.
-pub const N_VOCAB: usize = 257;
+pub(crate) const N_VOCAB: usize = 257;
 
 /// The end-of-text token, `</s>`.
-pub const END: TokenId = TokenId(256);
+pub(crate) const END: TokenId = TokenId(256);
 
 type LogitsOf = dyn FnMut(&[TokenId]) -> Vec<f32> + Send;
 type BeforeForward = dyn FnMut(&[Row]) + Send;
 
 /// A model whose logits come from a closure.
-pub struct ScriptedLm {
+pub(crate) struct ScriptedLm {
     n_context: usize,
     logits: Box<LogitsOf>,
     before_forward: Box<BeforeForward>,
@@ -37,7 +37,7 @@ pub struct ScriptedLm {
 impl ScriptedLm {
     /// A model with a context of `n_context` tokens. `logits` maps the tokens of a sequence to one
     /// logit for each token of the vocabulary.
-    pub fn new(
+    pub(crate) fn new(
         n_context: usize,
         logits: impl FnMut(&[TokenId]) -> Vec<f32> + Send + 'static,
     ) -> Self {
@@ -54,13 +54,13 @@ impl ScriptedLm {
 
     /// A model without preferences: its logits are pseudo-random, close to each other, and
     /// different for any two texts.
-    pub fn babbling(n_context: usize) -> Self {
+    pub(crate) fn babbling(n_context: usize) -> Self {
         Self::new(n_context, noise)
     }
 
     /// A model that knows one text by heart: after any `n` tokens, its top token is byte `n` of the
     /// text, or the end-of-text token once the text is complete.
-    pub fn reciting(n_context: usize, text: &str) -> Self {
+    pub(crate) fn reciting(n_context: usize, text: &str) -> Self {
         let text = text.as_bytes().to_vec();
         Self::new(n_context, move |tokens| {
             let mut logits = noise(tokens);
@@ -77,7 +77,7 @@ impl ScriptedLm {
     /// Calls `call` with the rows of each forward pass before it runs: to observe it, to block it,
     /// or to panic.
     #[must_use]
-    pub fn before_forward(mut self, call: impl FnMut(&[Row]) + Send + 'static) -> Self {
+    pub(crate) fn before_forward(mut self, call: impl FnMut(&[Row]) + Send + 'static) -> Self {
         self.before_forward = Box::new(call);
         self
     }
@@ -85,18 +85,18 @@ impl ScriptedLm {
     /// Reports that each token of a sequence takes this much memory, so that a session keeps texts and
     /// not just the newest prompt.
     #[must_use]
-    pub const fn with_bytes_per_token(mut self, n_bytes: u64) -> Self {
+    pub(crate) const fn with_bytes_per_token(mut self, n_bytes: u64) -> Self {
         self.n_bytes_per_token = Some(n_bytes);
         self
     }
 
     /// A counter of the open sequences that stays readable after the model has moved.
-    pub fn n_open(&self) -> Arc<AtomicUsize> {
+    pub(crate) fn n_open(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.n_open)
     }
 
     /// The model with its tokenizer.
-    pub fn into_loaded(self) -> Result<LoadedModel, EngineError> {
+    pub(crate) fn into_loaded(self) -> Result<LoadedModel, EngineError> {
         let tokenizer = byte_tokenizer()?;
         let info = ModelInfo {
             name: "Scripted".to_owned(),

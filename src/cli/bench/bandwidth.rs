@@ -49,7 +49,7 @@ pub(super) struct Sample {
 
 impl Bandwidth {
     /// Allocates a resident buffer for this many threads.
-    pub fn new(n_threads: usize) -> Self {
+    pub(super) fn new(n_threads: usize) -> Self {
         let n_free = usize::try_from(free_memory() / 4).unwrap_or(usize::MAX);
         let n_lines = MAX_BUFFER_BYTES.min(n_free) / size_of::<Line>();
         Self {
@@ -60,7 +60,7 @@ impl Bandwidth {
     }
 
     /// Reads the buffer with each number of streams and returns the fastest measurement.
-    pub fn measure(&self) -> Result<Sample, Failure> {
+    pub(super) fn measure(&self) -> Result<Sample, Failure> {
         let mut best = Sample {
             bytes_per_sec: 0.0,
             threads: self.n_threads,

@@ -82,7 +82,7 @@ pub(super) struct Fork {
 
 impl Figures {
     /// Computes the figures from the measurements.
-    pub fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
+    pub(super) fn new(plan: &Plan, outline: &ModelOutline, samples: &Samples) -> Self {
         let bandwidth = bandwidth(&samples.bandwidth);
         let limit =
             bandwidth.map(|bandwidth| outline.n_step_bytes as f64 / bandwidth.bytes_per_sec);

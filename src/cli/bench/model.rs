@@ -20,7 +20,7 @@ pub(super) enum BenchModel {
 
 impl BenchModel {
     /// Reads the model's properties and memory needs from its headers alone.
-    pub fn inspect(&self) -> Result<ModelOutline, Failure> {
+    pub(super) fn inspect(&self) -> Result<ModelOutline, Failure> {
         let outline = match self {
             Self::Real(ModelSource::Embedded) => inspect_embedded(),
             Self::Real(ModelSource::Path(path)) => engine::inspect(path),
@@ -30,7 +30,11 @@ impl BenchModel {
     }
 
     /// Loads the model.
-    pub fn open(&self, compute: &Compute, progress: &mut Progress) -> Result<LoadedModel, Failure> {
+    pub(super) fn open(
+        &self,
+        compute: &Compute,
+        progress: &mut Progress,
+    ) -> Result<LoadedModel, Failure> {
         let report = &mut |fraction: f32| {
             progress.update(|| format!("Loading the model, {:.0} %", 100.0 * fraction));
             ControlFlow::Continue(())

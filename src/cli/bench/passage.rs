@@ -34,13 +34,13 @@ pub(super) struct Passage {
 
 impl Passage {
     /// Prefills the tokens.
-    pub fn read(tokens: Vec<TokenId>, lm: &mut dyn CausalLm) -> Result<Self, Failure> {
+    pub(super) fn read(tokens: Vec<TokenId>, lm: &mut dyn CausalLm) -> Result<Self, Failure> {
         let sequence = read(&tokens, lm)?;
         Ok(Self { sequence, tokens })
     }
 
     /// Returns a sequence holding the first `n` tokens. The caller closes it.
-    pub fn first(&self, n: usize, lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
+    pub(super) fn first(&self, n: usize, lm: &mut dyn CausalLm) -> Result<SequenceId, Failure> {
         let child = lm.fork(self.sequence).map_err(|error| failure(&error))?;
         if lm.truncate(child, n).is_ok() {
             return Ok(child);
@@ -51,7 +51,7 @@ impl Passage {
     }
 
     /// Runs one forward pass that feeds each sequence a token and computes its logits.
-    pub fn step(
+    pub(super) fn step(
         &self,
         index: usize,
         sequences: &[SequenceId],

@@ -73,7 +73,7 @@ const DEFAULT_N_FORK: usize = 2048;
 impl Plan {
     /// Checks a request against the model's context. Default lengths are cut to fit; explicit
     /// lengths that do not fit are an error.
-    pub fn new(request: PlanRequest, n_context: usize) -> Result<Self, Failure> {
+    pub(super) fn new(request: PlanRequest, n_context: usize) -> Result<Self, Failure> {
         let n_most = n_context.saturating_sub(N_CONTEXT_STEPS);
         let mut plan = Self {
             prefill: lengths(request.prefill, &DEFAULT_PREFILL, n_context)?,
@@ -102,13 +102,13 @@ impl Plan {
     }
 
     /// Returns whether this part is measured.
-    pub fn has(&self, part: Part) -> bool {
+    pub(super) fn has(&self, part: Part) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
     /// Returns how long the passage must be that the measured sequences start with, or 0 if none
     /// needs it.
-    pub fn n_passage(&self) -> usize {
+    pub(super) fn n_passage(&self) -> usize {
         let n_context = self.context.iter().copied().max().unwrap_or(0);
         [
             (self.has(Part::Decode) && self.raw).then_some(self.n_prompt),

@@ -29,7 +29,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Combines the figures with the model and the plan.
-    pub fn new(info: Arc<ModelInfo>, load_secs: f64, plan: &Plan, figures: Figures) -> Self {
+    pub(super) fn new(info: Arc<ModelInfo>, load_secs: f64, plan: &Plan, figures: Figures) -> Self {
         Self {
             format_version: 2,
             model: Arc::unwrap_or_clone(info),
@@ -44,7 +44,7 @@ impl Report {
     }
 
     /// Formats the report as JSON.
-    pub fn json(&self) -> Vec<u8> {
+    pub(super) fn json(&self) -> Vec<u8> {
         // Serializing plain data can't fail.
         let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
         json.push(b'\n');

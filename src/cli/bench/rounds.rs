@@ -43,7 +43,7 @@ struct Setup {
 
 impl Bench {
     /// Creates a benchmark for a freshly loaded model.
-    pub const fn new(
+    pub(super) const fn new(
         session: Session,
         plan: Plan,
         outline: ModelOutline,
@@ -58,13 +58,13 @@ impl Bench {
     }
 
     /// Returns the plan.
-    pub const fn plan(&self) -> &Plan {
+    pub(super) const fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// Runs all rounds. A short warm-up round, which is not counted, brings the weights into
     /// memory.
-    pub fn run(&mut self, progress: &mut Progress) -> Result<Figures, Failure> {
+    pub(super) fn run(&mut self, progress: &mut Progress) -> Result<Figures, Failure> {
         let mut samples = Samples::default();
         progress.milestone("Preparing the prompts");
         let setup = self.setup(&mut samples)?;

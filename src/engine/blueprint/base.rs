@@ -25,7 +25,7 @@ const LAYER_TYPES: Key = Key::config("layer_types");
 
 /// What transformers assumes for a family if the file does not say otherwise.
 #[derive(Clone, Copy)]
-pub struct Defaults {
+pub(super) struct Defaults {
     /// Whether the embedding table is also the output head.
     pub tied_head: bool,
     /// The inner width of the feed-forward network as a multiple of the hidden size. `None` if the
@@ -38,7 +38,7 @@ pub struct Defaults {
 
 impl Defaults {
     /// The defaults of Llama.
-    pub const LLAMA: Self = Self {
+    pub(super) const LLAMA: Self = Self {
         tied_head: false,
         ffn_ratio: None,
         theta: 10_000.0,

@@ -2,7 +2,7 @@
 
 /// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Norm {
+pub(crate) struct Norm {
     pub kind: NormKind,
     /// Added to the mean square or the variance before taking the root.
     pub eps: f32,
@@ -12,7 +12,7 @@ pub struct Norm {
 
 /// The formula of a norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NormKind {
+pub(crate) enum NormKind {
     /// x / root mean square × w. Zhang, Sennrich 2019, "Root Mean Square Layer Normalization".
     Rms,
     /// (x − mean) / standard deviation × w + b. Ba, Kiros, Hinton 2016, "Layer Normalization".
@@ -21,7 +21,7 @@ pub enum NormKind {
 
 /// Where a layer applies norms, around attention and the feed-forward network alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NormPlaces {
+pub(crate) enum NormPlaces {
     /// To the sublayer's input (pre-norm).
     Before,
     /// To the sublayer's output, before it is added to the residual stream.
@@ -31,19 +31,19 @@ pub enum NormPlaces {
 
 impl NormPlaces {
     /// Returns whether the sublayer's input is normed.
-    pub const fn before(self) -> bool {
+    pub(crate) const fn before(self) -> bool {
         matches!(self, Self::Before | Self::Both)
     }
 
     /// Returns whether the sublayer's output is normed.
-    pub const fn after(self) -> bool {
+    pub(crate) const fn after(self) -> bool {
         matches!(self, Self::After | Self::Both)
     }
 }
 
 /// A norm of queries and keys, applied before rotary embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadNorm {
+pub(crate) enum HeadNorm {
     /// Each head is normed separately, all with the same weights.
     EachHead,
     /// All heads of a token are normed together.
@@ -52,7 +52,7 @@ pub enum HeadNorm {
 
 /// Which projections have a bias.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Biases {
+pub(crate) struct Biases {
     /// The query, key and value projections.
     pub qkv: bool,
     pub attention_output: bool,
@@ -62,7 +62,7 @@ pub struct Biases {
 
 /// How the file stores matrices that share an input: queries, keys and values, or gate and up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matrices {
+pub(crate) enum Matrices {
     /// One tensor for each matrix.
     Separate,
     /// Stacked in one tensor: `[outputs, inputs]`.
@@ -73,7 +73,7 @@ pub enum Matrices {
 
 /// The nonlinearity between the two products of the feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FeedForward {
+pub(crate) enum FeedForward {
     /// activation(gate) × up. Shazeer 2020, "GLU Variants Improve Transformer".
     Gated(Activation),
     /// activation(up).
@@ -82,7 +82,7 @@ pub enum FeedForward {
 
 /// The activation function of the feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
+pub(crate) enum Activation {
     /// x × sigmoid(x).
     Silu,
     /// x × Φ(x), where Φ is the standard normal distribution function. Hendrycks, Gimpel 2016,
@@ -94,7 +94,7 @@ pub enum Activation {
 
 /// What differs from layer to layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LayerPlan {
+pub(crate) struct LayerPlan {
     /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
     pub window: Option<usize>,
     /// Index of the rotary embedding for queries and keys, if any.
@@ -103,7 +103,7 @@ pub struct LayerPlan {
 
 /// Constant factors in the forward pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scales {
+pub(crate) struct Scales {
     /// Factor of the token embeddings.
     pub embedding: Option<f32>,
     /// Factor of the query-key products.
@@ -116,7 +116,7 @@ pub struct Scales {
 
 /// Soft caps: with a cap c, x becomes c × tanh(x / c).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Caps {
+pub(crate) struct Caps {
     /// Cap of the scaled query-key products.
     pub score: Option<f32>,
     /// Cap of the logits.

@@ -4,10 +4,10 @@ use super::{Blueprint, Rope, RopeScaling};
 use crate::engine::EngineError;
 
 /// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
-pub const MAX_SIZE: usize = 1 << 28;
+pub(crate) const MAX_SIZE: usize = 1 << 28;
 
 /// More layers than this mean a broken file.
-pub const MAX_LAYERS: usize = 1 << 12;
+pub(crate) const MAX_LAYERS: usize = 1 << 12;
 
 impl Blueprint {
     /// Returns the blueprint, or an error that says which value is impossible.

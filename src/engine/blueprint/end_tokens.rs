@@ -21,7 +21,7 @@ struct GenerationConfig {
 }
 
 /// Returns the end-of-text tokens in a `generation_config.json`.
-pub fn end_tokens_of_generation_config(
+pub(crate) fn end_tokens_of_generation_config(
     json: &[u8],
     path: &str,
 ) -> Result<Vec<TokenId>, EngineError> {
@@ -40,7 +40,7 @@ pub fn end_tokens_of_generation_config(
 }
 
 /// Returns the end-of-text tokens in a `config.json`. In GGUF, they belong to the tokenizer.
-pub fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
+pub(crate) fn of_facts(facts: &Facts<'_>) -> Result<Vec<TokenId>, EngineError> {
     const END: Key = Key::config("eos_token_id");
     let ids = if facts.is_list(END) {
         facts.sizes(END)?.unwrap_or_default()

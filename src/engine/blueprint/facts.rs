@@ -7,7 +7,7 @@ use crate::engine::EngineError;
 
 /// The name of a value in each format.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
+pub(crate) struct Key {
     /// The key in a `config.json`. Empty if that does not have the value.
     config: &'static str,
     /// The key in GGUF metadata without the architecture prefix. Empty if that does not have the
@@ -17,17 +17,17 @@ pub struct Key {
 
 impl Key {
     /// Names a value that both formats can have.
-    pub const fn new(config: &'static str, gguf: &'static str) -> Self {
+    pub(crate) const fn new(config: &'static str, gguf: &'static str) -> Self {
         Self { config, gguf }
     }
 
     /// Names a value that only a `config.json` can have.
-    pub const fn config(name: &'static str) -> Self {
+    pub(crate) const fn config(name: &'static str) -> Self {
         Self::new(name, "")
     }
 
     /// Names a value that only GGUF metadata can have.
-    pub const fn gguf(name: &'static str) -> Self {
+    pub(crate) const fn gguf(name: &'static str) -> Self {
         Self::new("", name)
     }
 }
@@ -36,7 +36,7 @@ impl Key {
 ///
 /// Getters return `None` if a value is missing, and an error if it has the wrong type.
 #[derive(Clone, Copy)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     source: Source<'a>,
     /// The path of the file, for messages.
     path: &'a str,
@@ -60,7 +60,7 @@ enum Source<'a> {
 
 impl<'a> Facts<'a> {
     /// Reads a `config.json`, in which some keys may have other names.
-    pub const fn from_config(
+    pub(crate) const fn from_config(
         values: &'a Map<String, Value>,
         aliases: &'static [(&'static str, &'static str)],
         path: &'a str,
@@ -74,7 +74,11 @@ impl<'a> Facts<'a> {
     }
 
     /// Reads GGUF metadata, in which the keys are prefixed with the architecture.
-    pub const fn from_gguf(content: &'a Content, architecture: &'a str, path: &'a str) -> Self {
+    pub(crate) const fn from_gguf(
+        content: &'a Content,
+        architecture: &'a str,
+        path: &'a str,
+    ) -> Self {
         let source = Source::Gguf {
             content,
             architecture,
@@ -83,12 +87,12 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns whether the values come from GGUF metadata.
-    pub const fn is_gguf(&self) -> bool {
+    pub(crate) const fn is_gguf(&self) -> bool {
         matches!(self.source, Source::Gguf { .. })
     }
 
     /// Returns whether the file has a tensor of this name. Always false for a `config.json`.
-    pub fn has_tensor(&self, name: &str) -> bool {
+    pub(crate) fn has_tensor(&self, name: &str) -> bool {
         match self.source {
             Source::Config { .. } => false,
             Source::Gguf { content, .. } => content.tensor_infos.contains_key(name),
@@ -97,7 +101,11 @@ impl<'a> Facts<'a> {
 
     /// Returns the values in a nested object of a `config.json`. GGUF metadata are flat, so this
     /// returns the same values again.
-    pub fn object(&self, name: &'static str, parent: &'static str) -> Result<Self, EngineError> {
+    pub(crate) fn object(
+        &self,
+        name: &'static str,
+        parent: &'static str,
+    ) -> Result<Self, EngineError> {
         let Source::Config { values, .. } = self.source else {
             return Ok(*self);
         };
@@ -115,61 +123,61 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns whether the nested object exists.
-    pub const fn exists(&self) -> bool {
+    pub(crate) const fn exists(&self) -> bool {
         !matches!(self.source, Source::Config { values: None, .. })
     }
 
     /// Returns a non-negative integer.
-    pub fn size(&self, key: Key) -> Result<Option<usize>, EngineError> {
+    pub(crate) fn size(&self, key: Key) -> Result<Option<usize>, EngineError> {
         self.typed(key, "a whole number", size_of)
     }
 
     /// Returns a non-negative integer, or an error if it is missing.
-    pub fn required_size(&self, key: Key) -> Result<usize, EngineError> {
+    pub(crate) fn required_size(&self, key: Key) -> Result<usize, EngineError> {
         self.size(key)?.ok_or_else(|| self.missing(key))
     }
 
     /// Returns a number.
-    pub fn number(&self, key: Key) -> Result<Option<f32>, EngineError> {
+    pub(crate) fn number(&self, key: Key) -> Result<Option<f32>, EngineError> {
         self.typed(key, "a number", number_of)
     }
 
     /// Returns a number, or an error if it is missing.
-    pub fn required_number(&self, key: Key) -> Result<f32, EngineError> {
+    pub(crate) fn required_number(&self, key: Key) -> Result<f32, EngineError> {
         self.number(key)?.ok_or_else(|| self.missing(key))
     }
 
     /// Returns a boolean.
-    pub fn flag(&self, key: Key) -> Result<Option<bool>, EngineError> {
+    pub(crate) fn flag(&self, key: Key) -> Result<Option<bool>, EngineError> {
         self.typed(key, "true or false", Value::as_bool)
     }
 
     /// Returns a string.
-    pub fn text(&self, key: Key) -> Result<Option<String>, EngineError> {
+    pub(crate) fn text(&self, key: Key) -> Result<Option<String>, EngineError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         self.typed(key, "a string", text)
     }
 
     /// Returns a list of non-negative integers.
-    pub fn sizes(&self, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
+    pub(crate) fn sizes(&self, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
         self.typed(key, "a list of whole numbers", |value| {
             list_of(value, size_of)
         })
     }
 
     /// Returns a list of numbers.
-    pub fn numbers(&self, key: Key) -> Result<Option<Vec<f32>>, EngineError> {
+    pub(crate) fn numbers(&self, key: Key) -> Result<Option<Vec<f32>>, EngineError> {
         self.typed(key, "a list of numbers", |value| list_of(value, number_of))
     }
 
     /// Returns a list of strings.
-    pub fn texts(&self, key: Key) -> Result<Option<Vec<String>>, EngineError> {
+    pub(crate) fn texts(&self, key: Key) -> Result<Option<Vec<String>>, EngineError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         self.typed(key, "a list of strings", |value| list_of(value, text))
     }
 
     /// Returns a list of booleans, which may be written as 1 and 0.
-    pub fn flags(&self, key: Key) -> Result<Option<Vec<bool>>, EngineError> {
+    pub(crate) fn flags(&self, key: Key) -> Result<Option<Vec<bool>>, EngineError> {
         let flag = |value: &Value| match value {
             Value::Bool(flag) => Some(*flag),
             number => number.as_u64().map(|number| number != 0),
@@ -178,12 +186,12 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns whether the value is a list. Some files write a single number instead.
-    pub fn is_list(&self, key: Key) -> bool {
+    pub(crate) fn is_list(&self, key: Key) -> bool {
         self.value(key).is_some_and(|value| value.is_array())
     }
 
     /// Returns whether the file has the key, even if its value is null.
-    pub fn mentions(&self, key: Key) -> bool {
+    pub(crate) fn mentions(&self, key: Key) -> bool {
         match self.source {
             Source::Config { values, .. } => {
                 values.is_some_and(|values| values.contains_key(key.config))
@@ -193,17 +201,17 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the error that a required value is missing.
-    pub fn missing(&self, key: Key) -> EngineError {
+    pub(crate) fn missing(&self, key: Key) -> EngineError {
         self.malformed(format!("{} is missing", self.name(key)))
     }
 
     /// Returns the error that the configuration is malformed.
-    pub fn malformed(&self, reason: String) -> EngineError {
+    pub(crate) fn malformed(&self, reason: String) -> EngineError {
         EngineError::malformed(self.what(), reason, self.path)
     }
 
     /// Returns the error that the model needs a feature that we don't support.
-    pub fn unsupported(&self, feature: String) -> EngineError {
+    pub(crate) fn unsupported(&self, feature: String) -> EngineError {
         EngineError::UnsupportedFeature {
             feature,
             path: self.path.to_owned(),
@@ -219,7 +227,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the full name of a value as spelled in the file.
-    pub fn name(&self, key: Key) -> String {
+    pub(crate) fn name(&self, key: Key) -> String {
         match self.source {
             Source::Config {
                 parent, aliases, ..

@@ -20,20 +20,20 @@ use candle_core::quantized::gguf_file::Content;
 use super::EngineError;
 use crate::decoding::TokenId;
 
-pub use block::{
+pub(super) use block::{
     Activation, Biases, Caps, FeedForward, HeadNorm, LayerPlan, Matrices, Norm, NormKind,
     NormPlaces, Scales,
 };
-pub use check::{MAX_LAYERS, MAX_SIZE};
-pub use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
-pub use facts::{Facts, Key};
-pub use names::{Naming, TensorRole};
-pub use rope::{Rope, RopeForm, RopeScaling, Rotation};
-pub use rope_facts::linear_factor_of_gguf;
+pub(super) use check::{MAX_LAYERS, MAX_SIZE};
+pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
+pub(super) use facts::{Facts, Key};
+pub(super) use names::{Naming, TensorRole};
+pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
+pub(super) use rope_facts::linear_factor_of_gguf;
 
 /// The architecture of a decoder-only model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blueprint {
+pub(super) struct Blueprint {
     /// The family's name in the file, such as "llama".
     pub architecture: String,
     pub naming: Naming,
@@ -73,27 +73,27 @@ pub struct Blueprint {
 
 impl Blueprint {
     /// Reads a `config.json`. `path` is named in errors.
-    pub fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
+    pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         families::of_config(json, path)?.checked("The model's configuration", path)
     }
 
     /// Reads the metadata of a GGUF file. `path` is named in errors.
-    pub fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
+    pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         families::of_gguf(content, path)?.checked("The model's metadata", path)
     }
 
     /// Returns the number of layers.
-    pub const fn n_layers(&self) -> usize {
+    pub(super) const fn n_layers(&self) -> usize {
         self.layers.len()
     }
 
     /// Returns the width of all query heads together.
-    pub const fn q_width(&self) -> usize {
+    pub(super) const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
     }
 
     /// Returns the width of all key heads together, which is also that of all value heads.
-    pub const fn kv_width(&self) -> usize {
+    pub(super) const fn kv_width(&self) -> usize {
         self.n_kv_heads * self.head_dim
     }
 }

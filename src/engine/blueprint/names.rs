@@ -2,7 +2,7 @@
 
 /// The naming scheme of a file's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Naming {
+pub(crate) enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
     /// `model.layers.0.self_attn.q_proj.weight`, as in most families of transformers.
@@ -16,7 +16,7 @@ pub enum Naming {
 
 /// The role of a tensor in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TensorRole {
+pub(crate) enum TensorRole {
     /// The token embedding table.
     Embedding,
     /// The table of learned positions.
@@ -72,17 +72,17 @@ impl TensorRole {
 
 impl Naming {
     /// Returns the name of a weight. `layer` is ignored for tensors outside the layers.
-    pub fn name(self, role: TensorRole, layer: usize) -> String {
+    pub(crate) fn name(self, role: TensorRole, layer: usize) -> String {
         format!("{}.weight", self.stem(role, layer))
     }
 
     /// Returns the name of the bias that belongs to a weight.
-    pub fn bias_name(self, role: TensorRole, layer: usize) -> String {
+    pub(crate) fn bias_name(self, role: TensorRole, layer: usize) -> String {
         format!("{}.bias", self.stem(role, layer))
     }
 
     /// Returns the prefix that some files leave out of all names.
-    pub const fn optional_prefix(self) -> &'static str {
+    pub(crate) const fn optional_prefix(self) -> &'static str {
         match self {
             Self::Gguf => "",
             Self::Transformers | Self::TransformersWithNormsAfter => "model.",

@@ -8,7 +8,7 @@ use super::TensorRole;
 ///
 /// Su et al. 2021, "`RoFormer`: Enhanced Transformer with Rotary Position Embedding".
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rope {
+pub(crate) struct Rope {
     /// The base of the wavelengths.
     pub theta: f32,
     /// How many dimensions of a head rotate. The remaining ones pass through unchanged.
@@ -19,7 +19,7 @@ pub struct Rope {
 
 /// Which two dimensions of a head form a plane that rotates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RopeForm {
+pub(crate) enum RopeForm {
     /// 2i and 2i + 1, as GGUF stores Llama's weights.
     Interleaved,
     /// i and i + n/2 of the n rotating dimensions, as transformers stores them.
@@ -29,7 +29,7 @@ pub enum RopeForm {
 /// How rotary embedding is scaled beyond the context that a model was first trained on, which is
 /// called the original context.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RopeScaling {
+pub(crate) enum RopeScaling {
     None,
     /// All planes rotate more slowly. Chen et al. 2023, "Extending Context Window of Large Language
     /// Models via Positional Interpolation".
@@ -70,7 +70,7 @@ pub enum RopeScaling {
 
 /// The parameters of `YaRN`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Yarn {
+pub(crate) struct Yarn {
     /// By how much slow planes are slowed.
     pub factor: f32,
     /// The original context, in tokens.
@@ -87,7 +87,7 @@ pub struct Yarn {
 
 /// One factor for each plane.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Factors {
+pub(crate) enum Factors {
     /// Listed in the configuration.
     Given(Vec<f32>),
     /// Stored as a tensor with this role.
@@ -96,7 +96,7 @@ pub enum Factors {
 
 /// A rotation with its scaling applied, ready to compute angles.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rotation {
+pub(crate) struct Rotation {
     pub form: RopeForm,
     /// The angle of each plane between two positions, in radians.
     pub steps: Vec<f32>,
@@ -108,7 +108,7 @@ pub struct Rotation {
 
 /// The angles of a rotation in long texts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LongRotation {
+pub(crate) struct LongRotation {
     /// The length up to which a text counts as short, in tokens.
     pub n_max_short: usize,
     /// The angle of each plane between two positions, in radians.
@@ -117,7 +117,7 @@ pub struct LongRotation {
 
 impl Rope {
     /// Computes the rotation. `stored` loads the factors that are stored as a tensor.
-    pub fn rotation<E>(
+    pub(crate) fn rotation<E>(
         &self,
         mut stored: impl FnMut(TensorRole) -> Result<Vec<f32>, E>,
     ) -> Result<Rotation, E> {
@@ -199,7 +199,7 @@ impl Rope {
 
 impl Yarn {
     /// Returns the amplitude to use if the file does not specify one.
-    pub fn usual_amplitude(factor: f32, scale: f32) -> f32 {
+    pub(crate) fn usual_amplitude(factor: f32, scale: f32) -> f32 {
         if factor <= 1.0 {
             1.0
         } else {
@@ -210,7 +210,7 @@ impl Yarn {
 
 impl RopeScaling {
     /// Returns the amplitude of `LongRoPE` to use if the file does not specify one.
-    pub fn usual_long_amplitude(factor: f32, n_original: usize) -> f32 {
+    pub(crate) fn usual_long_amplitude(factor: f32, n_original: usize) -> f32 {
         if factor <= 1.0 {
             1.0
         } else {

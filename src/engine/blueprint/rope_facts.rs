@@ -32,7 +32,7 @@ const KNOWN_KINDS: &str = "default, linear, llama3, longrope and yarn";
 
 /// The values needed to read rotary embedding.
 #[derive(Clone, Copy)]
-pub struct RopeSetting {
+pub(super) struct RopeSetting {
     pub head_dim: usize,
     /// The context length that the file specifies.
     pub n_context: usize,
@@ -41,7 +41,7 @@ pub struct RopeSetting {
 }
 
 /// Reads a rotary embedding that all layers share.
-pub fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError> {
+pub(super) fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError> {
     let newer = facts.object("rope_parameters", "rope_parameters.")?;
     let scaling = if newer.exists() {
         newer
@@ -52,7 +52,7 @@ pub fn read(facts: &Facts<'_>, setting: RopeSetting) -> Result<Rope, EngineError
 }
 
 /// Reads a rotary embedding whose scaling is in a nested object.
-pub fn read_scaled(
+pub(super) fn read_scaled(
     facts: &Facts<'_>,
     scaling: &Facts<'_>,
     setting: RopeSetting,
@@ -121,7 +121,7 @@ fn scaling_of(
 ///
 /// Follows llama.cpp: scaling without a kind is linear, the oldest files use another key for the
 /// factor, and both 0 and 1 mean no scaling.
-pub fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, EngineError> {
+pub(crate) fn linear_factor_of_gguf(facts: &Facts<'_>) -> Result<Option<f32>, EngineError> {
     let factor = match facts.number(FACTOR)? {
         Some(factor) => Some(factor),
         None => facts.number(OLDER_FACTOR)?,

@@ -39,7 +39,7 @@ fn size_of(config: &Map<String, Value>, name: &str) -> Result<usize> {
     }
 }
 
-pub fn glm4(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn glm4(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = glm4_new::ModelForCausalLM::new(&parts.config()?, parts.store.builder())?;
     let forward = glm4_new::ModelForCausalLM::forward;
     Ok(NetworkFactory::cloned_when_empty(
@@ -49,7 +49,7 @@ pub fn glm4(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn glm4_from_gguf(
+pub(super) fn glm4_from_gguf(
     content: Content,
     checkpoint: &mut Checkpoint<'_>,
     device: &Device,
@@ -64,7 +64,7 @@ pub fn glm4_from_gguf(
     ))
 }
 
-pub fn gpt_bigcode(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn gpt_bigcode(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let (config, store) = (parts.config.clone(), parts.store.clone());
     let build = move || GPTBigCode::load(store.builder(), bigcode_config(&config)?);
     // Build it once now, so that a missing tensor fails the load and not the first generation.
@@ -92,7 +92,7 @@ fn bigcode_config(config: &Map<String, Value>) -> Result<bigcode::Config> {
     })
 }
 
-pub fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
     use granitemoehybrid::{GraniteMoeHybrid, GraniteMoeHybridCache, GraniteMoeHybridConfig};
 
     let config: GraniteMoeHybridConfig = parts.config()?;
@@ -106,7 +106,7 @@ pub fn granite(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = helium::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
         model,
@@ -115,7 +115,7 @@ pub fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn lfm2(parts: &Parts<'_>) -> Result<NetworkFactory> {
     // Given these, candle-transformers would compute a different size.
     let unused = ["block_ffn_dim_multiplier", "block_multiple_of"];
     let config: lfm2::Lfm2Config = parts.config_without(&unused)?;
@@ -159,7 +159,7 @@ fn lfm2_ffn_size(config: &Map<String, Value>) -> usize {
     scaled.min(N_MAX).next_multiple_of(block) as usize
 }
 
-pub fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = mixtral::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = mixtral::Model::forward;
     Ok(NetworkFactory::forkable(
@@ -169,7 +169,7 @@ pub fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn olmo(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn olmo(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = olmo::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
         model,
@@ -178,7 +178,7 @@ pub fn olmo(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = phi::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
         model,
@@ -187,7 +187,7 @@ pub fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn phi_from_gguf(
+pub(super) fn phi_from_gguf(
     content: Content,
     checkpoint: &mut Checkpoint<'_>,
     device: &Device,
@@ -202,7 +202,7 @@ pub fn phi_from_gguf(
     ))
 }
 
-pub fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = qwen2_moe::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = qwen2_moe::Model::forward;
     Ok(NetworkFactory::forkable(
@@ -212,7 +212,7 @@ pub fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     if cfg!(feature = "cuda") {
         candle_core::bail!("in a CUDA build, its mixture of experts runs in half precision only");
     }
@@ -237,7 +237,7 @@ pub fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn stable_lm(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn stable_lm(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config: stable_lm::Config = parts.config()?;
     let store = parts.store.clone();
     let build = move || stable_lm::Model::new(&config, store.builder());
@@ -251,7 +251,7 @@ pub fn stable_lm(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub fn starcoder2(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn starcoder2(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = starcoder2::Model::new(&parts.config()?, parts.store.builder())?;
     let forward = starcoder2::Model::forward;
     Ok(NetworkFactory::forkable(

@@ -5,7 +5,7 @@ use crate::engine::EngineError;
 use crate::engine::blueprint::{Facts, Key};
 
 /// How much memory a sequence takes.
-pub struct CacheSize {
+pub(super) struct CacheSize {
     /// Keys and values of one token.
     pub n_bytes_per_token: u64,
     /// Recurrent and convolutional states, whose size does not depend on the length.
@@ -13,7 +13,7 @@ pub struct CacheSize {
 }
 
 /// Computes the cache size from a model's configuration.
-pub type CacheSizeFn = fn(&Facts<'_>, &Sizes) -> Result<CacheSize, EngineError>;
+pub(super) type CacheSizeFn = fn(&Facts<'_>, &Sizes) -> Result<CacheSize, EngineError>;
 
 /// All values are cached as 32-bit floats.
 const N_VALUE_BYTES: u64 = 4;
@@ -33,7 +33,7 @@ const RECURRENT_CONVOLVED: Key = Key::config("conv1d_width");
 const RECURRENT_WIDTH: Key = Key::config("lru_width");
 
 /// For models in which all layers are attention layers.
-pub fn keys_and_values(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn keys_and_values(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     Ok(CacheSize {
         n_bytes_per_token: n_cached_bytes(facts, sizes, sizes.n_layers)?,
         n_state_bytes: 0,
@@ -41,7 +41,7 @@ pub fn keys_and_values(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, En
 }
 
 /// Like [`keys_and_values`], with a mask table of one byte for each pair of tokens.
-pub fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let n_tokens = sizes.n_context as u64;
     Ok(CacheSize {
         n_state_bytes: n_tokens.saturating_mul(n_tokens),
@@ -50,7 +50,7 @@ pub fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, Engine
 }
 
 /// For models that mix attention layers with short convolutions.
-pub fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let kinds = facts.texts(LAYER_TYPES)?.unwrap_or_default();
     let n_attending = kinds.iter().filter(|kind| *kind == "full_attention");
     let n_attending = n_attending.count().min(sizes.n_layers);
@@ -63,7 +63,7 @@ pub fn lfm2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> 
 }
 
 /// For selective state spaces, each preceded by a short convolution.
-pub fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let n_channels = product(&[facts.required_size(EXPAND)?, sizes.hidden_size]);
     let state_size = facts.required_size(STATE_SIZE)? as u64;
     let n_values = n_channels.saturating_mul(state_size + N_CONVOLVED);
@@ -75,7 +75,7 @@ pub fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError>
 
 /// Like [`mamba`], with one state per head, and the convolution also applied to the input and
 /// output projections of the state.
-pub fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let expand = facts.required_size(EXPAND)?;
     let n_groups = facts.required_size(GROUPS)?;
     let head_dim = facts.required_size(HEAD_DIM)?;
@@ -99,7 +99,7 @@ pub fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError
 
 /// For models that mix attention layers with linear recurrences, each preceded by a short
 /// convolution.
-pub fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
+pub(super) fn recurrent_gemma(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
     let kinds = match facts.texts(BLOCK_TYPES)? {
         Some(kinds) => kinds,
         None => facts.texts(OLDER_BLOCK_TYPES)?.unwrap_or_default(),

@@ -13,7 +13,7 @@ use crate::engine::{CausalLm, EngineError, Logits, PREFILL_CHUNK, Row, SequenceI
 const N_FIRST_PASS: usize = 1024;
 
 /// A causal language model that candle-transformers runs.
-pub struct CandleModel {
+pub(crate) struct CandleModel {
     networks: NetworkFactory,
     device: Device,
     n_vocab: usize,
@@ -36,7 +36,12 @@ struct Cached {
 
 impl CandleModel {
     /// Creates a model without open sequences.
-    pub fn new(networks: NetworkFactory, device: Device, n_vocab: usize, n_context: usize) -> Self {
+    pub(crate) fn new(
+        networks: NetworkFactory,
+        device: Device,
+        n_vocab: usize,
+        n_context: usize,
+    ) -> Self {
         Self {
             networks,
             device,

@@ -12,7 +12,7 @@ const MAX_EXPERTS: u64 = 1 << 12;
 /// Rewrites a configuration for candle-transformers: moves the rotary settings to the top level,
 /// renames keys, and fills in the defaults of transformers. Rejects settings that
 /// candle-transformers would ignore.
-pub fn adapt_config(
+pub(super) fn adapt_config(
     family: &Family,
     mut values: Map<String, Value>,
     path: &str,

@@ -24,7 +24,7 @@ use super::weight_store::WeightStore;
 use crate::engine::weights::Checkpoint;
 
 /// A model family that candle-transformers runs.
-pub struct Family {
+pub(super) struct Family {
     /// The `model_type` in a `config.json`.
     pub model_type: &'static str,
     /// The first of the `architectures` in a `config.json`.
@@ -47,7 +47,7 @@ pub struct Family {
 }
 
 /// How to read a family's GGUF files.
-pub struct GgufFamily {
+pub(super) struct GgufFamily {
     /// The `general.architecture` in the metadata.
     pub name: &'static str,
     /// The base of rotary embedding, if candle-transformers hard-codes it.
@@ -61,7 +61,7 @@ pub struct GgufFamily {
 type BuildFromGguf = fn(Content, &mut Checkpoint<'_>, &Device) -> Result<NetworkFactory>;
 
 /// What a network is built from.
-pub struct Parts<'a> {
+pub(super) struct Parts<'a> {
     /// The `config.json`, rewritten for candle-transformers.
     pub config: &'a Map<String, Value>,
     pub store: &'a WeightStore,
@@ -69,7 +69,7 @@ pub struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
+pub(crate) const KNOWN: &str = "GLM\u{2011}4, Granite 4 without Mamba, Helium, LFM2, Mamba 1 and 2, \
                          Mixtral, OLMo 1, Phi 1 to 2, the mixtures of Qwen 2 and 3, \
                          RecurrentGemma, StableLM and StarCoder 1 and 2";
 
@@ -82,7 +82,7 @@ const N_MASKED: usize = 16_384;
 const N_ENDLESS: &str = "131072";
 
 /// All families, in the order of their `model_type`.
-pub const FAMILIES: [Family; 15] = [
+pub(super) const FAMILIES: [Family; 15] = [
     Family {
         model_type: "glm4",
         class: "Glm4ForCausalLM",

@@ -16,5 +16,5 @@ mod sizes;
 mod state_spaces;
 mod weight_store;
 
-pub use families::KNOWN;
-pub use plan::Plan;
+pub(super) use families::KNOWN;
+pub(super) use plan::Plan;

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor};
 
 /// A model that holds one sequence in its own cache.
-pub trait Network: Send {
+pub(crate) trait Network: Send {
     /// Reads `[1, n]` tokens after the first `n_read`. Returns the logits after the last one.
     fn forward(&mut self, tokens: &Tensor, n_read: usize) -> Result<Tensor>;
 
@@ -14,7 +14,7 @@ pub trait Network: Send {
 
 /// How many tokens a network can read in one pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PrefillMode {
+pub(crate) enum PrefillMode {
     /// Any number of tokens at any time.
     Chunked,
     /// Any number in the first pass, then one at a time. Later passes over several tokens would be
@@ -23,7 +23,7 @@ pub enum PrefillMode {
 }
 
 /// Creates networks that share their weights, one for each sequence.
-pub struct NetworkFactory {
+pub(crate) struct NetworkFactory {
     create: Box<Create>,
     pub prefill_mode: PrefillMode,
 }
@@ -34,7 +34,7 @@ type Forward<M> = fn(&mut M, &Tensor, usize) -> Result<Tensor>;
 impl NetworkFactory {
     /// For a model that replaces its cache and never writes to it in place. A clone can continue on
     /// its own at any time.
-    pub fn forkable<M>(model: M, prefill_mode: PrefillMode, forward: Forward<M>) -> Self
+    pub(crate) fn forkable<M>(model: M, prefill_mode: PrefillMode, forward: Forward<M>) -> Self
     where
         M: Clone + Send + 'static,
     {
@@ -49,7 +49,11 @@ impl NetworkFactory {
 
     /// For a model whose clones would share a cache, unless they are cloned before they read
     /// anything.
-    pub fn cloned_when_empty<M>(model: M, prefill_mode: PrefillMode, forward: Forward<M>) -> Self
+    pub(crate) fn cloned_when_empty<M>(
+        model: M,
+        prefill_mode: PrefillMode,
+        forward: Forward<M>,
+    ) -> Self
     where
         M: Clone + Send + 'static,
     {
@@ -57,7 +61,7 @@ impl NetworkFactory {
     }
 
     /// For a model that can't be cloned. Each network is built anew from the weights in memory.
-    pub fn rebuilt<M: Send + 'static>(
+    pub(crate) fn rebuilt<M: Send + 'static>(
         build: impl Fn() -> Result<M> + Send + 'static,
         prefill_mode: PrefillMode,
         forward: Forward<M>,
@@ -72,7 +76,7 @@ impl NetworkFactory {
     }
 
     /// Creates a network that has read nothing.
-    pub fn create(&self) -> Result<Box<dyn Network>> {
+    pub(crate) fn create(&self) -> Result<Box<dyn Network>> {
         (self.create)()
     }
 

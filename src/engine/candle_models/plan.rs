@@ -31,7 +31,7 @@ const SCALING: Key = Key::gguf("rope.scaling.type");
 const TOKENS: &str = "token_embd.weight";
 
 /// A model of a family that candle-transformers supports and our decoder does not.
-pub struct Plan {
+pub(crate) struct Plan {
     /// The family's name in the file, such as "phi".
     pub architecture: String,
     /// The most tokens that a sequence can hold.
@@ -57,7 +57,7 @@ enum Source {
 
 impl Plan {
     /// Reads a `config.json`. Returns `None` if the family is not listed in `families`.
-    pub fn from_config(json: &[u8], path: &str) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn from_config(json: &[u8], path: &str) -> Result<Option<Self>, EngineError> {
         let Ok(values) = serde_json::from_slice::<Map<String, Value>>(json) else {
             return Ok(None);
         };
@@ -104,7 +104,7 @@ impl Plan {
     }
 
     /// Reads the metadata of a GGUF file. Returns `None` if the family is not listed in `families`.
-    pub fn from_gguf(content: &Content, path: &str) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn from_gguf(content: &Content, path: &str) -> Result<Option<Self>, EngineError> {
         let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
             return Ok(None);
         };
@@ -139,7 +139,7 @@ impl Plan {
     }
 
     /// Loads the weights. Returns the model and its number of weights.
-    pub fn build(
+    pub(crate) fn build(
         self,
         checkpoint: &mut Checkpoint<'_>,
         device: &Device,
@@ -166,7 +166,7 @@ impl Plan {
     }
 
     /// Estimates how much memory the model takes on the CPU.
-    pub fn memory_need(&self, catalog: &Catalog) -> MemoryNeed {
+    pub(crate) fn memory_need(&self, catalog: &Catalog) -> MemoryNeed {
         let is_gguf = matches!(self.source, Source::Gguf { .. });
         let n_kept_bytes = catalog.entries().map(|entry| match entry.stored_type {
             StoredType::Known(dtype) if is_gguf && is_repacked(dtype) => 2 * entry.n_bytes,

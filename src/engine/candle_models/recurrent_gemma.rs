@@ -15,7 +15,7 @@ use super::families::Parts;
 use super::network::{NetworkFactory, PrefillMode};
 use super::weight_store::WeightStore;
 
-pub fn recurrent_gemma(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn recurrent_gemma(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let scale = (parts.size("hidden_size")? as f64).sqrt();
     let weights = Rounded {
         store: parts.store.clone(),

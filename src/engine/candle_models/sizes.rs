@@ -10,7 +10,7 @@ const N_KV_HEADS: Key = Key::new("num_key_value_heads", "attention.head_count_kv
 const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
 
 /// The context length.
-pub const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
+pub(super) const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
 
 /// The longest context that we allow, because rotary tables are allocated for all of it.
 const N_MAX_CONTEXT: usize = 1 << 17;
@@ -19,7 +19,7 @@ const N_MAX_CONTEXT: usize = 1 << 17;
 const MAX_HEAD_DIM: usize = 1 << 12;
 
 /// The sizes that every model has.
-pub struct Sizes {
+pub(super) struct Sizes {
     /// The width of the residual stream.
     pub hidden_size: usize,
     pub n_layers: usize,
@@ -29,7 +29,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Reads and checks the sizes.
-    pub fn read(facts: &Facts<'_>) -> Result<Self, EngineError> {
+    pub(super) fn read(facts: &Facts<'_>) -> Result<Self, EngineError> {
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
         let n_layers = facts.required_size(N_LAYERS)?;
         let n_context = facts.required_size(N_CONTEXT)?;
@@ -48,14 +48,14 @@ impl Sizes {
 }
 
 /// The heads of an attention layer.
-pub struct Heads {
+pub(super) struct Heads {
     pub n_kv_heads: usize,
     pub head_dim: usize,
 }
 
 impl Heads {
     /// Reads and checks the heads.
-    pub fn read(facts: &Facts<'_>, sizes: &Sizes) -> Result<Self, EngineError> {
+    pub(super) fn read(facts: &Facts<'_>, sizes: &Sizes) -> Result<Self, EngineError> {
         let n_heads = facts.required_size(N_HEADS)?;
         let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);
         if n_kv_heads == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_kv_heads) {

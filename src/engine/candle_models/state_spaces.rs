@@ -42,7 +42,7 @@ impl Clone for StateSpaces<mamba2::Model, mamba2::State> {
     }
 }
 
-pub fn mamba(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn mamba(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config = mamba::Config {
         d_model: parts.size("hidden_size")?,
         n_layer: parts.size("num_hidden_layers")?,
@@ -67,7 +67,7 @@ pub fn mamba(parts: &Parts<'_>) -> Result<NetworkFactory> {
 /// The prefix of the embedding table in a transformers file.
 const TABLE: &str = "backbone.embeddings.";
 
-pub fn mamba2(parts: &Parts<'_>) -> Result<NetworkFactory> {
+pub(super) fn mamba2(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let config = mamba2::Config {
         pad_vocab_size_multiple: 1,
         ..parts.config()?

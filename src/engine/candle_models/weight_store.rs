@@ -18,7 +18,7 @@ const TOKENS: &str = "model.embed_tokens.weight";
 
 /// The tensors of a model by name, and which of them were used. Clones share both.
 #[derive(Clone)]
-pub struct WeightStore(Arc<Content>);
+pub(super) struct WeightStore(Arc<Content>);
 
 struct Content {
     tensors: BTreeMap<String, Tensor>,
@@ -28,7 +28,7 @@ struct Content {
 
 impl WeightStore {
     /// Loads all tensors of a model as 32-bit floats.
-    pub fn load(checkpoint: &mut Checkpoint<'_>, device: &Device) -> Result<Self, LoadStop> {
+    pub(super) fn load(checkpoint: &mut Checkpoint<'_>, device: &Device) -> Result<Self, LoadStop> {
         let entries = checkpoint.catalog().entries();
         let wanted: Vec<(String, Vec<usize>)> = entries
             .filter(|entry| !DERIVED.iter().any(|ending| entry.name.ends_with(ending)))
@@ -48,13 +48,13 @@ impl WeightStore {
     }
 
     /// Returns the interface through which candle-transformers looks up weights.
-    pub fn builder(&self) -> VarBuilder<'static> {
+    pub(super) fn builder(&self) -> VarBuilder<'static> {
         let device = self.0.device.clone();
         VarBuilder::from_backend(Box::new(self.clone()), DType::F32, device)
     }
 
     /// Returns the number of weights that were used.
-    pub fn n_used(&self) -> u64 {
+    pub(super) fn n_used(&self) -> u64 {
         let used = self.used();
         let tensors = self.0.tensors.iter();
         tensors
@@ -65,7 +65,7 @@ impl WeightStore {
 
     /// Returns the name of a tensor that was never used, which means that a part of the model would
     /// be missing. Ignores a stored copy of a tied output head.
-    pub fn unused_tensor(&self) -> Option<String> {
+    pub(super) fn unused_tensor(&self) -> Option<String> {
         let used = self.used();
         let mut names = self.0.tensors.keys();
         names

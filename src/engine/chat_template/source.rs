@@ -12,7 +12,7 @@ const KEY: &str = "tokenizer.chat_template";
 
 /// One of several templates of a model.
 #[derive(Debug, Clone, Deserialize)]
-pub struct NamedTemplate {
+pub(crate) struct NamedTemplate {
     /// Its purpose: "default", "`tool_use`".
     pub name: String,
     /// The Jinja source.
@@ -21,7 +21,7 @@ pub struct NamedTemplate {
 
 /// Returns the template for chats without tools or documents: the one named "default", or the only
 /// one.
-pub fn default_template(templates: &[NamedTemplate]) -> Result<&str, ChatError> {
+pub(crate) fn default_template(templates: &[NamedTemplate]) -> Result<&str, ChatError> {
     let default = templates.iter().find(|named| named.name == "default");
     match (default, templates) {
         (Some(named), _) | (None, [named]) => Ok(&named.template),
@@ -34,7 +34,7 @@ pub fn default_template(templates: &[NamedTemplate]) -> Result<&str, ChatError> 
 }
 
 /// Parses the chat template in the metadata of a GGUF file. Returns `None` if it has none.
-pub fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
+pub(crate) fn of_gguf(content: &Content) -> Option<Result<ChatTemplate, ChatError>> {
     let metadata = Metadata::new(content);
     if let Some(template) = metadata.text(KEY) {
         return Some(ChatTemplate::parse(template, special_tokens(&metadata)));

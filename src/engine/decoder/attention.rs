@@ -8,7 +8,7 @@ use crate::engine::blueprint::Blueprint;
 
 /// The parameters of attention that all layers of a model share.
 #[derive(Debug, Clone, Copy)]
-pub struct HeadShape {
+pub(super) struct HeadShape {
     /// Number of query heads.
     pub n_heads: usize,
     pub n_kv_heads: usize,
@@ -21,7 +21,7 @@ pub struct HeadShape {
 
 /// The parameters of attention that differ from layer to layer.
 #[derive(Debug)]
-pub struct AttentionLayer<V> {
+pub(super) struct AttentionLayer<V> {
     /// Index of the layer.
     pub index: usize,
     /// Width of the sliding window in tokens, the row's own included. `None` means no limit.
@@ -34,7 +34,7 @@ pub struct AttentionLayer<V> {
 /// The norms of queries and keys. Each has one weight per value normed together: a head, or all
 /// heads.
 #[derive(Debug)]
-pub struct HeadNorms<V> {
+pub(super) struct HeadNorms<V> {
     pub queries: V,
     pub keys: V,
     /// Added to the mean square.
@@ -43,7 +43,7 @@ pub struct HeadNorms<V> {
 
 impl HeadShape {
     /// Collects the parameters from a blueprint.
-    pub const fn new(blueprint: &Blueprint) -> Self {
+    pub(super) const fn new(blueprint: &Blueprint) -> Self {
         Self {
             n_heads: blueprint.n_heads,
             n_kv_heads: blueprint.n_kv_heads,
@@ -54,24 +54,24 @@ impl HeadShape {
     }
 
     /// Returns the width of all query heads together.
-    pub const fn q_width(&self) -> usize {
+    pub(super) const fn q_width(&self) -> usize {
         self.n_heads * self.head_dim
     }
 
     /// Returns the width of all key heads together.
-    pub const fn kv_width(&self) -> usize {
+    pub(super) const fn kv_width(&self) -> usize {
         self.n_kv_heads * self.head_dim
     }
 
     /// Returns how many query heads share a key-value head.
-    pub const fn group(&self) -> usize {
+    pub(super) const fn group(&self) -> usize {
         self.n_heads / self.n_kv_heads
     }
 }
 
 impl<V> AttentionLayer<V> {
     /// Returns the first position that the token at `position` attends to.
-    pub const fn first_visible(&self, position: usize) -> usize {
+    pub(super) const fn first_visible(&self, position: usize) -> usize {
         match self.window {
             Some(window) => (position + 1).saturating_sub(window),
             None => 0,
@@ -79,7 +79,7 @@ impl<V> AttentionLayer<V> {
     }
 
     /// Returns the rotary angles of this layer, or `None` if it does not rotate.
-    pub fn rotary_angles<'a, T>(
+    pub(super) fn rotary_angles<'a, T>(
         &self,
         rotary_angles: &'a [RotaryAngles<T>],
     ) -> Option<&'a RotaryAngles<T>> {

@@ -8,7 +8,7 @@ use crate::engine::weights::StoredTensor;
 use crate::engine::{EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
 
 /// A model's weights on a device, and the forward pass over them.
-pub trait Backend: Send {
+pub(crate) trait Backend: Send {
     /// A run of the KV cache: keys and values of consecutive tokens, for all layers.
     type Run: Default + Send + Sync;
 
@@ -63,7 +63,7 @@ pub trait Backend: Send {
 
 /// What a model's weights determine, known once they are loaded.
 #[derive(Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Number of rows of the embedding table and of the output head.
     pub n_vocab: usize,
     /// Number of weights. A table shared with the output head counts once.
@@ -73,7 +73,7 @@ pub struct Facts {
 }
 
 /// The representation in which a backend keeps weights.
-pub trait Form {
+pub(super) trait Form {
     /// A linear map, or several of the same input side by side.
     type Matrix;
     /// Elementwise weights, such as those of a norm.

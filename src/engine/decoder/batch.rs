@@ -4,7 +4,7 @@ use crate::engine::blueprint::{RopeForm, Rotation};
 
 /// The place of a row: which sequence it belongs to, and its position there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Index of the sequence's cache among the caches of the pass.
     pub cache: usize,
     pub position: usize,
@@ -14,7 +14,7 @@ pub struct Place {
 
 /// The rotary angles of all rows under one of the model's rotations.
 #[derive(Debug)]
-pub struct RotaryAngles<T = Vec<f32>> {
+pub(super) struct RotaryAngles<T = Vec<f32>> {
     pub form: RopeForm,
     /// How many dimensions of a head rotate. The remaining ones pass through unchanged.
     pub n_dims: usize,
@@ -26,7 +26,7 @@ pub struct RotaryAngles<T = Vec<f32>> {
 
 impl RotaryAngles {
     /// Computes the angles of the rows.
-    pub fn new(rotation: &Rotation, places: &[Place]) -> Self {
+    pub(super) fn new(rotation: &Rotation, places: &[Place]) -> Self {
         let n_planes = rotation.steps.len();
         let amplitude = rotation.amplitude;
         let n_angles = places.len() * n_planes;

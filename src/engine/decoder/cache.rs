@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Positions that a forward pass has written but not committed don't count, and the next pass
 /// overwrites them. So a failed pass leaves no trace.
 #[derive(Debug)]
-pub struct Cache<R> {
+pub(crate) struct Cache<R> {
     /// The runs before the tail, in the order of their positions. None is empty.
     shared: Vec<Span<R>>,
     tail: R,
@@ -39,7 +39,7 @@ impl<R> Clone for Span<R> {
 
 impl<R: Default> Cache<R> {
     /// Creates an empty cache.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             shared: Vec::new(),
             tail: R::default(),
@@ -48,41 +48,41 @@ impl<R: Default> Cache<R> {
     }
 
     /// Returns the number of committed tokens.
-    pub fn n_read(&self) -> usize {
+    pub(crate) fn n_read(&self) -> usize {
         self.n_shared() + self.n_tail
     }
 
     /// Returns the number of tokens in shared runs, which is the position where the tail begins.
-    pub fn n_shared(&self) -> usize {
+    pub(crate) fn n_shared(&self) -> usize {
         self.shared.iter().map(|span| span.n_tokens).sum()
     }
 
     /// Returns for how many tokens memory is held, including tokens cut off from shared runs.
-    pub fn n_held(&self) -> usize {
+    pub(crate) fn n_held(&self) -> usize {
         self.shared.iter().map(|span| span.n_held).sum::<usize>() + self.n_tail
     }
 
     /// Iterates over the runs that are held in memory, in whole or in part. The address tells whether
     /// two caches share a run.
-    pub fn held_runs(&self) -> impl Iterator<Item = (*const R, &R)> {
+    pub(crate) fn held_runs(&self) -> impl Iterator<Item = (*const R, &R)> {
         let shared = self.shared.iter().map(|span| &*span.run);
         let runs = shared.chain(std::iter::once(&self.tail));
         runs.map(|run| (std::ptr::from_ref(run), run))
     }
 
     /// Returns the private tail, to be written from position [`Self::n_read`].
-    pub const fn tail_mut(&mut self) -> &mut R {
+    pub(crate) const fn tail_mut(&mut self) -> &mut R {
         &mut self.tail
     }
 
     /// Counts tokens as read, after their keys and values were written to the tail.
-    pub const fn commit(&mut self, n_tokens: usize) {
+    pub(crate) const fn commit(&mut self, n_tokens: usize) {
         self.n_tail += n_tokens;
     }
 
     /// Iterates over the runs in the order of their positions, each with the number of its tokens
     /// among the first `n_visible`.
-    pub fn runs(&self, n_visible: usize) -> impl Iterator<Item = (&R, usize)> {
+    pub(crate) fn runs(&self, n_visible: usize) -> impl Iterator<Item = (&R, usize)> {
         let shared = self.shared.iter().map(|span| (&*span.run, span.n_tokens));
         let tail = std::iter::once((&self.tail, usize::MAX));
         let mut n_left = n_visible;
@@ -95,7 +95,7 @@ impl<R: Default> Cache<R> {
 
     /// Forks the cache. The tail becomes a shared run, and both caches grow new tails, so neither
     /// can write where the other reads.
-    pub fn fork(&mut self) -> Self {
+    pub(crate) fn fork(&mut self) -> Self {
         if self.n_tail > 0 {
             self.shared.push(Span {
                 run: Arc::new(std::mem::take(&mut self.tail)),
@@ -112,7 +112,7 @@ impl<R: Default> Cache<R> {
     }
 
     /// Drops all but the first `n` tokens. A shared run is cut, not copied.
-    pub fn truncate(&mut self, n: usize) {
+    pub(crate) fn truncate(&mut self, n: usize) {
         let n_shared = self.n_shared();
         if n >= n_shared {
             self.n_tail = self.n_tail.min(n - n_shared);

@@ -10,7 +10,7 @@ use crate::engine::blueprint::{
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 
 /// Loads the tensors of one model.
-pub struct Loader<'a, 'b, F> {
+pub(super) struct Loader<'a, 'b, F> {
     blueprint: &'a Blueprint,
     checkpoint: &'a mut Checkpoint<'b>,
     form: &'a F,
@@ -22,7 +22,11 @@ pub struct Loader<'a, 'b, F> {
 
 impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     /// Starts to load a model. Detects whether the file's tensor names lack the optional prefix.
-    pub fn new(blueprint: &'a Blueprint, checkpoint: &'a mut Checkpoint<'b>, form: &'a F) -> Self {
+    pub(super) fn new(
+        blueprint: &'a Blueprint,
+        checkpoint: &'a mut Checkpoint<'b>,
+        form: &'a F,
+    ) -> Self {
         let prefix = blueprint.naming.optional_prefix();
         let name = blueprint.naming.name(TensorRole::Embedding, 0);
         let short = name.strip_prefix(prefix).unwrap_or(&name);
@@ -38,13 +42,13 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Returns the shape of a tensor that does not belong to a layer, or `None` if it is missing or
     /// already taken.
-    pub fn shape(&self, role: TensorRole) -> Option<&[usize]> {
+    pub(super) fn shape(&self, role: TensorRole) -> Option<&[usize]> {
         let name = self.file_name(self.blueprint.naming.name(role, 0));
         self.checkpoint.shape(&name)
     }
 
     /// Loads a table whose rows are as wide as the residual stream.
-    pub fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, LoadStop> {
+    pub(super) fn table(&mut self, role: TensorRole, n_rows: usize) -> Result<F::Matrix, LoadStop> {
         let shape = [n_rows, self.blueprint.hidden_size];
         let name = self.blueprint.naming.name(role, 0);
         let matrix = self.take(name, &shape)?;
@@ -52,12 +56,12 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     }
 
     /// Loads the norm before the output head.
-    pub fn final_norm(&mut self) -> Result<NormWeights<F::Vector>, LoadStop> {
+    pub(super) fn final_norm(&mut self) -> Result<NormWeights<F::Vector>, LoadStop> {
         self.norm(TensorRole::FinalNorm, 0)
     }
 
     /// Computes the model's rotations, with the scaling factors that are stored as tensors.
-    pub fn rotations(&mut self) -> Result<Vec<Rotation>, LoadStop> {
+    pub(super) fn rotations(&mut self) -> Result<Vec<Rotation>, LoadStop> {
         let blueprint = self.blueprint;
         let rotation = |rope: &Rope| {
             rope.rotation(|role| {
@@ -75,7 +79,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     }
 
     /// Loads the weights of one layer.
-    pub fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
+    pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
         let plan = self.blueprint.layers.get(layer);
         let norms = [
             [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter],

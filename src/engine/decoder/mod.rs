@@ -39,7 +39,7 @@ use super::weights::{Checkpoint, LoadStop};
 use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
 
 /// A model that is ready to run, and its open sequences.
-pub struct Decoder<B: Backend> {
+pub(super) struct Decoder<B: Backend> {
     blueprint: Blueprint,
     backend: B,
     sequences: Sequences<Sequence<B::Run>>,
@@ -47,7 +47,7 @@ pub struct Decoder<B: Backend> {
 
 impl Decoder<CpuBackend> {
     /// Loads a model for the CPU, where it runs on our own kernels.
-    pub fn on_cpu(
+    pub(super) fn on_cpu(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,
@@ -59,7 +59,7 @@ impl Decoder<CpuBackend> {
 
 impl Decoder<TensorBackend> {
     /// Loads a model for any device, where it runs on candle tensors of the given precision.
-    pub fn on_device(
+    pub(super) fn on_device(
         blueprint: Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,
@@ -80,7 +80,7 @@ impl<B: Backend> Decoder<B> {
     }
 
     /// Returns the number of weights. A table shared with the output head counts once.
-    pub fn n_params(&self) -> u64 {
+    pub(super) fn n_params(&self) -> u64 {
         self.backend.facts().n_params
     }
 

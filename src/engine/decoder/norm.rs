@@ -2,7 +2,7 @@
 
 /// A norm with its weights. `V` is the backend's vector type.
 #[derive(Debug)]
-pub enum NormWeights<V> {
+pub(super) enum NormWeights<V> {
     /// x / root mean square × w.
     Rms {
         weights: V,
@@ -20,7 +20,7 @@ pub enum NormWeights<V> {
 
 /// The norms around one sublayer: attention or the feed-forward network.
 #[derive(Debug)]
-pub struct Norms<V> {
+pub(super) struct Norms<V> {
     /// Applied to the sublayer's input.
     pub before: Option<NormWeights<V>>,
     /// Applied to the sublayer's output, before it is added to the residual stream.

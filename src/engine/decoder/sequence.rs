@@ -5,7 +5,7 @@ use crate::decoding::TokenId;
 
 /// One sequence: the tokens that were read, and their KV cache.
 #[derive(Debug)]
-pub struct Sequence<R> {
+pub(super) struct Sequence<R> {
     pub text: Text,
     pub cache: Cache<R>,
     /// The start of a new cache for the same tokens, while a short text is re-read as a long one or
@@ -15,7 +15,7 @@ pub struct Sequence<R> {
 
 /// The tokens of a sequence, kept so that they can be read again.
 #[derive(Debug, Clone, Default)]
-pub struct Text {
+pub(super) struct Text {
     pub tokens: Vec<TokenId>,
     /// Whether the cached keys were rotated as those of a long text. Always false for models that
     /// rotate all texts alike.
@@ -26,7 +26,7 @@ pub struct Text {
 
 impl<R: Default> Sequence<R> {
     /// Creates an empty sequence.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             text: Text::default(),
             cache: Cache::new(),
@@ -35,7 +35,7 @@ impl<R: Default> Sequence<R> {
     }
 
     /// Forks the sequence, sharing the cache so far.
-    pub fn fork(&mut self) -> Self {
+    pub(super) fn fork(&mut self) -> Self {
         Self {
             text: self.text.clone(),
             cache: self.cache.fork(),
@@ -44,7 +44,7 @@ impl<R: Default> Sequence<R> {
     }
 
     /// Drops all but the first `n` tokens.
-    pub fn truncate(&mut self, n: usize) {
+    pub(super) fn truncate(&mut self, n: usize) {
         self.text.tokens.truncate(n);
         self.text.n_expected = 0;
         self.cache.truncate(n);

@@ -8,7 +8,7 @@ use crate::engine::blueprint::{Blueprint, TensorRole};
 use crate::engine::weights::{Checkpoint, LoadStop};
 
 /// All weights of a model.
-pub struct Weights<F: Form> {
+pub(super) struct Weights<F: Form> {
     pub facts: Facts,
     /// The token embedding table.
     pub embedding: F::Matrix,
@@ -22,7 +22,7 @@ pub struct Weights<F: Form> {
 }
 
 /// The weights of one layer.
-pub struct Layer<F: Form> {
+pub(super) struct Layer<F: Form> {
     pub attention: AttentionLayer<F::Vector>,
     pub attention_norms: Norms<F::Vector>,
     /// The query, key and value projections side by side.
@@ -36,7 +36,7 @@ pub struct Layer<F: Form> {
 
 impl<F: Form> Weights<F> {
     /// Loads the tensors that the blueprint asks for.
-    pub fn load(
+    pub(super) fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         form: &F,
@@ -75,7 +75,7 @@ impl<F: Form> Weights<F> {
     }
 
     /// Returns the output head, which may be the embedding table.
-    pub fn head(&self) -> &F::Matrix {
+    pub(super) fn head(&self) -> &F::Matrix {
         self.own_head.as_ref().unwrap_or(&self.embedding)
     }
 }

@@ -10,18 +10,18 @@ pub(super) struct Merges(HashMap<String, (u32, f32)>);
 
 impl Merges {
     /// Adds a token. Higher scores are merged earlier.
-    pub fn insert(&mut self, text: String, id: u32, score: f32) {
+    pub(super) fn insert(&mut self, text: String, id: u32, score: f32) {
         self.0.insert(text, (id, score));
     }
 
     /// Returns the id of the token with exactly this text.
-    pub fn token(&self, text: &str) -> Option<u32> {
+    pub(super) fn token(&self, text: &str) -> Option<u32> {
         self.0.get(text).map(|(id, _)| *id)
     }
 
     /// Merges until no pair is left, and returns the byte ranges of the remaining pieces in order.
     /// Each is a token or a single character.
-    pub fn apply(&self, text: &str) -> Vec<Range<usize>> {
+    pub(super) fn apply(&self, text: &str) -> Vec<Range<usize>> {
         let mut pieces = Pieces::new(text);
         let mut pairs: BinaryHeap<Pair> = (0..pieces.spans.len())
             .filter_map(|left| self.pair(&pieces, left))

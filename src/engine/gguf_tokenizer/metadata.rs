@@ -36,21 +36,21 @@ pub(super) struct Entry<'a> {
 }
 
 /// The metadata of a GGUF file, read by key.
-pub struct Metadata<'a>(&'a HashMap<String, Value>);
+pub(crate) struct Metadata<'a>(&'a HashMap<String, Value>);
 
 impl<'a> Metadata<'a> {
-    pub const fn new(content: &'a Content) -> Self {
+    pub(crate) const fn new(content: &'a Content) -> Self {
         Self(&content.metadata)
     }
 
-    pub fn text(&self, key: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&'a str> {
         match self.0.get(key) {
             Some(Value::String(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub fn flag(&self, key: &str) -> Option<bool> {
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match self.0.get(key) {
             Some(Value::Bool(flag)) => Some(*flag),
             _ => None,
@@ -58,11 +58,11 @@ impl<'a> Metadata<'a> {
     }
 
     /// Returns an integer of any width, or `None` if it is negative.
-    pub fn number(&self, key: &str) -> Option<u64> {
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.0.get(key).and_then(integer)
     }
 
-    pub fn list(&self, key: &str) -> Option<&'a [Value]> {
+    pub(crate) fn list(&self, key: &str) -> Option<&'a [Value]> {
         match self.0.get(key) {
             Some(Value::Array(values)) => Some(values),
             _ => None,
@@ -70,7 +70,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Returns a list of strings, or an error if it is missing or contains anything else.
-    pub fn texts(&self, key: &str) -> Result<Vec<&'a str>, String> {
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<&'a str>, String> {
         let values = self.list(key).ok_or_else(|| format!("{key} is missing"))?;
         let text = |(index, value): (usize, &'a Value)| match value {
             Value::String(text) => Ok(text.as_str()),

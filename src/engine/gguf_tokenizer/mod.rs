@@ -9,8 +9,8 @@ mod metadata;
 mod sentence_piece;
 mod splitting;
 
-pub use metadata::Metadata;
-pub use sentence_piece::SentencePieceTokenizer;
+pub(super) use metadata::Metadata;
+pub(super) use sentence_piece::SentencePieceTokenizer;
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub fn open_gguf_tokenizer(path: &Path) -> Result<Tokenizer, EngineError> {
 }
 
 /// Builds the tokenizer that the metadata describes.
-pub fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineError> {
+pub(super) fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineError> {
     build(&Metadata::new(content)).map_err(|reason| {
         let reason = format!("{reason}; put the model's tokenizer.json beside the file");
         EngineError::malformed("The tokenizer inside the GGUF file", reason, path)
@@ -60,7 +60,7 @@ pub fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineEr
 }
 
 /// Returns the tokens that the metadata lists as ending a text or a turn.
-pub fn end_tokens_of(content: &Content) -> Vec<TokenId> {
+pub(super) fn end_tokens_of(content: &Content) -> Vec<TokenId> {
     let metadata = Metadata::new(content);
     ["eos", "eot", "eom"]
         .into_iter()

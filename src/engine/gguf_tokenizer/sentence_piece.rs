@@ -23,7 +23,7 @@ use super::metadata::{Entry, Kind, Metadata};
 const SPACE: &str = "▁";
 
 /// The complete tokenizer: added tokens, space replacement and merges.
-pub type SentencePieceTokenizer = TokenizerImpl<
+pub(crate) type SentencePieceTokenizer = TokenizerImpl<
     SentencePiece,
     NormalizerWrapper,
     PreTokenizerWrapper,
@@ -70,7 +70,7 @@ fn as_typed(entry: &Entry<'_>) -> String {
 
 /// The model of the tokenizer: its tokens, and the order of merges.
 #[derive(Debug, Clone)]
-pub struct SentencePiece {
+pub(crate) struct SentencePiece {
     /// The text of each token by id, with spaces as spaces in user-defined tokens.
     texts: Vec<String>,
     ids: HashMap<String, u32>,

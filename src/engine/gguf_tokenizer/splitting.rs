@@ -19,7 +19,7 @@ pub(super) struct Splitting {
 
 impl Splitting {
     /// Looks up the rules by the name in a GGUF file.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         let rules: &[&str] = match name {
             "a.x-4.0" | "exaone4" | "gigachat" | "gpt-2" | "gpt2" | "granite-docling" | "jais"
             | "mellum" | "modern-bert" | "mpt" | "olmo" | "phi-2" | "trillion" => &[GPT_2],

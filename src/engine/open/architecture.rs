@@ -14,7 +14,7 @@ use crate::generation::{Implementation, ModelOutline};
 use crate::kernels::attention::CacheType;
 
 /// A model's architecture, by what runs it.
-pub enum Architecture {
+pub(super) enum Architecture {
     /// Our own decoder.
     Quartet(Blueprint),
     /// candle-transformers.
@@ -23,14 +23,14 @@ pub enum Architecture {
 
 impl Architecture {
     /// Reads a `config.json`. `path` is named in errors.
-    pub fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
+    pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         let json = &without_infinities(json);
         let blueprint = Blueprint::from_config(json, path);
         Self::first_supported(blueprint, || Plan::from_config(json, path))
     }
 
     /// Reads the metadata of a GGUF file. `path` is named in errors.
-    pub fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
+    pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         let blueprint = Blueprint::from_gguf(content, path);
         Self::first_supported(blueprint, || Plan::from_gguf(content, path))
     }
@@ -49,7 +49,7 @@ impl Architecture {
     }
 
     /// Returns the family's name in the file.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Quartet(blueprint) => &blueprint.architecture,
             Self::Candle(plan) => &plan.architecture,
@@ -57,7 +57,7 @@ impl Architecture {
     }
 
     /// Returns the end-of-text tokens listed in the `config.json`. Empty for a GGUF file.
-    pub fn end_tokens(&self) -> &[TokenId] {
+    pub(super) fn end_tokens(&self) -> &[TokenId] {
         match self {
             Self::Quartet(blueprint) => &blueprint.end_tokens,
             Self::Candle(plan) => &plan.end_tokens,
@@ -65,7 +65,7 @@ impl Architecture {
     }
 
     /// Returns what will run the model.
-    pub const fn implementation(&self) -> Implementation {
+    pub(super) const fn implementation(&self) -> Implementation {
         match self {
             Self::Quartet(_) => Implementation::Quartet,
             Self::Candle(_) => Implementation::CandleTransformers,
@@ -75,7 +75,7 @@ impl Architecture {
     /// Adapts the compute settings to the model. In candle-transformers, several models also round
     /// token positions when they run in half precision, so all of them run in full precision. They
     /// also ignore the cache type.
-    pub fn compute(&self, compute: &Compute) -> Compute {
+    pub(super) fn compute(&self, compute: &Compute) -> Compute {
         match self {
             Self::Quartet(_) => compute.clone(),
             Self::Candle(_) => Compute {
@@ -87,7 +87,7 @@ impl Architecture {
     }
 
     /// Describes the model without loading its weights.
-    pub fn outline(&self, name: String, catalog: &Catalog) -> ModelOutline {
+    pub(super) fn outline(&self, name: String, catalog: &Catalog) -> ModelOutline {
         match self {
             Self::Quartet(blueprint) => estimate::outline(name, blueprint, catalog),
             Self::Candle(plan) => {
@@ -110,7 +110,7 @@ impl Architecture {
     }
 
     /// Loads the weights. Returns the model and its number of weights.
-    pub fn load(
+    pub(super) fn load(
         self,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,

@@ -17,7 +17,7 @@ const INDEX: &str = "model.safetensors.index.json";
 const WHAT: &str = "The model's weights";
 
 /// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
-pub fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
+pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
     let config = require(folder, "config.json")?;
     let architecture = Architecture::from_config(
         &read_settings(&config, "The model's configuration")?,

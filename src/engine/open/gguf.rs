@@ -13,7 +13,7 @@ use crate::engine::{EngineError, Tokenizer};
 const WHAT: &str = "The model";
 
 /// A GGUF file, or all parts of a split one, with their headers.
-pub struct Gguf {
+pub(crate) struct Gguf {
     sources: Vec<Source>,
     headers: Vec<Header>,
     name: String,
@@ -25,7 +25,7 @@ pub struct Gguf {
 impl Gguf {
     /// Reads the header of the file at a path. For a part of a split model, also finds all other
     /// parts in the same folder.
-    pub fn from_path(path: &Path) -> Result<Self, EngineError> {
+    pub(crate) fn from_path(path: &Path) -> Result<Self, EngineError> {
         let tokenizer = path.with_file_name("tokenizer.json");
         let tokenizer = tokenizer.is_file().then_some(tokenizer);
         let source = Source::file(path, WHAT)?;
@@ -55,7 +55,7 @@ impl Gguf {
     }
 
     /// Reads the header of a file that is not split, wherever its bytes are.
-    pub fn from_source(
+    pub(crate) fn from_source(
         source: Source,
         name: &str,
         tokenizer: Option<Tokenizer>,
@@ -70,7 +70,7 @@ impl Gguf {
     }
 
     /// Reads the model's configuration from the headers.
-    pub fn locate(mut self) -> Result<LocatedModel, EngineError> {
+    pub(crate) fn locate(mut self) -> Result<LocatedModel, EngineError> {
         let path = self.sources.first().map_or("", Source::path).to_owned();
         let catalog = Catalog::from_gguf(&self.headers, self.sources)?;
         check_count(&self.headers, &path)?;

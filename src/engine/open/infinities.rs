@@ -10,7 +10,7 @@ const REPLACEMENTS: [(&[u8], &[u8]); 3] = [
 ];
 
 /// Returns the same JSON with every infinity and NaN outside strings replaced.
-pub fn without_infinities(json: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn without_infinities(json: &[u8]) -> Cow<'_, [u8]> {
     let mut changed = Vec::new();
     let mut n_copied = 0;
     let mut index = 0;

@@ -81,7 +81,7 @@ pub(super) enum TokenizerSource {
 
 impl LocatedModel {
     /// Describes the model from its headers.
-    pub fn outline(self) -> ModelOutline {
+    pub(super) fn outline(self) -> ModelOutline {
         ModelOutline {
             load_warning: self.load_warning,
             ..self.architecture.outline(self.name, &self.catalog)
@@ -89,7 +89,7 @@ impl LocatedModel {
     }
 
     /// Loads the weights and the tokenizer. Returns `None` if `progress` cancels the load.
-    pub fn load(
+    pub(super) fn load(
         self,
         compute: &Compute,
         progress: LoadProgress<'_>,

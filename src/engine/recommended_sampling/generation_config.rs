@@ -17,7 +17,7 @@ const FILE: &str = "generation_config.json";
 
 /// Reads the content of a `generation_config.json`. Returns `None` if it says nothing about
 /// sampling.
-pub fn recommended_by_generation_config(json: &[u8]) -> Option<RecommendedSampling> {
+pub(crate) fn recommended_by_generation_config(json: &[u8]) -> Option<RecommendedSampling> {
     let mut builder = Builder::new(Dialect::Transformers.chain());
     match serde_json::from_slice::<Map<String, Value>>(json) {
         Ok(config) => read(&config, &mut builder),

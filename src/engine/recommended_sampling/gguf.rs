@@ -15,7 +15,7 @@ use crate::decoding::{ChainConfig, Filter, Selector, Stage};
 use crate::generation::RecommendedSampling;
 
 /// Reads the recommended settings of a GGUF file. Returns `None` if it says nothing about sampling.
-pub fn recommended_by_gguf(content: &Content) -> Option<RecommendedSampling> {
+pub(crate) fn recommended_by_gguf(content: &Content) -> Option<RecommendedSampling> {
     read(&|key| content.metadata.get(&format!("{PREFIX}{key}")))
 }
 

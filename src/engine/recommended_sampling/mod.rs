@@ -6,8 +6,8 @@
 mod generation_config;
 mod gguf;
 
-pub use generation_config::recommended_by_generation_config;
-pub use gguf::recommended_by_gguf;
+pub(super) use generation_config::recommended_by_generation_config;
+pub(super) use gguf::recommended_by_gguf;
 
 use crate::decoding::{ChainConfig, Filter, Stage};
 use crate::generation::RecommendedSampling;

@@ -6,7 +6,7 @@ use super::shape::{Kind, Tensor};
 
 /// A mix of data types, such as `Q4_K_M`.
 #[derive(Debug, PartialEq)]
-pub struct FileType {
+pub(super) struct FileType {
     /// The name on the command line.
     pub name: &'static str,
     /// The type of most matrices.
@@ -25,7 +25,7 @@ enum MoreBits {
 }
 
 /// All supported file types.
-pub const FILE_TYPES: [FileType; 13] = [
+pub(super) const FILE_TYPES: [FileType; 13] = [
     FileType::new("q4_0", GgmlDType::Q4_0, MoreBits::None),
     FileType::new("q4_1", GgmlDType::Q4_1, MoreBits::None),
     FileType::new("q4_k_s", GgmlDType::Q4K, MoreBits::First),
@@ -51,7 +51,7 @@ impl FileType {
     }
 
     /// Returns the type of a tensor in a model with `n_layers` layers.
-    pub fn stored_as(&self, tensor: &Tensor, n_layers: usize) -> GgmlDType {
+    pub(super) fn stored_as(&self, tensor: &Tensor, n_layers: usize) -> GgmlDType {
         let wanted = match tensor.kind {
             Kind::Norm | Kind::Bias => GgmlDType::F32,
             Kind::Embedding => self.head(tensor.width),

@@ -24,13 +24,16 @@ struct Header(Vec<u8>);
 
 /// The bytes of a tensor, counted from the start of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TensorRange {
+pub(super) struct TensorRange {
     pub start: u64,
     pub n_bytes: u64,
 }
 
 /// Writes the header of a model. Returns it with the byte range of each tensor.
-pub fn header(shape: &Shape, tensors: &[(Tensor, GgmlDType)]) -> (Vec<u8>, Vec<TensorRange>) {
+pub(super) fn header(
+    shape: &Shape,
+    tensors: &[(Tensor, GgmlDType)],
+) -> (Vec<u8>, Vec<TensorRange>) {
     let mut metadata = Header(Vec::new());
     let n_entries = metadata.add_shape(shape) + metadata.add_tokenizer(shape);
     let mut header = Header(b"GGUF".to_vec());

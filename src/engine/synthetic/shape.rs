@@ -2,7 +2,7 @@
 
 /// The shape of a model.
 #[derive(Debug, PartialEq)]
-pub struct Shape {
+pub(super) struct Shape {
     /// The name on the command line.
     pub name: &'static str,
     /// The family's name in GGUF.
@@ -29,7 +29,7 @@ pub struct Shape {
 }
 
 /// All known shapes, the smallest first. In each, the embedding table is also the output head.
-pub const SHAPES: [Shape; 5] = [
+pub(super) const SHAPES: [Shape; 5] = [
     Shape {
         name: "tiny",
         architecture: "llama",
@@ -119,7 +119,7 @@ pub const SHAPES: [Shape; 5] = [
 
 /// The purpose of a tensor, which determines its type and its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// The embedding table, which is also the output head.
     Embedding,
     /// The value projection of a layer.
@@ -138,7 +138,7 @@ pub enum Kind {
 
 /// A tensor of a shape.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Tensor {
+pub(super) struct Tensor {
     /// Its name in a GGUF file.
     pub name: String,
     pub kind: Kind,
@@ -169,7 +169,7 @@ impl Tensor {
 
 impl Shape {
     /// Returns all tensors in file order.
-    pub fn tensors(&self) -> Vec<Tensor> {
+    pub(super) fn tensors(&self) -> Vec<Tensor> {
         let table = "token_embd.weight".to_owned();
         let mut tensors = vec![Tensor::matrix(
             table,

@@ -10,7 +10,7 @@ const N_MAX_SPARE: usize = 3;
 
 /// A pool of byte buffers. Clones share the same buffers.
 #[derive(Debug, Clone)]
-pub struct BufferPool(Rc<Inner>);
+pub(super) struct BufferPool(Rc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -22,14 +22,14 @@ struct Inner {
 
 /// The bytes of a tensor. Dropping it returns the memory to its pool.
 #[derive(Debug, Default)]
-pub struct Buffer {
+pub(super) struct Buffer {
     bytes: Vec<u8>,
     pool: Option<BufferPool>,
 }
 
 impl BufferPool {
     /// Creates an empty pool that keeps no buffer above the given size.
-    pub fn new(n_max_kept_bytes: usize) -> Self {
+    pub(super) fn new(n_max_kept_bytes: usize) -> Self {
         Self(Rc::new(Inner {
             n_max_kept_bytes,
             spare: RefCell::default(),
@@ -37,7 +37,7 @@ impl BufferPool {
     }
 
     /// Returns an empty buffer with the given capacity, or `None` if there is not enough memory.
-    pub fn take(&self, n_bytes: usize) -> Option<Buffer> {
+    pub(super) fn take(&self, n_bytes: usize) -> Option<Buffer> {
         let mut bytes = self.spare(n_bytes);
         bytes.clear();
         bytes.try_reserve_exact(n_bytes).ok()?;
@@ -71,7 +71,7 @@ impl BufferPool {
 
 impl Buffer {
     /// Returns the bytes for appending.
-    pub const fn bytes_mut(&mut self) -> &mut Vec<u8> {
+    pub(super) const fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 }

@@ -11,14 +11,14 @@ use crate::engine::{EngineError, LoadProgress};
 
 /// The tensors in a model's files, by name.
 #[derive(Debug)]
-pub struct Catalog {
+pub(crate) struct Catalog {
     pub(super) sources: Arc<[Source]>,
     pub(super) entries: BTreeMap<String, TensorEntry>,
 }
 
 impl Catalog {
     /// Lists the tensors of a GGUF file, or of all parts of a split one.
-    pub fn from_gguf(headers: &[Header], sources: Vec<Source>) -> Result<Self, EngineError> {
+    pub(crate) fn from_gguf(headers: &[Header], sources: Vec<Source>) -> Result<Self, EngineError> {
         let entries = headers.iter().enumerate().flat_map(|(file, header)| {
             let entries = header.entries.iter().cloned();
             entries.map(move |entry| TensorEntry { file, ..entry })
@@ -27,14 +27,14 @@ impl Catalog {
     }
 
     /// Lists the tensors of a safetensors file.
-    pub fn from_safetensors(source: Source) -> Result<Self, EngineError> {
+    pub(crate) fn from_safetensors(source: Source) -> Result<Self, EngineError> {
         let entries = safetensors::read_header(&source)?;
         Self::new(entries, vec![source])
     }
 
     /// Lists the tensors of several safetensors files. Each file comes with the names of the
     /// tensors to take from it.
-    pub fn from_shards(shards: Vec<(Source, Vec<String>)>) -> Result<Self, EngineError> {
+    pub(crate) fn from_shards(shards: Vec<(Source, Vec<String>)>) -> Result<Self, EngineError> {
         let mut wanted = Vec::new();
         let mut sources = Vec::new();
         for (file, (source, names)) in shards.into_iter().enumerate() {
@@ -74,23 +74,23 @@ impl Catalog {
     }
 
     /// Opens the files for reading and starts to hash them.
-    pub fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
+    pub(crate) fn open(self, progress: LoadProgress<'_>) -> Result<Checkpoint<'_>, EngineError> {
         Checkpoint::open(self, progress)
     }
 
     /// Returns the shape of a tensor, or `None` if it is missing or already taken.
-    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+    pub(crate) fn shape(&self, name: &str) -> Option<&[usize]> {
         self.entries.get(name).map(|entry| entry.shape.as_slice())
     }
 
     /// Returns the number of values in a tensor, or 0 if it is missing or already taken.
-    pub fn n_values(&self, name: &str) -> u64 {
+    pub(crate) fn n_values(&self, name: &str) -> u64 {
         self.entries.get(name).map_or(0, TensorEntry::n_values)
     }
 
     /// Iterates over the tensors that are weights. Some files also store masks and tables that
     /// follow from the configuration, which are never loaded.
-    pub fn weights(&self) -> impl Iterator<Item = &TensorEntry> {
+    pub(crate) fn weights(&self) -> impl Iterator<Item = &TensorEntry> {
         self.entries.values().filter(|entry| {
             let is_mask = entry.name.ends_with(".attn.bias") && entry.shape.len() == 4;
             let ends = [".attn.masked_bias", ".rotary_emb.inv_freq"];
@@ -99,13 +99,13 @@ impl Catalog {
     }
 
     /// Returns the number of values in all weights.
-    pub fn n_all_values(&self) -> u64 {
+    pub(crate) fn n_all_values(&self) -> u64 {
         let n_values = self.weights().map(TensorEntry::n_values);
         n_values.fold(0, u64::saturating_add)
     }
 
     /// Returns the name of the type that stores most values, such as "`Q8_0`".
-    pub fn quantization(&self) -> String {
+    pub(crate) fn quantization(&self) -> String {
         let mut n_values: BTreeMap<_, u64> = BTreeMap::new();
         for entry in self.entries.values() {
             let sum = n_values.entry(entry.stored_type.to_string()).or_default();
@@ -116,7 +116,7 @@ impl Catalog {
     }
 
     /// Returns the size in bytes of all 16-bit floating-point tensors.
-    pub fn n_half_bytes(&self) -> u64 {
+    pub(crate) fn n_half_bytes(&self) -> u64 {
         let half = |entry: &&TensorEntry| matches!(&entry.stored_type, StoredType::Known(dtype) if is_half(*dtype));
         self.entries
             .values()
@@ -126,17 +126,17 @@ impl Catalog {
     }
 
     /// Returns the size in bytes of all tensors.
-    pub fn n_bytes(&self) -> u64 {
+    pub(crate) fn n_bytes(&self) -> u64 {
         self.entries.values().map(|entry| entry.n_bytes).sum()
     }
 
     /// Returns the size in bytes of all files.
-    pub fn n_file_bytes(&self) -> u64 {
+    pub(crate) fn n_file_bytes(&self) -> u64 {
         self.sources.iter().map(Source::n_bytes).sum()
     }
 
     /// Iterates over all tensors in the order of their names.
-    pub fn entries(&self) -> impl Iterator<Item = &TensorEntry> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &TensorEntry> {
         self.entries.values()
     }
 

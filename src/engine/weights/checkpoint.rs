@@ -16,7 +16,7 @@ const KEPT_FRACTION: usize = 32;
 
 /// The tensors of one model. Each is read when it is taken, so only a few exist in the file's
 /// format at a time.
-pub struct Checkpoint<'a> {
+pub(crate) struct Checkpoint<'a> {
     /// The tensors not yet taken.
     catalog: Catalog,
     buffers: BufferPool,
@@ -51,7 +51,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Reads a tensor and removes it from the catalog. Fails if its shape is not the expected one.
-    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
+    pub(crate) fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {
         self.check_cancelled()?;
         let removed = self.catalog.entries.remove(name);
         let found = removed.and_then(|entry| Some((self.catalog.sources.get(entry.file)?, entry)));
@@ -73,7 +73,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Stops the load if the progress listener has asked for it.
-    pub fn check_cancelled(&self) -> Result<(), LoadStop> {
+    pub(crate) fn check_cancelled(&self) -> Result<(), LoadStop> {
         if self.is_cancelled {
             Err(LoadStop::Cancelled)
         } else {
@@ -92,23 +92,23 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Returns the error that the weights are not what the model needs.
-    pub fn malformed(&self, reason: impl Into<String>) -> EngineError {
+    pub(crate) fn malformed(&self, reason: impl Into<String>) -> EngineError {
         EngineError::malformed(WHAT, reason, self.catalog.path())
     }
 
     /// Returns the tensors not yet taken.
-    pub const fn catalog(&self) -> &Catalog {
+    pub(crate) const fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
     /// Returns the shape of a tensor, or `None` if it is missing or already taken.
-    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+    pub(crate) fn shape(&self, name: &str) -> Option<&[usize]> {
         self.catalog.shape(name)
     }
 
     /// Waits for the SHA-256 of the concatenated files and returns it in hexadecimal, or `None` if
     /// the load was cancelled.
-    pub fn sha256(self) -> Result<Option<String>, EngineError> {
+    pub(crate) fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
         let sha256 = self
             .fingerprint

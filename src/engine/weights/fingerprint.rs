@@ -20,7 +20,7 @@ const N_MAX_UNCOUNTED: u64 = 1 << 16;
 
 /// A hash that is being computed. Dropping it ends its thread.
 #[derive(Debug)]
-pub struct Fingerprint {
+pub(super) struct Fingerprint {
     /// The size in bytes of each piece that has been hashed.
     pieces: Receiver<u64>,
     thread: JoinHandle<Result<String, EngineError>>,
@@ -29,7 +29,7 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Starts to hash the concatenation of the sources.
-    pub fn start(sources: Arc<[Source]>) -> std::io::Result<Self> {
+    pub(super) fn start(sources: Arc<[Source]>) -> std::io::Result<Self> {
         let n_pieces: u64 = sources
             .iter()
             .map(|source| source.n_bytes().div_ceil(N_PIECE_BYTES))
@@ -47,14 +47,14 @@ impl Fingerprint {
     }
 
     /// Returns how many bytes have been hashed so far.
-    pub fn n_hashed(&mut self) -> u64 {
+    pub(super) fn n_hashed(&mut self) -> u64 {
         self.n_hashed += self.pieces.try_iter().sum::<u64>();
         self.n_hashed
     }
 
     /// Waits for the hash of all bytes and returns it in hexadecimal. Calls `on_progress` with the
     /// number of bytes hashed so far, and returns `None` if that breaks.
-    pub fn finish(
+    pub(super) fn finish(
         self,
         on_progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Option<String>, EngineError> {

@@ -9,7 +9,7 @@ const F16_EXPONENT: u16 = 0x7C00;
 const BF16_EXPONENT: u16 = 0x7F80;
 
 /// Returns whether all values are finite. In a quantized block, only the scales can be otherwise.
-pub fn all_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
+pub(super) fn all_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
     match dtype {
         GgmlDType::F32 => floats(bytes.as_chunks().0),
         GgmlDType::F16 => halves(bytes.as_chunks().0, F16_EXPONENT),

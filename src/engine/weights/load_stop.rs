@@ -6,7 +6,7 @@ use crate::engine::EngineError;
 ///
 /// Cancelling is not an error. It only travels up the same way, so that `?` passes it on.
 #[derive(Debug)]
-pub enum LoadStop {
+pub(crate) enum LoadStop {
     /// The progress listener asked to stop.
     Cancelled,
     Failed(EngineError),

@@ -18,16 +18,16 @@ mod synthetic;
 mod tensor;
 mod tensor_entry;
 
-pub use catalog::Catalog;
-pub use checkpoint::Checkpoint;
-pub use gguf::{Header, Split, read_header};
-pub use load_stop::LoadStop;
-pub use safetensors::Index;
-pub use source::Source;
-pub use stored_type::{StoredType, is_half};
-pub use synthetic::{SyntheticTensor, SyntheticWeights};
-pub use tensor::StoredTensor;
-pub use tensor_entry::TensorEntry;
+pub(super) use catalog::Catalog;
+pub(super) use checkpoint::Checkpoint;
+pub(super) use gguf::{Header, Split, read_header};
+pub(super) use load_stop::LoadStop;
+pub(super) use safetensors::Index;
+pub(super) use source::Source;
+pub(super) use stored_type::{StoredType, is_half};
+pub(super) use synthetic::{SyntheticTensor, SyntheticWeights};
+pub(super) use tensor::StoredTensor;
+pub(super) use tensor_entry::TensorEntry;
 
 /// What error messages call the files.
 const WHAT: &str = "The model's weights";

@@ -33,13 +33,13 @@ struct Entry {
 
 /// The content of a `model.safetensors.index.json`: which file holds which tensor.
 #[derive(Debug, Deserialize)]
-pub struct Index {
+pub(crate) struct Index {
     weight_map: Unique<String>,
 }
 
 impl Index {
     /// Parses the content of the index. `path` is named in errors.
-    pub fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
+    pub(crate) fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
         serde_json::from_slice(json).map_err(|error| {
             EngineError::malformed("The index of the weights", error.to_string(), path)
         })
@@ -47,7 +47,7 @@ impl Index {
 
     /// Returns the tensors of each file. Fails if a file name contains a path, since an index must
     /// not lead out of its folder.
-    pub fn shards(self, path: &str) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
+    pub(crate) fn shards(self, path: &str) -> Result<BTreeMap<String, Vec<String>>, EngineError> {
         let mut shards: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (tensor, file) in self.weight_map.0 {
             if !is_file_name(&file) {

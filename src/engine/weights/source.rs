@@ -11,7 +11,7 @@ use crate::engine::EngineError;
 
 /// Bytes with random access, which several threads can read concurrently.
 #[derive(Debug)]
-pub struct Source {
+pub(crate) struct Source {
     bytes: Bytes,
     n_bytes: u64,
     path: String,
@@ -26,7 +26,7 @@ enum Bytes {
 
 impl Source {
     /// Opens a file. `what` names it in the error if that fails.
-    pub fn file(path: &Path, what: &'static str) -> Result<Self, EngineError> {
+    pub(crate) fn file(path: &Path, what: &'static str) -> Result<Self, EngineError> {
         let opened = std::fs::metadata(path).and_then(|metadata| {
             // Opening a pipe would block until someone writes to it.
             if !metadata.is_file() {
@@ -48,7 +48,7 @@ impl Source {
     }
 
     /// Wraps bytes in memory. `path` names them in messages.
-    pub fn memory(bytes: impl Into<Cow<'static, [u8]>>, path: &str) -> Self {
+    pub(crate) fn memory(bytes: impl Into<Cow<'static, [u8]>>, path: &str) -> Self {
         let bytes = bytes.into();
         Self {
             n_bytes: bytes.len() as u64,
@@ -58,7 +58,7 @@ impl Source {
     }
 
     /// Wraps weights that are generated when they are read. `path` names them in messages.
-    pub fn synthetic(weights: SyntheticWeights, path: &str) -> Self {
+    pub(crate) fn synthetic(weights: SyntheticWeights, path: &str) -> Self {
         Self {
             n_bytes: weights.n_bytes(),
             bytes: Bytes::Synthetic(weights),
@@ -67,17 +67,17 @@ impl Source {
     }
 
     /// Returns the total number of bytes.
-    pub const fn n_bytes(&self) -> u64 {
+    pub(crate) const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
     /// Returns the path to show in messages.
-    pub fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
     /// Returns `n_bytes` bytes from offset `start`.
-    pub fn take(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>, EngineError> {
+    pub(crate) fn take(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>, EngineError> {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(n_bytes).is_err() {
             return Err(self.memory_short(n_bytes));
@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// Appends `n_bytes` bytes from offset `start` to `bytes`.
-    pub fn take_into(
+    pub(crate) fn take_into(
         &self,
         start: u64,
         n_bytes: usize,
@@ -110,7 +110,7 @@ impl Source {
     }
 
     /// Fills the buffer with the bytes from offset `start`.
-    pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         match &self.bytes {
             Bytes::File(file) => read_exact_at(file, start, buffer),
             Bytes::Synthetic(weights) => weights.read_at(start, buffer),

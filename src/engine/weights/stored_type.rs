@@ -6,7 +6,7 @@ use candle_core::quantized::GgmlDType;
 
 /// The data type of a stored tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StoredType {
+pub(crate) enum StoredType {
     /// A type that we can read.
     Known(GgmlDType),
     /// Any other type, by its name.
@@ -15,7 +15,7 @@ pub enum StoredType {
 
 impl StoredType {
     /// Looks up a type by its number in a GGUF file, as listed in ggml.
-    pub fn from_gguf(number: u32) -> Self {
+    pub(crate) fn from_gguf(number: u32) -> Self {
         let known = match number {
             0 => GgmlDType::F32,
             1 => GgmlDType::F16,
@@ -38,7 +38,7 @@ impl StoredType {
     }
 
     /// Looks up a type by its name in a safetensors file.
-    pub fn from_safetensors(name: &str) -> Self {
+    pub(crate) fn from_safetensors(name: &str) -> Self {
         match name {
             "F32" => Self::Known(GgmlDType::F32),
             "F16" => Self::Known(GgmlDType::F16),
@@ -58,7 +58,7 @@ impl fmt::Display for StoredType {
 }
 
 /// Returns whether the values are 16-bit floating-point numbers.
-pub const fn is_half(dtype: GgmlDType) -> bool {
+pub(crate) const fn is_half(dtype: GgmlDType) -> bool {
     matches!(dtype, GgmlDType::F16 | GgmlDType::BF16)
 }
 

@@ -9,14 +9,14 @@ use super::stored_type::StoredType;
 use super::{Checkpoint, Source};
 
 /// All files of a model, concatenated.
-pub struct Stream<'a, 'b> {
+pub(crate) struct Stream<'a, 'b> {
     checkpoint: &'a mut Checkpoint<'b>,
     position: u64,
 }
 
 impl<'b> Checkpoint<'b> {
     /// Returns a stream over the concatenated files, at its start.
-    pub const fn stream<'a>(&'a mut self) -> Stream<'a, 'b> {
+    pub(crate) const fn stream<'a>(&'a mut self) -> Stream<'a, 'b> {
         Stream {
             checkpoint: self,
             position: 0,
@@ -24,7 +24,7 @@ impl<'b> Checkpoint<'b> {
     }
 
     /// Returns the offset of each tensor within [`Self::stream`].
-    pub fn tensor_infos(&self) -> HashMap<String, TensorInfo> {
+    pub(crate) fn tensor_infos(&self) -> HashMap<String, TensorInfo> {
         let entries = self.catalog().entries();
         let info = entries.filter_map(|entry| {
             let StoredType::Known(ggml_dtype) = entry.stored_type else {

@@ -9,7 +9,7 @@ use half::{bf16, f16};
 
 /// A virtual file: a header followed by random tensors.
 #[derive(Debug)]
-pub struct SyntheticWeights {
+pub(crate) struct SyntheticWeights {
     header: Vec<u8>,
     tensors: Vec<SyntheticTensor>,
     n_bytes: u64,
@@ -17,7 +17,7 @@ pub struct SyntheticWeights {
 
 /// A tensor of random values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SyntheticTensor {
+pub(crate) struct SyntheticTensor {
     /// Offset from the start of the file, in bytes.
     pub start: u64,
     pub n_bytes: u64,
@@ -40,7 +40,7 @@ const UNIFORM_DEVIATION: f32 = 0.577_350_3;
 
 impl SyntheticWeights {
     /// Creates a file with the given header and tensors.
-    pub fn new(header: Vec<u8>, tensors: Vec<SyntheticTensor>) -> Self {
+    pub(crate) fn new(header: Vec<u8>, tensors: Vec<SyntheticTensor>) -> Self {
         let ends = tensors.iter().map(|tensor| tensor.start + tensor.n_bytes);
         Self {
             n_bytes: ends.fold(header.len() as u64, u64::max),
@@ -50,12 +50,12 @@ impl SyntheticWeights {
     }
 
     /// Returns the size of the file in bytes.
-    pub const fn n_bytes(&self) -> u64 {
+    pub(crate) const fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
     /// Fills the buffer with the bytes from offset `start`.
-    pub fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn read_at(&self, start: u64, buffer: &mut [u8]) -> io::Result<()> {
         let end = start.checked_add(buffer.len() as u64);
         if end.is_none_or(|end| end > self.n_bytes) {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -11,7 +11,7 @@ use crate::engine::EngineError;
 
 /// A tensor in its file's format.
 #[derive(Debug)]
-pub struct StoredTensor {
+pub(crate) struct StoredTensor {
     pub(super) dtype: GgmlDType,
     pub(super) shape: Vec<usize>,
     pub(super) bytes: Buffer,
@@ -39,23 +39,23 @@ impl Deref for Concatenated<'_> {
 
 impl StoredTensor {
     /// Returns the number of values, the product of the dimensions.
-    pub fn n_values(&self) -> usize {
+    pub(crate) fn n_values(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Returns the number of rows and columns. All dimensions but the last count as rows.
-    pub fn dims2(&self) -> (usize, usize) {
+    pub(crate) fn dims2(&self) -> (usize, usize) {
         let width = self.shape.last().copied().unwrap_or(1);
         (self.n_values() / width.max(1), width)
     }
 
     /// Returns the type in which the values are stored.
-    pub const fn dtype(&self) -> GgmlDType {
+    pub(crate) const fn dtype(&self) -> GgmlDType {
         self.dtype
     }
 
     /// Returns the error that there is not enough memory to convert this tensor.
-    pub fn memory_short(&self) -> EngineError {
+    pub(crate) fn memory_short(&self) -> EngineError {
         EngineError::OutOfMemory {
             n_bytes: self.bytes.len(),
             path: self.path.clone(),
@@ -63,7 +63,7 @@ impl StoredTensor {
     }
 
     /// Returns the concatenated bytes of several tensors.
-    pub fn bytes(parts: &[Self]) -> impl Deref<Target = [u8]> {
+    pub(crate) fn bytes(parts: &[Self]) -> impl Deref<Target = [u8]> {
         let first = match parts {
             [] => return Concatenated::One(&[]),
             [part] => return Concatenated::One(&part.bytes),
@@ -78,7 +78,7 @@ impl StoredTensor {
     }
 
     /// Transposes a matrix. Only for types that store values one by one, not in blocks.
-    pub fn transposed(&self) -> Self {
+    pub(crate) fn transposed(&self) -> Self {
         let (n_rows, width) = self.dims2();
         let n_value_bytes = self.dtype.type_size();
         let values: Vec<&[u8]> = self.bytes.chunks_exact(n_value_bytes).collect();
@@ -97,7 +97,7 @@ impl StoredTensor {
     }
 
     /// Stacks the rows of several matrices. All must have the same type and width.
-    pub fn stack(parts: &[Self], device: &Device) -> Result<QTensor, EngineError> {
+    pub(crate) fn stack(parts: &[Self], device: &Device) -> Result<QTensor, EngineError> {
         let (dtype, width) = match parts {
             [] => (GgmlDType::F32, 1),
             [part, ..] => (part.dtype, part.dims2().1),
@@ -109,7 +109,7 @@ impl StoredTensor {
 
     /// Copies up to `n_rows` rows from row `start`. Only for types that store values one by one,
     /// not in blocks.
-    pub fn slice(
+    pub(crate) fn slice(
         &self,
         start: usize,
         n_rows: usize,
@@ -127,7 +127,7 @@ impl StoredTensor {
     }
 
     /// Returns the values as 32-bit floats, row by row.
-    pub fn values(&self) -> Result<Vec<f32>, EngineError> {
+    pub(crate) fn values(&self) -> Result<Vec<f32>, EngineError> {
         let storage = QStorage::from_data(Cow::Borrowed(&self.bytes), &Device::Cpu, self.dtype)?;
         let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;
         Ok(values.to_vec1()?)

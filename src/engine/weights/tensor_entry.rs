@@ -9,7 +9,7 @@ use crate::generation::ByteSize;
 
 /// A tensor as a file header lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TensorEntry {
+pub(crate) struct TensorEntry {
     pub name: String,
     pub stored_type: StoredType,
     /// The dimensions, the innermost last.
@@ -23,7 +23,7 @@ pub struct TensorEntry {
 
 impl TensorEntry {
     /// Returns the number of values, the product of the dimensions.
-    pub fn n_values(&self) -> u64 {
+    pub(crate) fn n_values(&self) -> u64 {
         self.shape
             .iter()
             .fold(1, |product: u64, dim| product.saturating_mul(*dim as u64))
@@ -31,7 +31,7 @@ impl TensorEntry {
 }
 
 /// Returns the size of a tensor in bytes, or `None` if the type can't have that shape.
-pub fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> {
+pub(super) fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> {
     let StoredType::Known(dtype) = stored_type else {
         return None;
     };
@@ -51,7 +51,7 @@ pub fn n_stored_bytes(stored_type: &StoredType, shape: &[usize]) -> Option<u64> 
 
 /// Rejects tensors that overlap or extend beyond their file. So loading them never needs more
 /// memory than the size of the file.
-pub fn check_entries(
+pub(super) fn check_entries(
     entries: &BTreeMap<String, TensorEntry>,
     sources: &[Source],
 ) -> Result<(), EngineError> {

@@ -18,7 +18,7 @@ pub(super) struct Field {
 
 impl Field {
     /// Creates a setting that the text spells by its normalized name.
-    pub fn new(name: &str, value: Value) -> Self {
+    pub(super) fn new(name: &str, value: Value) -> Self {
         Self {
             name: name.to_owned(),
             shown: name.to_owned(),
@@ -39,7 +39,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub fn new(mut fields: Vec<Field>) -> Self {
+    pub(super) fn new(mut fields: Vec<Field>) -> Self {
         fields.retain(|field| field.value != Value::Null);
         Self {
             left: fields,
@@ -49,12 +49,12 @@ impl Fields {
     }
 
     /// Whether the text contains this setting, taken or not.
-    pub fn names(&self, name: &str) -> bool {
+    pub(super) fn names(&self, name: &str) -> bool {
         self.written(name).is_some()
     }
 
     /// Returns a setting as the text spells it ("--top-p 0.9"), or the name if it is unset.
-    pub fn as_written(&self, name: &str) -> String {
+    pub(super) fn as_written(&self, name: &str) -> String {
         self.written(name).map_or_else(
             || name.to_owned(),
             |field| format!("{} {}", field.shown, field.value),
@@ -62,12 +62,12 @@ impl Fields {
     }
 
     /// Takes the last setting of this name.
-    pub fn take(&mut self, name: &str) -> Option<Field> {
+    pub(super) fn take(&mut self, name: &str) -> Option<Field> {
         self.take_all(name).pop()
     }
 
     /// Takes all settings of this name.
-    pub fn take_all(&mut self, name: &str) -> Vec<Field> {
+    pub(super) fn take_all(&mut self, name: &str) -> Vec<Field> {
         let (found, left) = std::mem::take(&mut self.left)
             .into_iter()
             .partition(|field| field.name == name);
@@ -77,7 +77,7 @@ impl Fields {
     }
 
     /// Takes a setting that must be a finite number.
-    pub fn number(&mut self, name: &str) -> Result<Option<f32>, String> {
+    pub(super) fn number(&mut self, name: &str) -> Result<Option<f32>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
@@ -87,7 +87,7 @@ impl Fields {
     }
 
     /// Takes a setting that must be an integer.
-    pub fn integer(&mut self, name: &str) -> Result<Option<i64>, String> {
+    pub(super) fn integer(&mut self, name: &str) -> Result<Option<i64>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
@@ -97,7 +97,7 @@ impl Fields {
     }
 
     /// Takes a setting that must be true or false.
-    pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, String> {
+    pub(super) fn boolean(&mut self, name: &str) -> Result<Option<bool>, String> {
         let Some(field) = self.take(name) else {
             return Ok(None);
         };
@@ -108,7 +108,7 @@ impl Fields {
     }
 
     /// Takes strings: a single one, a list, or a repeated setting.
-    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, String> {
+    pub(super) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, String> {
         let fields = self.take_all(name);
         let mut texts = Vec::new();
         for field in &fields {
@@ -124,7 +124,7 @@ impl Fields {
 
     /// Appends a stage to a chain, if it has an effect or the text contains one of the `names` that
     /// set it. Returns an error if a value is invalid.
-    pub fn add(
+    pub(super) fn add(
         &self,
         filter: Filter,
         names: &[&str],
@@ -147,7 +147,7 @@ impl Fields {
 
     /// Reports the settings that were not taken: unrelated ones in one sentence, unsupported ones
     /// one by one.
-    pub fn report_rest(&mut self, is_unrelated: impl Fn(&str) -> bool) {
+    pub(super) fn report_rest(&mut self, is_unrelated: impl Fn(&str) -> bool) {
         let rest = std::mem::take(&mut self.left);
         let (unrelated, unsupported): (Vec<Field>, Vec<Field>) = rest
             .into_iter()

@@ -24,7 +24,7 @@ pub(super) struct Manner {
 
 impl Manner {
     /// A tool that applies the filters of a dialect in their fixed order.
-    pub fn of(name: &'static str, dialect: Dialect) -> Self {
+    pub(super) fn of(name: &'static str, dialect: Dialect) -> Self {
         Self {
             name,
             stages: spelled_stages(dialect),
@@ -67,7 +67,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans how to tell a tool about this configuration.
-    pub fn new(manner: &Manner, config: &GenerationConfig) -> Self {
+    pub(super) fn new(manner: &Manner, config: &GenerationConfig) -> Self {
         let (filters, selector) = essence(&config.chain);
         let mut plan = Self {
             name: manner.name,
@@ -85,19 +85,19 @@ impl Plan {
     }
 
     /// Returns the stage of this kind, if there is one.
-    pub fn find(&self, kind: FilterKind) -> Option<&Filter> {
+    pub(super) fn find(&self, kind: FilterKind) -> Option<&Filter> {
         self.filters.iter().find(|filter| filter.kind() == kind)
     }
 
     /// Notes that something is lost.
-    pub fn tell(&mut self, sentence: String) {
+    pub(super) fn tell(&mut self, sentence: String) {
         if !self.notes.contains(&sentence) {
             self.notes.push(sentence);
         }
     }
 
     /// Leaves out the stages for which `reason` returns a sentence, and notes it.
-    pub fn leave_out(&mut self, reason: impl Fn(&Filter) -> Option<String>) {
+    pub(super) fn leave_out(&mut self, reason: impl Fn(&Filter) -> Option<String>) {
         let filters = std::mem::take(&mut self.filters);
         for filter in filters {
             match reason(&filter) {
@@ -108,12 +108,12 @@ impl Plan {
     }
 
     /// Whether anything is random, so that the seed matters.
-    pub fn draws(&self) -> bool {
+    pub(super) fn draws(&self) -> bool {
         self.selector != Selector::Greedy || self.filters.iter().any(Filter::is_random)
     }
 
     /// Returns the seed if it matters and is at most `most`, and notes that its draws differ.
-    pub fn seed(&mut self, seed: u64, most: u64) -> Option<u64> {
+    pub(super) fn seed(&mut self, seed: u64, most: u64) -> Option<u64> {
         if !self.draws() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Plan {
 
     /// Replaces selectors other than greedy and a plain draw by a plain draw, for a tool that has
     /// only these two.
-    pub fn without_other_selectors(&mut self) {
+    pub(super) fn without_other_selectors(&mut self) {
         self.without_gumbel();
         if !matches!(self.selector, Selector::Greedy | Selector::Multinomial) {
             let selector = selector_name(self.selector);
@@ -143,7 +143,7 @@ impl Plan {
     }
 
     /// Replaces Gumbel-max by a plain draw with one coin.
-    pub fn without_gumbel(&mut self) {
+    pub(super) fn without_gumbel(&mut self) {
         if self.selector == Selector::GumbelMax {
             let name = self.name;
             self.tell(format!(
@@ -155,7 +155,7 @@ impl Plan {
     }
 
     /// Notes which of these stages have a different window than the tool.
-    pub fn expect_window(&mut self, kinds: &[FilterKind], theirs: Window) {
+    pub(super) fn expect_window(&mut self, kinds: &[FilterKind], theirs: Window) {
         let differing: Vec<String> = self
             .filters
             .iter()
@@ -175,7 +175,7 @@ impl Plan {
     }
 
     /// Notes that generation continues after an end-of-text token.
-    pub fn tell_end_of_text(&mut self, end_of_text: EndOfText) {
+    pub(super) fn tell_end_of_text(&mut self, end_of_text: EndOfText) {
         if end_of_text == EndOfText::Ignored {
             let name = self.name;
             self.tell(format!(

@@ -16,14 +16,14 @@ pub(super) struct Strings {
 
 impl Strings {
     /// Creates a reader for a new text.
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             broken: BTreeMap::new(),
         }
     }
 
     /// Reads the string at the start of the remaining text. Returns it with the text that follows.
-    pub fn read<'a>(&mut self, rest: &'a str) -> Option<(String, &'a str)> {
+    pub(super) fn read<'a>(&mut self, rest: &'a str) -> Option<(String, &'a str)> {
         let quote = QUOTES.into_iter().find(|quote| rest.starts_with(*quote))?;
         let broken = self.broken.get(quote);
         if broken.is_some_and(|broken| broken.contains(&rest.len())) {

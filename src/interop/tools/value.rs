@@ -22,22 +22,22 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Creates a list of strings.
-    pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+    pub(super) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
     /// Formats the value as JSON on one line.
-    pub fn json(&self) -> String {
+    pub(super) fn json(&self) -> String {
         self.written("null", "true", "false")
     }
 
     /// Formats the value as Python on one line.
-    pub fn python(&self) -> String {
+    pub(super) fn python(&self) -> String {
         self.written("None", "True", "False")
     }
 

@@ -11,14 +11,14 @@ use crate::kernels::matrix::Tiles;
 use crate::kernels::{Format, N_BLOCK, N_LANES};
 
 /// Cache lines of a cell: 16 dimensions of 16 positions.
-pub const N_CELL_LINES: usize = N_LANES * N_LANES / CacheLine::N_BYTES;
+pub(super) const N_CELL_LINES: usize = N_LANES * N_LANES / CacheLine::N_BYTES;
 
 /// The largest quantized value.
 const MAX_QUANT: f32 = 127.0;
 
 /// The blocks of one head.
 #[derive(Debug, Clone, Default)]
-pub struct ByteBlocks {
+pub(super) struct ByteBlocks {
     /// A `Q8_0` matrix whose rows are positions: one tile per block.
     keys: Vec<CacheLine>,
     /// `[block][dim / 16][position / 4]`, each cache line `[dim][position % 4]` of signed bytes.
@@ -29,21 +29,21 @@ pub struct ByteBlocks {
 
 impl ByteBlocks {
     /// Memory per position of one head, in bytes.
-    pub const fn n_position_bytes(head_dim: usize) -> usize {
+    pub(super) const fn n_position_bytes(head_dim: usize) -> usize {
         let n_value_lines = N_CELL_LINES * n_value_registers(head_dim);
         let n_lines = n_key_lines(head_dim) + n_value_lines;
         (n_lines * CacheLine::N_BYTES + size_of::<Lanes>()) / N_LANES
     }
 
     /// Memory in use, in bytes.
-    pub fn n_bytes(&self) -> usize {
+    pub(super) fn n_bytes(&self) -> usize {
         size_of_val(self.keys.as_slice())
             + size_of_val(self.values.as_slice())
             + size_of_val(self.scales.as_slice())
     }
 
     /// Quantizes the keys and values of one position and stores them.
-    pub fn write(&mut self, address: CacheAddress, keys: &[f32], values: &[f32]) {
+    pub(super) fn write(&mut self, address: CacheAddress, keys: &[f32], values: &[f32]) {
         self.write_keys(address, keys);
         self.write_values(address, values);
     }
@@ -102,7 +102,7 @@ impl ByteBlocks {
     }
 
     /// The keys of adjacent blocks as matrix tiles, one row per position.
-    pub fn keys(&self, blocks: &Range<usize>, heads: Heads) -> Tiles<'_> {
+    pub(super) fn keys(&self, blocks: &Range<usize>, heads: Heads) -> Tiles<'_> {
         let n_lines = n_key_lines(heads.head_dim);
         let lines = self.keys.get(blocks.start * n_lines..blocks.end * n_lines);
         Tiles {
@@ -113,14 +113,14 @@ impl ByteBlocks {
     }
 
     /// The values of adjacent blocks: `[block][dim / 16][position / 4]`.
-    pub fn values(&self, blocks: &Range<usize>, heads: Heads) -> &[CacheLine] {
+    pub(super) fn values(&self, blocks: &Range<usize>, heads: Heads) -> &[CacheLine] {
         let n_lines = N_CELL_LINES * n_value_registers(heads.head_dim);
         let lines = blocks.start * n_lines..blocks.end * n_lines;
         self.values.get(lines).unwrap_or_default()
     }
 
     /// The scales of the values in adjacent blocks: `[block][lane]`.
-    pub fn scales(&self, blocks: &Range<usize>) -> &[Lanes] {
+    pub(super) fn scales(&self, blocks: &Range<usize>) -> &[Lanes] {
         self.scales.get(blocks.clone()).unwrap_or_default()
     }
 }

@@ -24,7 +24,7 @@ const N_TILE_BLOCKS: usize = 16;
 
 /// Buffers that a job reuses from segment to segment.
 #[derive(Debug)]
-pub struct ByteScratch {
+pub(super) struct ByteScratch {
     instructions: InstructionSet,
     /// The queries that attend to the current run.
     inputs: Inputs,
@@ -39,7 +39,7 @@ pub struct ByteScratch {
 }
 
 /// An 8-bit run and those of its blocks that are visible to any query.
-pub struct VisibleByteRun<'a> {
+pub(super) struct VisibleByteRun<'a> {
     visible: &'a VisibleRun<'a>,
     bytes: &'a ByteBlocks,
     /// Block numbers in the sequence.
@@ -50,7 +50,7 @@ pub struct VisibleByteRun<'a> {
 
 impl<'a> VisibleByteRun<'a> {
     /// Returns the visible blocks of this key-value head, or `None` if the cache is not 8-bit.
-    pub fn of(visible: &'a VisibleRun<'a>, kv_head: usize) -> Option<Self> {
+    pub(super) fn of(visible: &'a VisibleRun<'a>, kv_head: usize) -> Option<Self> {
         let blocks = visible.blocks();
         let (bytes, numbers) = visible.keys_values.bytes(kv_head, &blocks)?;
         Some(Self {
@@ -62,12 +62,12 @@ impl<'a> VisibleByteRun<'a> {
     }
 
     /// The queries that attend to this run.
-    pub fn masks(&self) -> &'a [QueryMask] {
+    pub(super) fn masks(&self) -> &'a [QueryMask] {
         self.visible.masks()
     }
 
     /// The positions of this run that a query attends to, or `None` if it attends to none.
-    pub fn mask(&self, query: usize) -> Option<&'a QueryMask> {
+    pub(super) fn mask(&self, query: usize) -> Option<&'a QueryMask> {
         let masks = self.visible.masks();
         let index = masks.binary_search_by_key(&query, |mask| mask.query);
         masks.get(index.ok()?)
@@ -80,19 +80,19 @@ impl<'a> VisibleByteRun<'a> {
     }
 
     /// The visible blocks, numbered in the sequence.
-    pub fn blocks(&self) -> Range<usize> {
+    pub(super) fn blocks(&self) -> Range<usize> {
         self.blocks.clone()
     }
 
     /// The scales of the values in some blocks (numbered in the sequence): `[block][lane]`.
-    pub fn scales(&self, blocks: &Range<usize>) -> &'a [Lanes] {
+    pub(super) fn scales(&self, blocks: &Range<usize>) -> &'a [Lanes] {
         self.bytes.scales(&self.run_numbers(blocks))
     }
 }
 
 impl ByteScratch {
     /// Creates empty scratch memory for kernels that use these instructions.
-    pub fn new(instructions: InstructionSet) -> Self {
+    pub(super) fn new(instructions: InstructionSet) -> Self {
         Self {
             instructions,
             inputs: Inputs::new(instructions),
@@ -104,12 +104,12 @@ impl ByteScratch {
     }
 
     /// Quantizes the queries, `[query][dim]`.
-    pub fn quantize_queries(&mut self, queries: &[f32], head_dim: usize) {
+    pub(super) fn quantize_queries(&mut self, queries: &[f32], head_dim: usize) {
         self.inputs.set_quantized(queries, head_dim);
     }
 
     /// Multiplies the loaded queries by the keys of some blocks. Returns `[query][block][lane]`.
-    pub fn multiply(
+    pub(super) fn multiply(
         &mut self,
         run: &VisibleByteRun<'_>,
         blocks: &Range<usize>,
@@ -126,7 +126,7 @@ impl ByteScratch {
     }
 
     /// Resizes the buffers for this many queries and zeroes the accumulators.
-    pub fn clear(&mut self, n_queries: usize, heads: Heads) {
+    pub(super) fn clear(&mut self, n_queries: usize, heads: Heads) {
         let n_sums = n_queries * n_value_registers(heads.head_dim);
         self.probs
             .resize(n_queries * N_SEGMENT_BLOCKS, QuantizedProbs::NONE);
@@ -139,7 +139,7 @@ impl ByteScratch {
     /// its position. `largest` is the largest of them, and `first` is the number of their first
     /// block in the segment.
     #[inline(always)]
-    pub fn quantize_probs(&mut self, first: usize, weights: &[Lanes], largest: f32) {
+    pub(super) fn quantize_probs(&mut self, first: usize, weights: &[Lanes], largest: f32) {
         let start = self.prob_scales.len() * N_SEGMENT_BLOCKS + first;
         let inverse_scale = if largest > 0.0 {
             MAX_PROB as f32 / largest
@@ -159,7 +159,7 @@ impl ByteScratch {
 
     /// Adds the values of a run to the accumulators of the queries that attend to it. `first_block`
     /// is the number of the segment's first block.
-    pub fn add(&mut self, run: &VisibleByteRun<'_>, heads: Heads, first_block: usize) {
+    pub(super) fn add(&mut self, run: &VisibleByteRun<'_>, heads: Heads, first_block: usize) {
         let mut value_sums = ByteValueSums {
             scratch: self,
             run,
@@ -182,7 +182,7 @@ impl ByteScratch {
 
     /// Converts the accumulators to floats: `[query][dim]`.
     #[inline(always)]
-    pub fn write_output(&self, weighted_sums: &mut [Lanes]) {
+    pub(super) fn write_output(&self, weighted_sums: &mut [Lanes]) {
         let n_registers = self.sums.len() / self.prob_scales.len().max(1);
         let targets = weighted_sums.chunks_exact_mut(n_registers.max(1));
         let sums = self.sums.chunks_exact(n_registers.max(1));

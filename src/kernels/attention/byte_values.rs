@@ -9,13 +9,13 @@ use crate::kernels::input_block::pack_words;
 
 /// The largest integer probability. It has two 7-bit digits, so that the sum of two products of a
 /// digit and a byte fits into 16 bits.
-pub const MAX_PROB: i32 = (1 << (2 * N_DIGIT_BITS)) - 1;
+pub(super) const MAX_PROB: i32 = (1 << (2 * N_DIGIT_BITS)) - 1;
 
 /// Bits per digit of a probability.
-pub const N_DIGIT_BITS: u32 = 7;
+pub(crate) const N_DIGIT_BITS: u32 = 7;
 
 /// 32-bit words that hold one digit of each of a block's 16 probabilities.
-pub const N_PROB_WORDS: usize = N_LANES / 4;
+pub(crate) const N_PROB_WORDS: usize = N_LANES / 4;
 
 /// One 32-bit accumulator for each of 16 dimensions.
 ///

@@ -12,7 +12,7 @@ use super::visible_runs::QueryGroup;
 use crate::kernels::N_LANES;
 
 /// Where to write the scores of a group for some blocks.
-pub struct ScoreOutput<'a> {
+pub(super) struct ScoreOutput<'a> {
     pub group: QueryGroup<'a>,
     /// The first block, numbered in the sequence.
     pub block: usize,
@@ -26,7 +26,7 @@ pub struct ScoreOutput<'a> {
 
 /// Writes the scores of a group for one or two blocks.
 #[inline(always)]
-pub fn write_group_scores<S: Simd, const R: usize>(
+pub(super) fn write_group_scores<S: Simd, const R: usize>(
     simd: S,
     keys: &[Lanes],
     queries: &[f32],
@@ -47,7 +47,7 @@ pub fn write_group_scores<S: Simd, const R: usize>(
 }
 
 /// The values of adjacent blocks and the sums to add them to.
-pub struct ValueSums<'a> {
+pub(super) struct ValueSums<'a> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
     /// The blocks, numbered in the sequence.
@@ -63,7 +63,12 @@ pub struct ValueSums<'a> {
 impl ValueSums<'_> {
     /// Adds partly visible blocks, one query at a time.
     #[inline(always)]
-    pub fn add_each<S: Simd>(&mut self, simd: S, group: QueryGroup<'_>, blocks: Range<usize>) {
+    pub(super) fn add_each<S: Simd>(
+        &mut self,
+        simd: S,
+        group: QueryGroup<'_>,
+        blocks: Range<usize>,
+    ) {
         for block in blocks {
             for single in group.singles() {
                 add_group_values::<S, 1>(simd, single, block..block + 1, self);
@@ -75,7 +80,7 @@ impl ValueSums<'_> {
 /// Adds the visible values of some blocks. If the group has several queries, the blocks must be
 /// fully visible to all of them.
 #[inline(always)]
-pub fn add_group_values<S: Simd, const R: usize>(
+pub(super) fn add_group_values<S: Simd, const R: usize>(
     simd: S,
     group: QueryGroup<'_>,
     blocks: Range<usize>,

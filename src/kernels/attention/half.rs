@@ -13,7 +13,7 @@ use crate::kernels::N_LANES;
 /// Two registers of IEEE binary16 numbers in one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub struct HalfLanes([[u16; N_LANES]; 2]);
+pub(super) struct HalfLanes([[u16; N_LANES]; 2]);
 
 /// The bits of the largest finite number.
 const MAX: u32 = 0x7BFF;
@@ -23,10 +23,10 @@ const BIAS: f32 = f32::from_bits((127 + 112) << 23);
 
 impl HalfLanes {
     /// All zeros.
-    pub const ZERO: Self = Self([[0; N_LANES]; 2]);
+    pub(super) const ZERO: Self = Self([[0; N_LANES]; 2]);
 
     /// Sets one lane of the first or the second register.
-    pub fn set(&mut self, register: usize, lane: usize, value: f32) {
+    pub(super) fn set(&mut self, register: usize, lane: usize, value: f32) {
         let targets = self.0.get_mut(register);
         if let Some(target) = targets.and_then(|lanes| lanes.get_mut(lane)) {
             *target = round(value) as u16;
@@ -37,7 +37,7 @@ impl HalfLanes {
     /// not produce them. No closures here or below: they would not be compiled for the instructions
     /// of the dispatch.
     #[inline(always)]
-    pub fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
+    pub(super) fn widen<S: Simd>(&self, simd: S) -> [Lanes; 2] {
         let [first, second] = self.0;
         [widen(simd, first), widen(simd, second)]
     }

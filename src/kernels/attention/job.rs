@@ -22,7 +22,7 @@ const N_VALUE_BLOCKS: usize = 4;
 /// 8-bit blocks that are multiplied by the queries before the scores are stored.
 const N_BYTE_TILE_BLOCKS: usize = 8;
 
-pub const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
+pub(super) const N_SEGMENT_BLOCKS: usize = N_SEGMENT / N_LANES;
 
 /// The scores of masked positions.
 const MASKED: Lanes = Lanes::all(f32::NEG_INFINITY);
@@ -30,7 +30,7 @@ const MASKED: Lanes = Lanes::all(f32::NEG_INFINITY);
 /// One attention job. It is a type rather than a closure because only code that is inlined into its
 /// `with_simd` is compiled for the CPU's instructions.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub(super) struct Job<'a> {
     /// Buffers that the job may use.
     pub scratch: &'a mut Scratch,
     pub heads: Heads,
@@ -46,7 +46,7 @@ pub struct Job<'a> {
 
 /// Where a job writes its result.
 #[derive(Debug)]
-pub enum JobTarget<'a> {
+pub(super) enum JobTarget<'a> {
     /// The partial softmax of one segment, to be merged with the others.
     Partial(&'a mut Partial),
     /// The attention output: for each row, the heads of this job.
@@ -110,7 +110,7 @@ impl WithSimd for Job<'_> {
 
 /// Buffers of a job. A thread reuses them for all of its jobs, to allocate only once.
 #[derive(Debug)]
-pub struct Scratch {
+pub(super) struct Scratch {
     /// The queries that attend to the current run: `[group][dim][query]`.
     queries: Vec<f32>,
     /// The indices of the queries in `queries`.
@@ -127,7 +127,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// Creates empty scratch memory for kernels that use these instructions.
-    pub fn new(instructions: InstructionSet) -> Self {
+    pub(super) fn new(instructions: InstructionSet) -> Self {
         Self {
             queries: Vec::new(),
             loaded_queries: Vec::new(),

@@ -85,7 +85,7 @@ enum Blocks {
 
 /// The blocks of one head.
 #[derive(Debug, Clone)]
-pub struct HeadBlocks<T> {
+pub(super) struct HeadBlocks<T> {
     /// `[block][dim][lane]`, so that one register holds the same dimension of 16 positions.
     keys: Vec<T>,
     /// `[block][lane][dim]`, padded with zeros to full registers.
@@ -93,7 +93,7 @@ pub struct HeadBlocks<T> {
 }
 
 /// A cache line of stored numbers, which holds one or more registers.
-pub trait Stored: Copy {
+pub(super) trait Stored: Copy {
     /// Registers per cache line.
     const N_REGISTERS: usize;
 
@@ -266,7 +266,7 @@ impl KeysValues {
 }
 
 /// Registers per position for the values of one head.
-pub const fn n_value_registers(head_dim: usize) -> usize {
+pub(super) const fn n_value_registers(head_dim: usize) -> usize {
     head_dim.div_ceil(N_LANES)
 }
 
@@ -283,7 +283,7 @@ fn part<'a, T: Stored, S: Simd>(
 
 /// The location of one token's keys and values within a head.
 #[derive(Debug, Clone, Copy)]
-pub struct CacheAddress {
+pub(super) struct CacheAddress {
     /// The block's number in the run.
     pub block: usize,
     /// The position within the block.

@@ -9,7 +9,7 @@ use crate::kernels::exp::exp;
 ///
 /// Milakov, Gimelshein 2018, "Online normalizer calculation for softmax".
 #[derive(Debug, Clone, Default)]
-pub struct Partial {
+pub(super) struct Partial {
     /// For each query the largest score, or −∞ if it attends to none of the positions.
     pub maxima: Vec<f32>,
     /// For each query the sum of e^(score − largest).
@@ -20,7 +20,7 @@ pub struct Partial {
 
 impl Partial {
     /// Resets to no positions.
-    pub fn clear(&mut self, n_queries: usize, n_registers: usize) {
+    pub(super) fn clear(&mut self, n_queries: usize, n_registers: usize) {
         self.maxima.clear();
         self.maxima.resize(n_queries, f32::NEG_INFINITY);
         self.sums.clear();
@@ -32,7 +32,7 @@ impl Partial {
 
     /// Merges the contribution of later positions.
     #[inline(always)]
-    pub fn merge(&mut self, later: &Self) {
+    pub(super) fn merge(&mut self, later: &Self) {
         let n_registers = self.weighted_sums.len() / self.sums.len().max(1);
         let outputs = self.weighted_sums.chunks_exact_mut(n_registers.max(1));
         let outputs = outputs.zip(later.weighted_sums.chunks_exact(n_registers.max(1)));
@@ -59,7 +59,7 @@ impl Partial {
 
     /// Normalizes the weighted sums and writes them to the output: `[query][dim]`.
     #[inline(always)]
-    pub fn write_output<'a>(&self, outputs: impl Iterator<Item = &'a mut [f32]>) {
+    pub(super) fn write_output<'a>(&self, outputs: impl Iterator<Item = &'a mut [f32]>) {
         let n_registers = self.weighted_sums.len() / self.sums.len().max(1);
         let queries = self.weighted_sums.chunks_exact(n_registers.max(1));
         for ((weighted_sums, sum), output) in queries.zip(&self.sums).zip(outputs) {

@@ -11,7 +11,7 @@ const PREFETCH_BYTES: usize = 8192;
 
 /// Prefetches the memory [`PREFETCH_BYTES`] past this value.
 #[inline(always)]
-pub fn prefetch<T>(value: &T) {
+pub(super) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

@@ -14,7 +14,7 @@ use crate::kernels::soft_cap::soft_cap;
 /// source. All lanes are visible in the blocks between the first and the last; there the compiler
 /// knows it.
 #[inline(always)]
-pub fn each_block<T>(
+pub(super) fn each_block<T>(
     mask: &QueryMask,
     blocks: &Range<usize>,
     targets: &mut [Lanes],
@@ -39,7 +39,12 @@ pub fn each_block<T>(
 
 /// Applies the soft cap to the scores of a block and stores those of the visible lanes.
 #[inline(always)]
-pub fn write_scores(cap: Option<f32>, lanes: Range<usize>, mut scores: Lanes, target: &mut Lanes) {
+pub(super) fn write_scores(
+    cap: Option<f32>,
+    lanes: Range<usize>,
+    mut scores: Lanes,
+    target: &mut Lanes,
+) {
     if let Some(cap) = cap {
         soft_cap(cap, &mut scores.0);
     }
@@ -48,7 +53,7 @@ pub fn write_scores(cap: Option<f32>, lanes: Range<usize>, mut scores: Lanes, ta
 
 /// Copies the visible lanes of a block.
 #[inline(always)]
-pub fn copy_visible(lanes: Range<usize>, target: &mut Lanes, source: &Lanes) {
+pub(super) fn copy_visible(lanes: Range<usize>, target: &mut Lanes, source: &Lanes) {
     if lanes == (0..N_LANES) {
         *target = *source;
     } else if let (Some(target), Some(source)) =
@@ -60,7 +65,7 @@ pub fn copy_visible(lanes: Range<usize>, target: &mut Lanes, source: &Lanes) {
 
 /// Turns scores into e^(score − largest). Returns the largest score and the sum.
 #[inline(always)]
-pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
+pub(super) fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
     let max = largest(scores);
     let shift = shift(max);
     let mut sums = [0.0_f32; N_LANES];
@@ -75,7 +80,7 @@ pub fn exponentials<S: Simd>(scores: &mut [Lanes]) -> (f32, f32) {
 
 /// Statistics of one query's softmax.
 #[derive(Debug, Clone, Copy)]
-pub struct SoftmaxStats {
+pub(super) struct SoftmaxStats {
     /// The largest score.
     pub max: f32,
     /// The sum of e^(score − largest), before scaling.
@@ -86,7 +91,7 @@ pub struct SoftmaxStats {
 
 /// Turns scores into e^(score − largest), each multiplied by the scale of its position.
 #[inline(always)]
-pub fn scaled_exponentials<S: Simd>(
+pub(super) fn scaled_exponentials<S: Simd>(
     simd: S,
     scores: &mut [Lanes],
     scales: &[Lanes],

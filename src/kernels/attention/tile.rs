@@ -13,14 +13,14 @@ use super::prefetch::prefetch;
 use crate::kernels::N_LANES;
 
 /// The most queries that share a load of keys or values: all their accumulators fit into registers.
-pub const MAX_GROUP_QUERIES: usize = 6;
+pub(super) const MAX_GROUP_QUERIES: usize = 6;
 
 const ZEROS: Lanes = Lanes::all(0.0);
 
 /// Computes the scores of one or two adjacent blocks: `keys` is `[block][dim][lane]`, `queries` is
 /// `[dim][query]`, and the result is `[block][query]`.
 #[inline(always)]
-pub fn scores<S: Simd, const R: usize>(
+pub(super) fn scores<S: Simd, const R: usize>(
     simd: S,
     keys: &[Lanes],
     queries: &[[f32; R]],
@@ -99,7 +99,7 @@ fn products<S: Simd, const R: usize, const C: usize>(
 }
 
 /// The input of [`add_values`]: the values of some positions and their probabilities.
-pub struct WeightedValues<'a, const R: usize> {
+pub(super) struct WeightedValues<'a, const R: usize> {
     /// `[block][lane][dim]`.
     pub values: &'a [Lanes],
     /// Registers per position.
@@ -114,7 +114,7 @@ pub struct WeightedValues<'a, const R: usize> {
 
 /// Adds weighted values to the sums, `[dim]` each.
 #[inline(always)]
-pub fn add_values<S: Simd, const R: usize>(
+pub(super) fn add_values<S: Simd, const R: usize>(
     simd: S,
     values: &WeightedValues<'_, R>,
     weighted_sums: &mut [Lanes],

@@ -9,7 +9,7 @@ use crate::kernels::N_LANES;
 
 /// A run, with the queries that attend to any of its positions within a segment.
 #[derive(Debug)]
-pub struct VisibleRun<'a> {
+pub(super) struct VisibleRun<'a> {
     pub keys_values: &'a KeysValues,
     first_position: usize,
     masks: Vec<QueryMask>,
@@ -17,7 +17,7 @@ pub struct VisibleRun<'a> {
 
 /// The part of a run that one query attends to.
 #[derive(Debug, Clone)]
-pub struct QueryMask {
+pub(super) struct QueryMask {
     /// The query's index within the job.
     pub query: usize,
     /// The visible positions of the run within the segment.
@@ -26,7 +26,7 @@ pub struct QueryMask {
 
 /// Queries that share each load of keys or values.
 #[derive(Debug, Clone, Copy)]
-pub struct QueryGroup<'a> {
+pub(super) struct QueryGroup<'a> {
     /// The index of the first one among the queries that attend to the run.
     pub start: usize,
     pub masks: &'a [QueryMask],
@@ -35,7 +35,7 @@ pub struct QueryGroup<'a> {
 impl QueryMask {
     /// The visible lanes of a block.
     #[inline(always)]
-    pub fn lanes(&self, block: usize) -> Range<usize> {
+    pub(super) fn lanes(&self, block: usize) -> Range<usize> {
         let start = block * N_LANES;
         let lane = |position: usize| position.saturating_sub(start).min(N_LANES);
         lane(self.visible.start)..lane(self.visible.end)
@@ -43,13 +43,13 @@ impl QueryMask {
 
     /// The blocks with at least one visible position, numbered in the sequence.
     #[inline(always)]
-    pub fn blocks(&self) -> Range<usize> {
+    pub(super) fn blocks(&self) -> Range<usize> {
         self.visible.start / N_LANES..self.visible.end.div_ceil(N_LANES)
     }
 
     /// Splits adjacent blocks into those that are fully visible and those before and after them.
     #[inline(always)]
-    pub fn split(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
+    pub(super) fn split(&self, blocks: &Range<usize>) -> (Range<usize>, [Range<usize>; 2]) {
         let masks = std::slice::from_ref(self);
         let full = QueryGroup { start: 0, masks }.fully_visible_blocks(blocks);
         let others = [blocks.start..full.start, full.end..blocks.end];
@@ -60,7 +60,7 @@ impl QueryMask {
 impl<'a> QueryGroup<'a> {
     /// Returns those of some adjacent blocks that are fully visible to every query of the group.
     #[inline(always)]
-    pub fn fully_visible_blocks(self, blocks: &Range<usize>) -> Range<usize> {
+    pub(super) fn fully_visible_blocks(self, blocks: &Range<usize>) -> Range<usize> {
         let starts = self.masks.iter().map(|mask| mask.visible.start);
         let ends = self.masks.iter().map(|mask| mask.visible.end);
         let start = starts.max().unwrap_or(0).div_ceil(N_LANES);
@@ -71,7 +71,7 @@ impl<'a> QueryGroup<'a> {
 
     /// Returns whether any position of these blocks is visible to any query of the group.
     #[inline(always)]
-    pub fn sees_any(self, blocks: &Range<usize>) -> bool {
+    pub(super) fn sees_any(self, blocks: &Range<usize>) -> bool {
         let (start, end) = (blocks.start * N_LANES, blocks.end * N_LANES);
         let mut masks = self.masks.iter();
         masks.any(|mask| mask.visible.start < end && start < mask.visible.end)
@@ -79,7 +79,7 @@ impl<'a> QueryGroup<'a> {
 
     /// Splits the group into single queries.
     #[inline(always)]
-    pub fn singles(self) -> impl Iterator<Item = QueryGroup<'a>> {
+    pub(super) fn singles(self) -> impl Iterator<Item = QueryGroup<'a>> {
         let masks = self.masks.chunks(1).enumerate();
         masks.map(move |(index, masks)| QueryGroup {
             start: self.start + index,
@@ -90,13 +90,13 @@ impl<'a> QueryGroup<'a> {
 
 impl VisibleRun<'_> {
     /// The queries that attend to this run.
-    pub fn masks(&self) -> &[QueryMask] {
+    pub(super) fn masks(&self) -> &[QueryMask] {
         &self.masks
     }
 
     /// The blocks that are visible to any query, numbered in the sequence.
     #[inline(always)]
-    pub fn blocks(&self) -> Range<usize> {
+    pub(super) fn blocks(&self) -> Range<usize> {
         let starts = self.masks.iter().map(|mask| mask.blocks().start);
         let ends = self.masks.iter().map(|mask| mask.blocks().end);
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
@@ -104,7 +104,7 @@ impl VisibleRun<'_> {
 
     /// The queries in groups of nearly equal size.
     #[inline(always)]
-    pub fn groups(&self) -> impl Iterator<Item = QueryGroup<'_>> {
+    pub(super) fn groups(&self) -> impl Iterator<Item = QueryGroup<'_>> {
         let n_queries = self.masks.len();
         let n_groups = n_queries.div_ceil(MAX_GROUP_QUERIES);
         let start = move |group: usize| group * n_queries / n_groups;
@@ -119,7 +119,7 @@ impl VisibleRun<'_> {
 }
 
 /// Finds the runs of a segment that rows of `n_heads` queries each attend to, in order of position.
-pub fn visible_runs<'a>(
+pub(super) fn visible_runs<'a>(
     rows: &[Row<'a>],
     n_heads: usize,
     segment: &Range<usize>,

@@ -13,12 +13,12 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::input_block::InputBlock;
 
 /// The weights of one block, four columns per register, offset to be unsigned.
-pub type Weights = [__m256i; N_BLOCK / 4];
+pub(super) type Weights = [__m256i; N_BLOCK / 4];
 
 /// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub fn scales<const HALF: usize>(line: &CacheLine) -> [__m256; 2] {
+pub(super) fn scales<const HALF: usize>(line: &CacheLine) -> [__m256; 2] {
     let [a, b, c, d] = quarters(line);
     let [first, second] = if HALF == 0 { [a, c] } else { [b, d] };
     [_mm256_cvtph_ps(first), _mm256_cvtph_ps(second)]
@@ -27,7 +27,7 @@ pub fn scales<const HALF: usize>(line: &CacheLine) -> [__m256; 2] {
 /// Moves one half of 16 bytes, one per lane, to the lower eight.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
+pub(super) fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
     if HALF == 0 {
         bytes
     } else {
@@ -39,7 +39,7 @@ pub fn lanes<const HALF: usize>(bytes: __m128i) -> __m128i {
 /// nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn unpack_nibbles(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
+pub(super) fn unpack_nibbles(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
     let half = _mm256_set1_epi8(0x0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -53,7 +53,7 @@ pub fn unpack_nibbles(lines: &[__m256i; N_BLOCK / 8]) -> Weights {
 /// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
+pub(super) fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
     let fifth = _mm256_set1_epi8(0x10);
     let both = [_mm256_slli_epi16::<4>(line), line];
     for (weights, mut bits) in weights.as_chunks_mut::<4>().0.iter_mut().zip(both) {
@@ -67,7 +67,11 @@ pub fn add_fifth_bits(weights: &mut Weights, line: __m256i) {
 /// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &mut [__m256; N]) {
+pub(super) fn add_mins<const N: usize>(
+    mins: __m256,
+    inputs: &[InputBlock; N],
+    sums: &mut [__m256; N],
+) {
     for (input, sum) in inputs.iter().zip(sums) {
         *sum = _mm256_fmadd_ps(mins, _mm256_set1_ps(input.scaled_sum), *sum);
     }
@@ -76,7 +80,7 @@ pub fn add_mins<const N: usize>(mins: __m256, inputs: &[InputBlock; N], sums: &m
 /// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
+pub(super) fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
     weights: &Weights,
     scales: __m256,
     inputs: &[InputBlock; N],
@@ -92,7 +96,7 @@ pub fn add_block<D: Dot, const OFFSET: i16, const RUN: usize, const N: usize>(
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub fn scaled(dots: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
+pub(super) fn scaled(dots: __m256i, scales: __m256, input: &InputBlock, sum: __m256) -> __m256 {
     let scales = _mm256_mul_ps(scales, _mm256_set1_ps(input.scale));
     _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scales, sum)
 }

@@ -16,20 +16,20 @@ use crate::kernels::input_block::InputBlock;
 
 /// How unsigned weights are multiplied by signed inputs. Only code that has detected the
 /// instructions may name an implementation; [`super::multiply`] requires that.
-pub trait Dot {
+pub(super) trait Dot {
     /// Whether the CPU has AVX-VNNI.
     const HAS_VNNI: bool;
 }
 
 /// AVX2: adds two products in 16 bits, then two of these sums in 32 bits.
-pub struct MaddDot;
+pub(super) struct MaddDot;
 
 impl Dot for MaddDot {
     const HAS_VNNI: bool = false;
 }
 
 /// AVX-VNNI: adds four products in 32 bits.
-pub struct VnniDot;
+pub(super) struct VnniDot;
 
 impl Dot for VnniDot {
     const HAS_VNNI: bool = true;
@@ -39,7 +39,7 @@ impl Dot for VnniDot {
 /// run of 8, below 32 for 4, below 64 for 2.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
+pub(super) fn add_small<D: Dot, const RUN: usize, const N: usize>(
     mut sum: __m256i,
     weights: &[__m256i; N],
     words: &[i32; N],
@@ -63,7 +63,7 @@ pub fn add_small<D: Dot, const RUN: usize, const N: usize>(
 /// The initial accumulators of [`add_biased`].
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m256i; N] {
+pub(super) fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m256i; N] {
     let mut starts = [_mm256_setzero_si256(); N];
     if D::HAS_VNNI {
         for (start, input) in starts.iter_mut().zip(inputs) {
@@ -78,7 +78,7 @@ pub fn biased_starts<D: Dot, const N: usize>(inputs: &[InputBlock; N]) -> [__m25
 /// side by side.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add_biased<D: Dot, const N: usize>(
+pub(super) fn add_biased<D: Dot, const N: usize>(
     sums: &mut [__m256i; N],
     weights: __m256i,
     inputs: &[InputBlock; N],
@@ -104,7 +104,7 @@ pub fn add_biased<D: Dot, const N: usize>(
 /// two such products fits into 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i {
+pub(super) fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i {
     let digits = _mm256_set1_epi32(digits);
     if D::HAS_VNNI {
         // SAFETY: `D` asserts that the CPU has AVX-VNNI.
@@ -117,7 +117,7 @@ pub fn add_digits<D: Dot>(sum: __m256i, digits: i32, values: __m256i) -> __m256i
 /// shifts rather than multiplies, because the multipliers are busy with the columns.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
+pub(super) fn without_offset<const OFFSET: i16>(input: &InputBlock) -> __m256i {
     let Some(ratio) = 128_i32.checked_div(OFFSET.into()) else {
         return _mm256_setzero_si256();
     };

@@ -22,7 +22,7 @@ type Columns = [[__m256; 2]; N_STEP_COLUMNS];
 
 /// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn multiply(task: ProductTask<'_>) {
+pub(super) fn multiply(task: ProductTask<'_>) {
     match task.tiles.format {
         Format::F32 => multiply_task::<{ F32.n_step_lines }, _>(task, |lines| f32_columns(lines)),
         Format::BF16 => multiply_task::<{ BF16.n_step_lines }, _>(task, |[line]| {

@@ -14,7 +14,7 @@ use crate::kernels::input_block::InputBlock;
 /// Widens four scales from bytes to 16 bits: those of both halves for each of two blocks.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn pairs(bytes: __m256i) -> [__m256i; 2] {
+pub(super) fn pairs(bytes: __m256i) -> [__m256i; 2] {
     let lower = _mm256_set1_epi32(0x00ff_00ff);
     [
         _mm256_and_si256(bytes, lower),
@@ -26,7 +26,11 @@ pub fn pairs(bytes: __m256i) -> [__m256i; 2] {
 /// halves: exact.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn scaled_products<D: Dot>(weights: &Weights, scales: __m256i, input: &InputBlock) -> __m256i {
+pub(super) fn scaled_products<D: Dot>(
+    weights: &Weights,
+    scales: __m256i,
+    input: &InputBlock,
+) -> __m256i {
     const UPPER: i32 = 0xaa;
     let mut halves = [_mm256_setzero_si256(); 2];
     let chunks = weights.as_chunks::<{ N_BLOCK / 8 }>().0.iter();
@@ -41,6 +45,6 @@ pub fn scaled_products<D: Dot>(weights: &Weights, scales: __m256i, input: &Input
 /// The sums of the inputs of both halves, each multiplied by an integer: exact.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn scaled_inputs(scales: __m256i, input: &InputBlock) -> __m256i {
+pub(super) fn scaled_inputs(scales: __m256i, input: &InputBlock) -> __m256i {
     _mm256_madd_epi16(_mm256_set1_epi32(input.half_sums), scales)
 }

@@ -21,7 +21,7 @@ const PREFETCH_BYTES: usize = 4096;
 /// Loads one half of a cache line of weights. Loading the first half also prefetches.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load<const HALF: usize>(line: &CacheLine) -> __m256i {
+pub(super) fn load<const HALF: usize>(line: &CacheLine) -> __m256i {
     const { assert!(HALF < 2, "a line has two halves") }
     let start = std::ptr::from_ref(line);
     if HALF == 0 {
@@ -36,7 +36,7 @@ pub fn load<const HALF: usize>(line: &CacheLine) -> __m256i {
 /// Loads one half of each of several cache lines.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load_all<const HALF: usize, const N: usize>(lines: &[CacheLine; N]) -> [__m256i; N] {
+pub(super) fn load_all<const HALF: usize, const N: usize>(lines: &[CacheLine; N]) -> [__m256i; N] {
     let mut loaded = [_mm256_setzero_si256(); N];
     for (loaded, line) in loaded.iter_mut().zip(lines) {
         *loaded = load::<HALF>(line);
@@ -47,7 +47,7 @@ pub fn load_all<const HALF: usize, const N: usize>(lines: &[CacheLine; N]) -> [_
 /// Loads a cache line in quarters.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn quarters(line: &CacheLine) -> [__m128i; 4] {
+pub(super) fn quarters(line: &CacheLine) -> [__m128i; 4] {
     let start: *const __m128i = std::ptr::from_ref(line).cast();
     // SAFETY: the reference is valid for 64 bytes, of which these are the quarters, and the type
     // aligns it to 64.
@@ -58,7 +58,7 @@ pub fn quarters(line: &CacheLine) -> [__m128i; 4] {
 /// Stores accumulators, `[half][row]`, as arrays.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn store<const N: usize>([low, high]: [[__m256; N]; 2]) -> [[f32; N_LANES]; N] {
+pub(super) fn store<const N: usize>([low, high]: [[__m256; N]; 2]) -> [[f32; N_LANES]; N] {
     let mut stored = [[0.0; N_LANES]; N];
     for ((stored, low), high) in stored.iter_mut().zip(low).zip(high) {
         let start = stored.as_mut_ptr();
@@ -75,7 +75,7 @@ pub fn store<const N: usize>([low, high]: [[__m256; N]; 2]) -> [[f32; N_LANES]; 
 /// Loads one half of the integer accumulators.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn load_ints<const HALF: usize>(sums: &IntLanes) -> __m256i {
+pub(super) fn load_ints<const HALF: usize>(sums: &IntLanes) -> __m256i {
     const { assert!(HALF < 2, "there are two halves") }
     // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns
     // it to 64.
@@ -85,7 +85,7 @@ pub fn load_ints<const HALF: usize>(sums: &IntLanes) -> __m256i {
 /// Stores one half of the integer accumulators.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn store_ints<const HALF: usize>(target: &mut IntLanes, sums: __m256i) {
+pub(super) fn store_ints<const HALF: usize>(target: &mut IntLanes, sums: __m256i) {
     const { assert!(HALF < 2, "there are two halves") }
     // SAFETY: the reference is valid for 64 bytes, of which this is one half, and the type aligns
     // it to 64.
@@ -95,6 +95,6 @@ pub fn store_ints<const HALF: usize>(target: &mut IntLanes, sums: __m256i) {
 /// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn zeros<const N: usize>() -> [__m256; N] {
+pub(super) fn zeros<const N: usize>() -> [__m256; N] {
     [_mm256_setzero_ps(); N]
 }

@@ -76,7 +76,7 @@ macro_rules! multiply_group {
 
 /// The most rows in a group: their accumulators for one block and one register of weights fit into
 /// the 16 registers.
-pub const MAX_GROUP_ROWS: usize = 6;
+pub(super) const MAX_GROUP_ROWS: usize = 6;
 
 /// Proof that the CPU has AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::kernels::input_block::InputBlock;
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+pub(super) fn add_step<D: Dot, const HALF: usize, const N: usize>(
     [factors, fifth_bits, lower @ ..]: &[CacheLine; N_STEP_LINES],
     [inputs]: &[[InputBlock; N]; 1],
     sums: &mut [__m256; N],

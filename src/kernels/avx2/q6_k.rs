@@ -19,7 +19,7 @@ const MINUS_OFFSETS: [i32; 2] = [-32 & 0xffff, -32 << 16];
 /// Adds the dot products of one half of a step to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn add_step<D: Dot, const HALF: usize, const N: usize>(
+pub(super) fn add_step<D: Dot, const HALF: usize, const N: usize>(
     [factors, lines @ ..]: &[CacheLine; N_STEP_LINES],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],
@@ -75,7 +75,7 @@ fn add_block<D: Dot, const HALF: usize, const N: usize>(
 /// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn weights<const HALF: usize>(lines: &[CacheLine; N_SCALED_LINES]) -> [__m256i; 4] {
+pub(super) fn weights<const HALF: usize>(lines: &[CacheLine; N_SCALED_LINES]) -> [__m256i; 4] {
     let [a, b, c] = load_all::<HALF, _>(lines);
     let six = _mm256_set1_epi8(0x3f);
     let low = upper::<6, 0x03>(a);

@@ -81,7 +81,13 @@ fn join(low: __m256i, high: __m256i) -> __m256i {
 /// of their products fits into 16 bits ([`add_small`]).
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn add_step<D: Dot, const HALF: usize, const RUN: usize, const L: usize, const N: usize>(
+pub(super) fn add_step<
+    D: Dot,
+    const HALF: usize,
+    const RUN: usize,
+    const L: usize,
+    const N: usize,
+>(
     step: &[CacheLine],
     inputs: &[[InputBlock; N]; 8],
     sums: &mut [__m256; N],

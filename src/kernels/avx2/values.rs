@@ -10,7 +10,7 @@ use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS
 /// Adds the weighted values of all blocks to the accumulators of each query.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+pub(super) fn add<D: Dot, const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     for start in 0..values.n_registers {
         add_half::<D, 0, N>(values, start, sums);
         add_half::<D, 1, N>(values, start, sums);

@@ -27,12 +27,12 @@ macro_rules! add_products {
 pub(super) use add_products;
 
 /// The weights of one block, four columns per register, offset to be unsigned.
-pub type Weights = [__m512i; N_BLOCK / 4];
+pub(super) type Weights = [__m512i; N_BLOCK / 4];
 
 /// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn scales(line: __m512i) -> [__m512; 2] {
+pub(super) fn scales(line: __m512i) -> [__m512; 2] {
     [
         _mm512_cvtph_ps(_mm512_castsi512_si256(line)),
         _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(line)),
@@ -43,7 +43,7 @@ pub fn scales(line: __m512i) -> [__m512; 2] {
 /// nibbles.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
+pub(super) fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
     let half = _mm512_set1_epi32(0x0f0f_0f0f);
     let mut weights = [half; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
@@ -57,7 +57,7 @@ pub fn unpack_nibbles(lines: &[__m512i; N_BLOCK / 8]) -> Weights {
 /// `column / 4` of byte `column % 4`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
+pub(super) fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
     let fifth = _mm512_set1_epi32(0x1010_1010);
     let mut bits = _mm512_rol_epi32::<4>(line);
     for quants in weights {
@@ -69,7 +69,11 @@ pub fn add_fifth_bits(weights: &mut Weights, line: __m512i) {
 /// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn add_mins<const N: usize>(mins: __m512, inputs: &[InputBlock; N], sums: &mut [__m512; N]) {
+pub(super) fn add_mins<const N: usize>(
+    mins: __m512,
+    inputs: &[InputBlock; N],
+    sums: &mut [__m512; N],
+) {
     for (input, sum) in inputs.iter().zip(sums) {
         *sum = _mm512_fmadd_ps(mins, _mm512_set1_ps(input.scaled_sum), *sum);
     }
@@ -78,7 +82,7 @@ pub fn add_mins<const N: usize>(mins: __m512, inputs: &[InputBlock; N], sums: &m
 /// Adds the dot products of one block to the accumulators of each row.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn add_block<const OFFSET: i16, const N: usize>(
+pub(super) fn add_block<const OFFSET: i16, const N: usize>(
     weights: &Weights,
     scales: __m512,
     inputs: &[InputBlock; N],
@@ -97,7 +101,7 @@ pub fn add_block<const OFFSET: i16, const N: usize>(
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn add_scaled(sum: &mut __m512, dots: __m512i, scales: __m512, input: &InputBlock) {
+pub(super) fn add_scaled(sum: &mut __m512, dots: __m512i, scales: __m512, input: &InputBlock) {
     let scales = _mm512_mul_ps(scales, _mm512_set1_ps(input.scale));
     *sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), scales, *sum);
 }

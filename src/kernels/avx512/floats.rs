@@ -23,7 +23,7 @@ type Columns = [__m512; N_STEP_COLUMNS];
 
 /// Multiplies the tiles of a task, whose format must be one of the float formats.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn multiply(task: ProductTask<'_>) {
+pub(super) fn multiply(task: ProductTask<'_>) {
     match task.tiles.format {
         Format::F32 => multiply_task::<{ F32.n_step_lines }, _>(task, |[first, second]| {
             [_mm512_castsi512_ps(first), _mm512_castsi512_ps(second)]

@@ -13,7 +13,7 @@ use crate::kernels::input_block::InputBlock;
 /// Widens four scales from bytes to 16 bits: those of both halves for each of two blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn pairs(bytes: __m512i) -> [__m512i; 2] {
+pub(super) fn pairs(bytes: __m512i) -> [__m512i; 2] {
     let lower = _mm512_set1_epi32(0x00ff_00ff);
     [
         _mm512_and_si512(bytes, lower),
@@ -24,7 +24,7 @@ pub fn pairs(bytes: __m512i) -> [__m512i; 2] {
 /// The dot products of one block, multiplied by the scales of both halves: exact.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn scaled_products(weights: &Weights, scales: __m512i, input: &InputBlock) -> __m512i {
+pub(super) fn scaled_products(weights: &Weights, scales: __m512i, input: &InputBlock) -> __m512i {
     const UPPER: u32 = 0xaaaa_aaaa;
     let mut halves = [_mm512_setzero_si512(); 2];
     let chunks = weights.as_chunks::<{ N_BLOCK / 8 }>().0.iter();
@@ -44,6 +44,6 @@ pub fn scaled_products(weights: &Weights, scales: __m512i, input: &InputBlock) -
 /// The sums of the inputs of both halves, each multiplied by an integer: exact.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn scaled_inputs(scales: __m512i, input: &InputBlock) -> __m512i {
+pub(super) fn scaled_inputs(scales: __m512i, input: &InputBlock) -> __m512i {
     _mm512_madd_epi16(_mm512_set1_epi32(input.half_sums), scales)
 }

@@ -21,7 +21,7 @@ const PREFETCH_BYTES: usize = 4096;
 /// Loads a cache line of weights and prefetches a later one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load(line: &CacheLine) -> __m512i {
+pub(super) fn load(line: &CacheLine) -> __m512i {
     let start: *const u8 = line.0.as_ptr();
     // A prefetch never faults, whatever the address.
     _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(PREFETCH_BYTES).cast());
@@ -32,7 +32,7 @@ pub fn load(line: &CacheLine) -> __m512i {
 /// Loads adjacent cache lines of weights.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_all<const N: usize>(lines: &[CacheLine; N]) -> [__m512i; N] {
+pub(super) fn load_all<const N: usize>(lines: &[CacheLine; N]) -> [__m512i; N] {
     let mut loaded = [_mm512_setzero_si512(); N];
     for (loaded, line) in loaded.iter_mut().zip(lines) {
         *loaded = load(line);
@@ -43,7 +43,7 @@ pub fn load_all<const N: usize>(lines: &[CacheLine; N]) -> [__m512i; N] {
 /// Stores accumulators as arrays.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
+pub(super) fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
     let mut stored = [[0.0; N_LANES]; N];
     for (stored, sum) in stored.iter_mut().zip(sums) {
         // SAFETY: the reference is valid for 16 floats, and the store has no alignment requirement.
@@ -55,7 +55,7 @@ pub fn store<const N: usize>(sums: [__m512; N]) -> [[f32; N_LANES]; N] {
 /// Loads integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn load_ints(sums: &IntLanes) -> __m512i {
+pub(super) fn load_ints(sums: &IntLanes) -> __m512i {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_load_si512(sums.0.as_ptr().cast()) }
 }
@@ -63,7 +63,7 @@ pub fn load_ints(sums: &IntLanes) -> __m512i {
 /// Stores integer accumulators.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn store_ints(target: &mut IntLanes, sums: __m512i) {
+pub(super) fn store_ints(target: &mut IntLanes, sums: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the type aligns it to 64.
     unsafe { _mm512_store_si512(target.0.as_mut_ptr().cast(), sums) };
 }
@@ -71,6 +71,6 @@ pub fn store_ints(target: &mut IntLanes, sums: __m512i) {
 /// Accumulators at zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub fn zeros<const N: usize>() -> [__m512; N] {
+pub(super) fn zeros<const N: usize>() -> [__m512; N] {
     [_mm512_setzero_ps(); N]
 }

@@ -62,7 +62,7 @@ macro_rules! multiply_task {
 }
 /// The most rows in a group: their accumulators and the weights of a block fit into the 32
 /// registers.
-pub const MAX_GROUP_ROWS: usize = 12;
+pub(super) const MAX_GROUP_ROWS: usize = 12;
 
 /// Proof that the CPU has the instructions that this module is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::kernels::inputs::RowGroup;
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
+pub(super) fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;

@@ -16,7 +16,7 @@ use crate::kernels::inputs::RowGroup;
 /// Multiplies a tile by each row of a group.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
+pub(super) fn sums<const N: usize>(tile: &[CacheLine], group: &RowGroup<'_>) -> [__m512; N] {
     let mut sums = zeros();
     let steps = tile.as_chunks::<N_STEP_LINES>().0;
     let all_inputs = group.blocks.as_chunks::<N>().0.as_chunks::<8>().0;
@@ -98,7 +98,7 @@ fn dot(mut sum: __m512i, weights: &[__m512i; 4], words: &[i32]) -> __m512 {
 /// Unpacks the quants of 16 columns, four columns per register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [__m512i; 4] {
+pub(super) fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [__m512i; 4] {
     // Bits from the second operand where the first (the mask) is set, otherwise from the third.
     const SELECT: i32 = 0b1100_1010;
     let [a, b, c] = load_all(lines);

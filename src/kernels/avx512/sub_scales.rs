@@ -16,7 +16,7 @@ use crate::kernels::input_block::InputBlock;
 
 /// The scales and minima of a step.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockHeader {
+pub(super) struct BlockHeader {
     /// The super-block's scale and minimum factor, which apply to the entire step.
     factors: [__m512; 2],
     /// Four blocks each.
@@ -26,7 +26,7 @@ pub struct BlockHeader {
 /// The scales and minima of four blocks: integers in the bytes of each lane, the next one in the
 /// lowest.
 #[derive(Debug, Clone, Copy)]
-pub struct PackedScales {
+pub(super) struct PackedScales {
     scales: __m512i,
     mins: __m512i,
 }
@@ -35,7 +35,7 @@ impl BlockHeader {
     /// Loads the header from the first cache lines of a step.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    pub fn load(lines: &[CacheLine; N_LINES]) -> Self {
+    pub(super) fn load(lines: &[CacheLine; N_LINES]) -> Self {
         let [factors, scales, mins, rest] = load_all(lines);
         let six = _mm512_set1_epi8(0x3f);
         let low = PackedScales {
@@ -69,7 +69,7 @@ impl PackedScales {
     /// Pops the scale and the minimum of the next block.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn next(&mut self) -> [__m512; 2] {
+    pub(super) fn next(&mut self) -> [__m512; 2] {
         let lowest = _mm512_set1_epi32(0xff);
         let scale = _mm512_and_si512(self.scales, lowest);
         let min = _mm512_and_si512(self.mins, lowest);
@@ -82,7 +82,7 @@ impl PackedScales {
 /// The sums of one step for each row of inputs. The factors that all its columns share are applied
 /// once, at its end.
 #[derive(Debug)]
-pub struct StepSums<const N: usize> {
+pub(super) struct StepSums<const N: usize> {
     scaled: [__m512; N],
     mins: [__m512; N],
 }
@@ -91,7 +91,7 @@ impl<const N: usize> StepSums<N> {
     /// Accumulators at zero.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             scaled: zeros(),
             mins: zeros(),
@@ -101,7 +101,7 @@ impl<const N: usize> StepSums<N> {
     /// Adds the dot products of one block.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
+    pub(super) fn add(&mut self, weights: &Weights, scales: [__m512; 2], inputs: &[InputBlock; N]) {
         let mut sums = [_mm512_setzero_si512(); N];
         add_products!(sums, weights, inputs);
         self.add_sums(sums, scales, inputs);
@@ -110,7 +110,12 @@ impl<const N: usize> StepSums<N> {
     /// Adds one block whose dot products are already summed.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn add_sums(&mut self, sums: [__m512i; N], scales: [__m512; 2], inputs: &[InputBlock; N]) {
+    pub(super) fn add_sums(
+        &mut self,
+        sums: [__m512i; N],
+        scales: [__m512; 2],
+        inputs: &[InputBlock; N],
+    ) {
         let [scale, min] = scales;
         let rows = self.scaled.iter_mut().zip(&mut self.mins);
         for (((scaled, mins), input), dots) in rows.zip(inputs).zip(&sums) {
@@ -122,7 +127,7 @@ impl<const N: usize> StepSums<N> {
     /// Ends the step: applies the shared factors and adds the result to the accumulators.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub fn add_to(self, sums: &mut [__m512; N], header: &BlockHeader) {
+    pub(super) fn add_to(self, sums: &mut [__m512; N], header: &BlockHeader) {
         let [scale, min] = header.factors;
         for ((sum, scaled), mins) in sums.iter_mut().zip(self.scaled).zip(self.mins) {
             *sum = _mm512_fmadd_ps(scale, scaled, *sum);

@@ -10,7 +10,7 @@ use crate::kernels::attention::{ByteValues, IntLanes, N_DIGIT_BITS, N_PROB_WORDS
 
 /// Adds the weighted values of all blocks to the accumulators of each query.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+pub(super) fn add<const N: usize>(values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     let mut start = 0;
     while start + 2 <= values.n_registers {
         add_registers::<N, 2>(values, start, sums);

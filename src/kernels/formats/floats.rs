@@ -11,14 +11,14 @@ use crate::kernels::inputs::N_STEP_COLUMNS;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// The layout of single-precision weights.
-pub const F32: Layout = Layout {
+pub(crate) const F32: Layout = Layout {
     pack: pack::<4>,
     unpack: |tile, block, lane| unpack(tile, block, lane, f32::from_le_bytes),
     ..layout(4)
 };
 
 /// The layout of half-precision weights.
-pub const F16: Layout = Layout {
+pub(crate) const F16: Layout = Layout {
     pack: pack::<2>,
     unpack: |tile, block, lane| {
         unpack(tile, block, lane, |bytes| {
@@ -29,7 +29,7 @@ pub const F16: Layout = Layout {
 };
 
 /// The layout of bfloat16 weights.
-pub const BF16: Layout = Layout {
+pub(crate) const BF16: Layout = Layout {
     unpack: |tile, block, lane| {
         unpack(tile, block, lane, |bytes| {
             bf16::from_le_bytes(bytes).to_f32()

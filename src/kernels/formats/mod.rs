@@ -1,18 +1,18 @@
 //! The formats of weights, one file each: how to pack a block of a file into a tile, and how to
 //! unpack it again. The micro-kernels of every instruction set read the same tiles.
 
-pub mod floats;
-pub mod q2_k;
-pub mod q3_k;
-pub mod q4_0;
-pub mod q4_1;
-pub mod q4_k;
-pub mod q5_0;
-pub mod q5_1;
-pub mod q5_k;
-pub mod q6_k;
-pub mod q8_0;
-pub mod sub_scales;
+pub(super) mod floats;
+pub(super) mod q2_k;
+pub(super) mod q3_k;
+pub(super) mod q4_0;
+pub(super) mod q4_1;
+pub(super) mod q4_k;
+pub(super) mod q5_0;
+pub(super) mod q5_1;
+pub(super) mod q5_k;
+pub(super) mod q6_k;
+pub(super) mod q8_0;
+pub(super) mod sub_scales;
 
 use super::N_BLOCK;
 

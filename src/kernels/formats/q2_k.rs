@@ -13,25 +13,25 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
 
 /// Columns per block of the file.
-pub const N_VALUES: usize = 256;
+pub(crate) const N_VALUES: usize = 256;
 
 /// Columns that share a scale.
-pub const N_SCALED: usize = 16;
+pub(crate) const N_SCALED: usize = 16;
 
 /// Parts of a step, and scales of each part.
 const N_PARTS: usize = 4;
 
 /// Cache lines per part.
-pub const N_PART_LINES: usize = 1 + N_PARTS;
+pub(crate) const N_PART_LINES: usize = 1 + N_PARTS;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
 
 /// The lowest two bits of each byte.
-pub const TWO_BITS: u32 = 0x0303_0303;
+pub(crate) const TWO_BITS: u32 = 0x0303_0303;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / N_SCALED + N_VALUES / 4 + 4,
     n_step_values: N_VALUES,
@@ -61,7 +61,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 
 /// The lower two bits of each quant in column order, four in a word. The file has 128 columns in 32
 /// bytes, the first 32 in the lowest bits.
-pub fn quants_of_file(bytes: &[u8]) -> impl Iterator<Item = u32> {
+pub(crate) fn quants_of_file(bytes: &[u8]) -> impl Iterator<Item = u32> {
     let blocks = bytes.chunks_exact(N_BLOCK);
     let blocks = blocks.flat_map(|bytes| [0, 2, 4, 6].map(|shift| (bytes, shift)));
     blocks.flat_map(|(bytes, shift)| words(bytes).map(move |word| word >> shift & TWO_BITS))
@@ -69,7 +69,7 @@ pub fn quants_of_file(bytes: &[u8]) -> impl Iterator<Item = u32> {
 
 /// Swaps the two middle bytes of four scales; its own inverse. The scales of the first 32 columns
 /// are then the low bytes of both 16-bit halves, and those of the second 32 columns the high bytes.
-pub const fn swap_middle(scales: u32) -> u32 {
+pub(crate) const fn swap_middle(scales: u32) -> u32 {
     let [a, b, c, d] = scales.to_le_bytes();
     u32::from_le_bytes([a, c, b, d])
 }

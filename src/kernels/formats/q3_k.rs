@@ -21,22 +21,22 @@ use crate::kernels::format::Layout;
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;
 
 /// Cache lines per 32 columns.
-pub const N_BLOCK_LINES: usize = 3;
+pub(crate) const N_BLOCK_LINES: usize = 3;
 
 /// Cache lines of scales per step.
-pub const N_SCALE_LINES: usize = 3;
+pub(crate) const N_SCALE_LINES: usize = 3;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + N_SCALE_LINES + N_BLOCKS * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + N_SCALE_LINES + N_BLOCKS * N_BLOCK_LINES;
 
 /// The offset that makes quants unsigned.
-pub const OFFSET: i16 = 4;
+pub(crate) const OFFSET: i16 = 4;
 
 /// The offset that makes scales unsigned.
-pub const SCALE_OFFSET: i16 = 32;
+pub(crate) const SCALE_OFFSET: i16 = 32;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / 8 + N_VALUES / 4 + N_VALUES / N_SCALED * 6 / 8 + 2,
     n_step_values: N_VALUES,

@@ -14,13 +14,13 @@ use crate::kernels::format::Layout;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
 /// The offset that makes quants unsigned.
-pub const OFFSET: i16 = 8;
+pub(crate) const OFFSET: i16 = 8;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK / 2,
     n_step_values: 2 * N_BLOCK,
@@ -40,7 +40,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 }
 
 /// Packs 32 4-bit quants. The file has column `i` and column `16 + i` in one byte.
-pub fn pack_nibbles(lines: &mut [CacheLine; N_BLOCK_LINES], lane: usize, values: &[u8]) {
+pub(crate) fn pack_nibbles(lines: &mut [CacheLine; N_BLOCK_LINES], lane: usize, values: &[u8]) {
     let first = words(values).map(|word| word & LOW_NIBBLES);
     let second = words(values).map(|word| word >> 4 & LOW_NIBBLES);
     let words: Vec<u32> = first.chain(second).collect();

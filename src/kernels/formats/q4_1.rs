@@ -13,10 +13,10 @@ use crate::kernels::format::Layout;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 4 + N_BLOCK / 2,
     n_step_values: N_BLOCK,
@@ -35,7 +35,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 }
 
 /// Packs the scale and the minimum of one row.
-pub fn pack_scale_and_min(
+pub(crate) fn pack_scale_and_min(
     line: &mut CacheLine,
     lane: usize,
     [low, high, low_min, high_min]: [u8; 4],
@@ -58,6 +58,6 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
 }
 
 /// Unpacks the scale and the minimum of one row.
-pub fn unpack_scale_and_min(line: &CacheLine, lane: usize) -> [f32; 2] {
+pub(crate) fn unpack_scale_and_min(line: &CacheLine, lane: usize) -> [f32; 2] {
     [lane, N_LANES + lane].map(|index| f16::from_le_bytes(line.value(index)).to_f32())
 }

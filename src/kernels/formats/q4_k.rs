@@ -11,16 +11,16 @@ use crate::kernels::format::Layout;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// Columns per block of the file.
-pub const N_VALUES: usize = 256;
+pub(crate) const N_VALUES: usize = 256;
 
 /// Cache lines per 32 columns.
-pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / 2 / CacheLine::N_BYTES;
+pub(crate) const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / 2 / CacheLine::N_BYTES;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_VALUES / N_BLOCK * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = sub_scales::N_LINES + N_VALUES / N_BLOCK * N_BLOCK_LINES;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: sub_scales::N_FILE_BYTES + N_VALUES / 2,
     n_step_values: N_VALUES,
@@ -45,7 +45,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 
 /// Packs the 4-bit quants of two blocks. The file has both in the same bytes, the first in the low
 /// nibbles.
-pub fn pack_nibbles(
+pub(crate) fn pack_nibbles(
     blocks: [&mut [CacheLine; N_BLOCK_LINES]; 2],
     lane: usize,
     values: &[u8; N_BLOCK],
@@ -76,7 +76,7 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
 }
 
 /// Unpacks the 4-bit quants of 32 columns.
-pub fn unpack_nibbles(lines: &[CacheLine], block: usize, lane: usize) -> [u8; N_BLOCK] {
+pub(crate) fn unpack_nibbles(lines: &[CacheLine], block: usize, lane: usize) -> [u8; N_BLOCK] {
     let mut values = [0; N_BLOCK];
     let lines = lines.as_chunks::<N_BLOCK_LINES>().0.get(block);
     let words = lines.into_iter().flatten().flat_map(|line| {

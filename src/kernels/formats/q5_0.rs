@@ -13,16 +13,16 @@ use crate::kernels::format::Layout;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// Cache lines per block: one of fifth bits, then the lower four bits.
-pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
+pub(crate) const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
 /// The offset that makes quants unsigned.
-pub const OFFSET: i16 = 16;
+pub(crate) const OFFSET: i16 = 16;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK / 8 + N_BLOCK / 2,
     n_step_values: 2 * N_BLOCK,
@@ -51,7 +51,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 
 /// Moves the fifth bits to tile order. The file has that of a column at bit `column`, the tile at
 /// bit `column / 4` of byte `column % 4`.
-pub fn gather_fifth_bits(fifth_bits: u32) -> u32 {
+pub(crate) fn gather_fifth_bits(fifth_bits: u32) -> u32 {
     let columns = 0..u32::BITS;
     let bits = columns.map(|column| (fifth_bits >> column & 1) << (column % 4 * 8 + column / 4));
     bits.sum()
@@ -73,7 +73,7 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
 }
 
 /// Unpacks the 5-bit quants of 32 columns.
-pub fn unpack_five_bits(
+pub(crate) fn unpack_five_bits(
     [fifth_bits, lower @ ..]: &[CacheLine; N_BLOCK_LINES],
     lane: usize,
 ) -> [u8; N_BLOCK] {

@@ -12,10 +12,10 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::format::Layout;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + N_BLOCK_LINES;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 4 + N_BLOCK / 8 + N_BLOCK / 2,
     n_step_values: N_BLOCK,

@@ -15,13 +15,13 @@ use crate::kernels::format::Layout;
 const N_BLOCKS: usize = N_VALUES / N_BLOCK;
 
 /// Cache lines per 32 columns: one of fifth bits, then the lower four bits.
-pub const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
+pub(crate) const N_BLOCK_LINES: usize = 1 + q4_k::N_BLOCK_LINES;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = sub_scales::N_LINES + N_BLOCKS * N_BLOCK_LINES;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: sub_scales::N_FILE_BYTES + N_VALUES / 8 + N_VALUES / 2,
     n_step_values: N_VALUES,

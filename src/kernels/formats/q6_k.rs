@@ -25,19 +25,19 @@ const N_SCALED: usize = 16;
 const N_PARTS: usize = 4;
 
 /// The offset that makes quants unsigned.
-pub const OFFSET: i32 = 32;
+pub(crate) const OFFSET: i32 = 32;
 
 /// Cache lines per 16 columns.
-pub const N_SCALED_LINES: usize = 3;
+pub(crate) const N_SCALED_LINES: usize = 3;
 
 /// Cache lines per part.
-pub const N_PART_LINES: usize = 1 + N_PARTS * N_SCALED_LINES;
+pub(crate) const N_PART_LINES: usize = 1 + N_PARTS * N_SCALED_LINES;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + N_PARTS * N_PART_LINES;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_VALUES,
     n_file_bytes: N_VALUES / 2 + N_VALUES / 4 + N_VALUES / N_SCALED + 2,
     n_step_values: N_VALUES,
@@ -92,7 +92,7 @@ fn quants_of_file(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// Packs the 6-bit quants of 16 columns, four in a word.
-pub fn pack_six_bits(
+pub(crate) fn pack_six_bits(
     lines: &mut [CacheLine; N_SCALED_LINES],
     lane: usize,
     [quants @ .., fourth]: [u32; 4],
@@ -136,7 +136,7 @@ fn unpack(tile: &[CacheLine], block: usize, lane: usize) -> UnpackedBlock {
 }
 
 /// Unpacks the 6-bit quants of 16 columns, four in a word.
-pub fn unpack_six_bits(lines: &[CacheLine; N_SCALED_LINES], lane: usize) -> [u32; 4] {
+pub(crate) fn unpack_six_bits(lines: &[CacheLine; N_SCALED_LINES], lane: usize) -> [u32; 4] {
     let words = lines
         .each_ref()
         .map(|line| u32::from_le_bytes(line.value(lane)));

@@ -13,16 +13,16 @@ use crate::kernels::input_block::InputBlock;
 use crate::kernels::{N_BLOCK, N_LANES};
 
 /// Cache lines per block, without its scales.
-pub const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / CacheLine::N_BYTES;
+pub(crate) const N_BLOCK_LINES: usize = N_BLOCK * N_LANES / CacheLine::N_BYTES;
 
 /// Cache lines per step.
-pub const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
+pub(crate) const N_STEP_LINES: usize = 1 + 2 * N_BLOCK_LINES;
 
 /// The offset that makes quants unsigned.
-pub const OFFSET: i16 = 128;
+pub(crate) const OFFSET: i16 = 128;
 
 /// How tiles of this format are packed.
-pub const LAYOUT: Layout = Layout {
+pub(crate) const LAYOUT: Layout = Layout {
     n_file_values: N_BLOCK,
     n_file_bytes: 2 + N_BLOCK,
     n_step_values: 2 * N_BLOCK,
@@ -39,7 +39,7 @@ fn pack(tile: &mut [CacheLine], block: usize, lane: usize, bytes: &[u8]) {
 }
 
 /// Packs a block that was quantized here rather than read from a file.
-pub fn write(tile: &mut [CacheLine], block: usize, lane: usize, rounded: &InputBlock) {
+pub(crate) fn write(tile: &mut [CacheLine], block: usize, lane: usize, rounded: &InputBlock) {
     let scale = f16::from_f32(rounded.scale).to_le_bytes();
     let values = rounded.words.iter().map(|word| word.to_le_bytes());
     put(tile, block, lane, scale, values);

@@ -12,16 +12,16 @@ use crate::kernels::N_LANES;
 use crate::kernels::cache_line::CacheLine;
 
 /// Bytes of a header in the file.
-pub const N_FILE_BYTES: usize = 16;
+pub(crate) const N_FILE_BYTES: usize = 16;
 
 /// Cache lines of the headers of a tile's rows.
-pub const N_LINES: usize = 4;
+pub(crate) const N_LINES: usize = 4;
 
 /// The low nibble of each byte.
-pub const LOW_NIBBLES: u32 = 0x0f0f_0f0f;
+pub(crate) const LOW_NIBBLES: u32 = 0x0f0f_0f0f;
 
 /// Packs the header of one row.
-pub fn pack(
+pub(crate) fn pack(
     [factors, scales @ ..]: &mut [CacheLine; N_LINES],
     lane: usize,
     header: &[u8; N_FILE_BYTES],
@@ -36,7 +36,7 @@ pub fn pack(
 
 /// Returns the scale and the minimum of the 32 columns from 32 × `block` on. A header has eight
 /// such blocks.
-pub fn unpack(
+pub(crate) fn unpack(
     [factors, scales @ ..]: &[CacheLine; N_LINES],
     block: usize,
     lane: usize,

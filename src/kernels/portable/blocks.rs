@@ -10,13 +10,13 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::{q4_0, q4_k, q5_0, q8_0};
 
 /// Unpacks both nibbles of each byte.
-pub struct Q4_0;
+pub(super) struct Q4_0;
 
 /// Unpacks both nibbles of each byte and adds the fifth bits.
-pub struct Q5_0;
+pub(super) struct Q5_0;
 
 /// Uses the bytes of the cache lines directly.
-pub struct Q8_0;
+pub(super) struct Q8_0;
 
 impl Kernel for Q4_0 {
     #[inline(always)]
@@ -86,7 +86,7 @@ impl Kernel for Q8_0 {
 
 /// The scales of two blocks from a cache line of half floats, `[block][lane]`.
 #[inline(always)]
-pub fn load_scales(line: &CacheLine) -> [Lanes; 2] {
+pub(super) fn load_scales(line: &CacheLine) -> [Lanes; 2] {
     F16::columns(std::array::from_ref(line))
 }
 
@@ -101,7 +101,7 @@ fn without_offset<const N: usize>(offset: i16, inputs: &[WideBlock; N]) -> [IntL
 
 /// Adds integer dot products, multiplied by the scales of the weights and of the inputs.
 #[inline(always)]
-pub fn add_scaled<S: Simd, const N: usize>(
+pub(super) fn add_scaled<S: Simd, const N: usize>(
     dots: &[IntLanes; N],
     scales: &Lanes,
     inputs: &[WideBlock; N],

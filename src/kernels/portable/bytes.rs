@@ -12,20 +12,20 @@ use crate::kernels::formats::q4_k;
 use crate::kernels::formats::sub_scales::LOW_NIBBLES;
 
 /// The bytes of four columns for each row of a tile.
-pub type Bytes = [u32; N_LANES];
+pub(super) type Bytes = [u32; N_LANES];
 
 /// The unsigned weights of one block.
-pub type Weights = [Bytes; N_BLOCK / 4];
+pub(super) type Weights = [Bytes; N_BLOCK / 4];
 
 /// One integer for each row of a tile.
-pub type IntLanes = [i32; N_LANES];
+pub(super) type IntLanes = [i32; N_LANES];
 
 /// The first and the third of four bytes.
 const ODD: u32 = 0x00ff_00ff;
 
 /// Loads a cache line as words.
 #[inline(always)]
-pub fn load(line: &CacheLine) -> Bytes {
+pub(super) fn load(line: &CacheLine) -> Bytes {
     let mut words = [0; N_LANES];
     let bytes = line.0.as_chunks().0.iter();
     for (word, bytes) in words.iter_mut().zip(bytes) {
@@ -37,7 +37,7 @@ pub fn load(line: &CacheLine) -> Bytes {
 /// Unpacks 4-bit quants to bytes. Each cache line has eight columns, the first four in the low
 /// nibbles.
 #[inline(always)]
-pub fn unpack_nibbles(lines: &[CacheLine; q4_k::N_BLOCK_LINES]) -> Weights {
+pub(super) fn unpack_nibbles(lines: &[CacheLine; q4_k::N_BLOCK_LINES]) -> Weights {
     let mut weights = [[0; N_LANES]; N_BLOCK / 4];
     for ([low, high], line) in weights.as_chunks_mut().0.iter_mut().zip(lines) {
         let bytes = load(line);
@@ -50,7 +50,7 @@ pub fn unpack_nibbles(lines: &[CacheLine; q4_k::N_BLOCK_LINES]) -> Weights {
 /// Adds the fifth bit to 4-bit quants. Each byte of the cache line has those of eight columns: bit
 /// `column / 4` of byte `column % 4`.
 #[inline(always)]
-pub fn add_fifth_bits(weights: &mut Weights, line: &CacheLine) {
+pub(super) fn add_fifth_bits(weights: &mut Weights, line: &CacheLine) {
     let fifth_bits = load(line);
     for (index, weights) in weights.iter_mut().enumerate() {
         for (weight, bits) in weights.iter_mut().zip(fifth_bits) {
@@ -63,7 +63,7 @@ pub fn add_fifth_bits(weights: &mut Weights, line: &CacheLine) {
 /// 16 for a run of 4, below 32 for 2, below 64 for 1. `first` is the index of the first four
 /// columns in their block.
 #[inline(always)]
-pub fn add_small<const RUN: usize, const N: usize>(
+pub(super) fn add_small<const RUN: usize, const N: usize>(
     weights: &[Bytes],
     first: usize,
     inputs: &[WideBlock; N],
@@ -94,7 +94,7 @@ pub fn add_small<const RUN: usize, const N: usize>(
 /// Adds dot products of 8-bit weights: those of their low nibbles, and 16 times those of their high
 /// nibbles.
 #[inline(always)]
-pub fn add_large<const N: usize>(
+pub(super) fn add_large<const N: usize>(
     lines: &[CacheLine; N_BLOCK / 4],
     inputs: &[WideBlock; N],
     sums: &mut [IntLanes; N],
@@ -127,6 +127,6 @@ fn add_products(weights: &IntLanes, input: i32, sums: &mut IntLanes) {
 
 /// Converts integers to floats.
 #[inline(always)]
-pub fn floats(dots: &IntLanes) -> Lanes {
+pub(super) fn floats(dots: &IntLanes) -> Lanes {
     dots.map(|dots| dots as f32)
 }

@@ -19,7 +19,7 @@ const MAX_TILES: usize = 4;
 type Column = [f32; N_LANES];
 
 /// Converts weights of one format to single precision. A step of a tile has `L` cache lines.
-pub trait Widen<const L: usize> {
+pub(super) trait Widen<const L: usize> {
     /// Whether to multiply only one tile at a time. The compiler does not vectorize costly
     /// conversions for several tiles.
     const ONE_TILE_ONLY: bool;
@@ -29,13 +29,13 @@ pub trait Widen<const L: usize> {
 }
 
 /// Single precision.
-pub struct F32;
+pub(super) struct F32;
 
 /// Half precision (binary16).
-pub struct F16;
+pub(super) struct F16;
 
 /// bfloat16.
-pub struct BF16;
+pub(super) struct BF16;
 
 impl Widen<2> for F32 {
     const ONE_TILE_ONLY: bool = false;
@@ -100,14 +100,14 @@ fn widen_f16(bits: u32) -> f32 {
 }
 
 /// Multiplies a task by float inputs.
-pub struct FloatProduct<'a, W, const L: usize> {
+pub(super) struct FloatProduct<'a, W, const L: usize> {
     task: ProductTask<'a>,
     widen: PhantomData<W>,
 }
 
 impl<'a, W: Widen<L>, const L: usize> FloatProduct<'a, W, L> {
     /// Creates the product; `W` converts the weights.
-    pub const fn new(task: ProductTask<'a>) -> Self {
+    pub(super) const fn new(task: ProductTask<'a>) -> Self {
         Self {
             task,
             widen: PhantomData,

@@ -12,10 +12,10 @@ use crate::kernels::formats::q2_k::{self, TWO_BITS};
 use crate::kernels::formats::q3_k::{self, OFFSET, SCALE_OFFSET};
 
 /// Unpacks 16 columns from one cache line, with a scale and a minimum.
-pub struct Q2K;
+pub(super) struct Q2K;
 
 /// Unpacks 32 columns from three cache lines, with a scale for each half.
-pub struct Q3K;
+pub(super) struct Q3K;
 
 impl Kernel for Q2K {
     #[inline(always)]

@@ -10,10 +10,10 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::{q4_1, q5_1};
 
 /// Unpacks both nibbles of each byte.
-pub struct Q4_1;
+pub(super) struct Q4_1;
 
 /// Unpacks both nibbles of each byte and adds the fifth bits.
-pub struct Q5_1;
+pub(super) struct Q5_1;
 
 impl Kernel for Q4_1 {
     #[inline(always)]
@@ -57,7 +57,7 @@ impl Kernel for Q5_1 {
 
 /// Adds the minima of one block, times the sums of the inputs, to the accumulators of each row.
 #[inline(always)]
-pub fn add_mins<S: Simd, const N: usize>(
+pub(super) fn add_mins<S: Simd, const N: usize>(
     mins: &Lanes,
     inputs: &[WideBlock; N],
     sums: &mut [Lanes; N],

@@ -27,7 +27,7 @@ use self::half_scales::{Q2K, Q3K};
 use self::mins::{Q4_1, Q5_1};
 use self::q6_k::Q6K;
 use self::sub_scales::{Q4K, Q5K};
-pub use self::values::add as add_values;
+pub(super) use self::values::add as add_values;
 use self::wide_block::WideBlock;
 use super::cache_line::CacheLine;
 use super::inputs::RowGroup;
@@ -35,7 +35,7 @@ use super::product::ProductTask;
 use super::{Format, N_LANES};
 
 /// The most rows in a group: their accumulators and some weights fit into 16 registers of 128 bits.
-pub const MAX_GROUP_ROWS: usize = 4;
+pub(super) const MAX_GROUP_ROWS: usize = 4;
 
 /// One number for each row of a tile.
 type Lanes = [f32; N_LANES];
@@ -47,7 +47,7 @@ trait Kernel {
 }
 
 /// Multiplies the tiles of a task by all of its inputs.
-pub fn multiply(task: ProductTask<'_>) {
+pub(super) fn multiply(task: ProductTask<'_>) {
     multiply_with(Arch::new(), task);
 }
 

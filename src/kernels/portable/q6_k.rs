@@ -10,7 +10,7 @@ use crate::kernels::cache_line::CacheLine;
 use crate::kernels::formats::q6_k::{N_PART_LINES, N_SCALED_LINES, N_STEP_LINES, OFFSET};
 
 /// Unpacks 16 columns from three cache lines.
-pub struct Q6K;
+pub(super) struct Q6K;
 
 impl Kernel for Q6K {
     #[inline(always)]
@@ -81,7 +81,7 @@ fn add_block<S: Simd, const N: usize>(
 
 /// Unpacks the quants of 16 columns, four columns at a time.
 #[inline(always)]
-pub fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [Bytes; 4] {
+pub(super) fn weights(lines: &[CacheLine; N_SCALED_LINES]) -> [Bytes; 4] {
     let [a, b, c] = lines.each_ref().map(load);
     let mut fourth = [0; N_LANES];
     for (target, ((a, b), c)) in fourth.iter_mut().zip(a.iter().zip(b).zip(c)) {

@@ -15,10 +15,10 @@ use crate::kernels::formats::{q4_k, q5_k};
 const SIX_BITS: u32 = 0x3f3f_3f3f;
 
 /// Unpacks both nibbles of each byte.
-pub struct Q4K;
+pub(super) struct Q4K;
 
 /// Unpacks both nibbles of each byte and adds the fifth bits.
-pub struct Q5K;
+pub(super) struct Q5K;
 
 impl Kernel for Q4K {
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::kernels::attention::{ByteValues, IntLanes};
 use crate::kernels::cache_line::CacheLine;
 
 /// Adds the weighted values of all blocks to the accumulators of each query.
-pub fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
+pub(crate) fn add<const N: usize>(arch: Arch, values: &ByteValues<'_, N>, sums: &mut [IntLanes]) {
     arch.dispatch(AddValues { values, sums });
 }
 

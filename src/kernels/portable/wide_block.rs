@@ -5,7 +5,7 @@ use crate::kernels::input_block::InputBlock;
 
 /// 32 inputs of one row.
 #[derive(Debug, Clone, Copy)]
-pub struct WideBlock {
+pub(super) struct WideBlock {
     /// For every four columns, the first and the third input, then the second and the fourth:
     /// `(first << 16) + third`.
     pub pairs: [[i32; 2]; N_BLOCK / 4],
@@ -20,7 +20,7 @@ pub struct WideBlock {
 impl WideBlock {
     /// Widens a block of quantized inputs.
     #[inline(always)]
-    pub fn new(block: &InputBlock) -> Self {
+    pub(super) fn new(block: &InputBlock) -> Self {
         let sums = block.half_sums;
         Self {
             pairs: block.words.map(|word| {

@@ -6,7 +6,7 @@ use crate::generation::ByteSize;
 use crate::state::ModelRow;
 
 /// Formats a parameter count for reading: "17 M", "1.2 B".
-pub fn count_words(n: u64) -> String {
+pub(crate) fn count_words(n: u64) -> String {
     let n = n as f64;
     match n {
         ..1e6 => format!("{:.0} k", n / 1e3),

@@ -49,7 +49,7 @@ pub(super) fn step_decimals(step: f64) -> usize {
 
 /// Returns the length of the token axis for a text of `n_tokens`. It grows in a few jumps, so that
 /// the plot holds still during generation.
-pub fn axis_tokens(n_tokens: usize) -> usize {
+pub(super) fn axis_tokens(n_tokens: usize) -> usize {
     let powers = (0..).map(|power| 10_usize.saturating_pow(power));
     let lengths =
         powers.flat_map(|power| [25, 50, 100, 200].map(|n: usize| n.saturating_mul(power)));

@@ -11,7 +11,7 @@ use crate::engine::blueprint::{
     RopeScaling, Scales,
 };
 
-pub const GEMMA: Family = Family {
+pub(super) const GEMMA: Family = Family {
     model_type: "gemma",
     class: "GemmaForCausalLM",
     gguf: "gemma",
@@ -19,7 +19,7 @@ pub const GEMMA: Family = Family {
     blueprint: gemma1,
 };
 
-pub const GEMMA2: Family = Family {
+pub(super) const GEMMA2: Family = Family {
     model_type: "gemma2",
     class: "Gemma2ForCausalLM",
     gguf: "gemma2",
@@ -27,7 +27,7 @@ pub const GEMMA2: Family = Family {
     blueprint: gemma2,
 };
 
-pub const GEMMA3: Family = Family {
+pub(super) const GEMMA3: Family = Family {
     model_type: "gemma3_text",
     class: "Gemma3ForCausalLM",
     gguf: "gemma3",

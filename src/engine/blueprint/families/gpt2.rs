@@ -9,7 +9,7 @@ use crate::engine::blueprint::{
     Activation, Biases, Blueprint, FeedForward, Matrices, Naming, Norm, NormKind,
 };
 
-pub const GPT2: Family = Family {
+pub(super) const GPT2: Family = Family {
     model_type: "gpt2",
     class: "GPT2LMHeadModel",
     gguf: "gpt2",

@@ -6,7 +6,7 @@ use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::{Blueprint, Scales};
 
-pub const GRANITE: Family = Family {
+pub(super) const GRANITE: Family = Family {
     model_type: "granite",
     class: "GraniteForCausalLM",
     gguf: "granite",

@@ -6,7 +6,7 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
 
-pub const LLAMA: Family = Family {
+pub(super) const LLAMA: Family = Family {
     model_type: "llama",
     class: "LlamaForCausalLM",
     gguf: "llama",
@@ -15,7 +15,7 @@ pub const LLAMA: Family = Family {
 };
 
 /// Its GGUF files name the architecture "llama" and don't store the window.
-pub const MISTRAL: Family = Family {
+pub(super) const MISTRAL: Family = Family {
     model_type: "mistral",
     class: "MistralForCausalLM",
     gguf: "",

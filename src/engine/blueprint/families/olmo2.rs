@@ -6,7 +6,7 @@ use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::Facts;
 use crate::engine::blueprint::{Blueprint, HeadNorm, Naming, NormPlaces};
 
-pub const OLMO2: Family = Family {
+pub(super) const OLMO2: Family = Family {
     model_type: "olmo2",
     class: "Olmo2ForCausalLM",
     gguf: "olmo2",

@@ -6,7 +6,7 @@ use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::Facts;
 use crate::engine::blueprint::{Blueprint, Matrices};
 
-pub const PHI3: Family = Family {
+pub(super) const PHI3: Family = Family {
     model_type: "phi3",
     class: "Phi3ForCausalLM",
     gguf: "phi3",

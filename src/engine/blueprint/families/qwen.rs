@@ -6,7 +6,7 @@ use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::{Biases, Blueprint, HeadNorm};
 
-pub const QWEN2: Family = Family {
+pub(super) const QWEN2: Family = Family {
     model_type: "qwen2",
     class: "Qwen2ForCausalLM",
     gguf: "qwen2",
@@ -14,7 +14,7 @@ pub const QWEN2: Family = Family {
     blueprint: qwen2,
 };
 
-pub const QWEN3: Family = Family {
+pub(super) const QWEN3: Family = Family {
     model_type: "qwen3",
     class: "Qwen3ForCausalLM",
     gguf: "qwen3",

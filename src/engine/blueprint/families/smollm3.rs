@@ -6,7 +6,7 @@ use crate::engine::blueprint::Blueprint;
 use crate::engine::blueprint::base::Defaults;
 use crate::engine::blueprint::facts::{Facts, Key};
 
-pub const SMOLLM3: Family = Family {
+pub(super) const SMOLLM3: Family = Family {
     model_type: "smollm3",
     class: "SmolLM3ForCausalLM",
     gguf: "smollm3",

@@ -9,7 +9,7 @@ use crate::kernels::attention::{CacheType, Heads, Row, Span, attend};
 
 /// Attention on the CPU.
 #[derive(Debug)]
-pub struct CpuAttention {
+pub(super) struct CpuAttention {
     shape: HeadShape,
     heads: Heads,
     cache_type: CacheType,
@@ -17,7 +17,7 @@ pub struct CpuAttention {
 
 impl CpuAttention {
     /// Creates attention for heads of this shape.
-    pub fn new(shape: HeadShape, cache_type: CacheType) -> Self {
+    pub(super) fn new(shape: HeadShape, cache_type: CacheType) -> Self {
         Self {
             shape,
             heads: Heads {
@@ -35,7 +35,7 @@ impl CpuAttention {
     /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///
     /// `qkv` is `[rows, q_width + 2 × kv_width]`; `mixed` is `[rows, q_width]`.
-    pub fn forward(
+    pub(super) fn forward(
         &self,
         layer: &AttentionLayer<Vec<f32>>,
         qkv: &mut [f32],

@@ -7,7 +7,7 @@ use crate::engine::blueprint::RopeForm;
 use crate::engine::decoder::attention::{HeadNorms, HeadShape};
 
 /// Norms and rotates the queries and keys of one row, in place.
-pub struct RotateRow<'a> {
+pub(super) struct RotateRow<'a> {
     pub shape: HeadShape,
     pub norms: Option<&'a HeadNorms<Vec<f32>>>,
     /// `None` if the layer does not rotate.
@@ -18,7 +18,7 @@ pub struct RotateRow<'a> {
 
 /// The rotary angles of a row, one for each plane of a head.
 #[derive(Debug, Clone, Copy)]
-pub struct Angles<'a> {
+pub(super) struct Angles<'a> {
     pub form: RopeForm,
     pub cos: &'a [f32],
     pub sin: &'a [f32],

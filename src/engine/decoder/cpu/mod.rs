@@ -26,7 +26,7 @@ use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
 use crate::kernels::{CpuContext, Inputs, InstructionSet, ThreadPool, soft_cap};
 
 /// A model on the CPU.
-pub struct CpuBackend {
+pub(crate) struct CpuBackend {
     model: Model,
     buffers: Buffers,
     times: ForwardTimes,
@@ -73,7 +73,7 @@ struct Batch<'a> {
 
 impl CpuBackend {
     /// Loads the weights that the blueprint asks for.
-    pub fn load(
+    pub(crate) fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         compute: &Compute,

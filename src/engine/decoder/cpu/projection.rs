@@ -10,7 +10,7 @@ use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 
 /// A linear map, or several of the same input side by side.
 #[derive(Debug)]
-pub struct Projection {
+pub(super) struct Projection {
     parts: Vec<Matrix>,
     bias: Option<Vec<f32>>,
     n_rows: usize,
@@ -40,7 +40,10 @@ const fn format(dtype: GgmlDType) -> Option<Format> {
 
 impl Projection {
     /// Packs matrices that share an input. Frees each as soon as it is packed.
-    pub fn new(matrices: Vec<StoredTensor>, bias: Option<Vec<f32>>) -> Result<Self, EngineError> {
+    pub(super) fn new(
+        matrices: Vec<StoredTensor>,
+        bias: Option<Vec<f32>>,
+    ) -> Result<Self, EngineError> {
         let parts: Result<Vec<_>, _> = matrices.into_iter().map(pack).collect();
         let parts = parts?;
         Ok(Self {
@@ -53,7 +56,7 @@ impl Projection {
     }
 
     /// Maps rows of inputs to rows of outputs, which replace the content of `outputs`.
-    pub fn forward(
+    pub(super) fn forward(
         &self,
         threads: &ThreadPool,
         values: &[f32],
@@ -72,7 +75,11 @@ impl Projection {
     }
 
     /// Appends the given rows of the matrix as 32-bit floats, as in an embedding lookup.
-    pub fn extend_with_rows(&self, indices: impl Iterator<Item = usize>, values: &mut Vec<f32>) {
+    pub(super) fn extend_with_rows(
+        &self,
+        indices: impl Iterator<Item = usize>,
+        values: &mut Vec<f32>,
+    ) {
         if let Some(matrix) = self.parts.first() {
             for index in indices {
                 matrix.extend_with_row(index, values);

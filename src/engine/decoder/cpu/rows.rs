@@ -14,7 +14,7 @@ const N_LANES: usize = 16;
 const N_MIN_PARALLEL: usize = 8;
 
 /// Processes each row, on several threads if there are enough rows.
-pub fn each_row<T: Send>(
+pub(super) fn each_row<T: Send>(
     threads: &ThreadPool,
     rows: impl Iterator<Item = T>,
     work: impl Fn(T) + Send + Sync,
@@ -28,7 +28,7 @@ pub fn each_row<T: Send>(
 }
 
 /// Adds a vector to each row.
-pub fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
+pub(super) fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
     for row in rows.chunks_exact_mut(vector.len().max(1)) {
         for (value, added) in row.iter_mut().zip(vector) {
             *value += added;
@@ -37,7 +37,7 @@ pub fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
 }
 
 /// Applies a norm to one row.
-pub struct NormRow<'a> {
+pub(super) struct NormRow<'a> {
     pub norm: &'a NormWeights<Vec<f32>>,
     pub input: &'a [f32],
     pub output: &'a mut [f32],
@@ -72,7 +72,7 @@ impl WithSimd for NormRow<'_> {
 
 /// Sums `term` over all values, in an order that vectorizes.
 #[inline(always)]
-pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+pub(super) fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut sums = [0.0_f32; N_LANES];
     let (chunks, rest) = values.as_chunks::<N_LANES>();
     for chunk in chunks {
@@ -85,7 +85,7 @@ pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
 }
 
 /// Adds a sublayer's output to one row of the residual stream.
-pub struct AddResidual<'a> {
+pub(super) struct AddResidual<'a> {
     /// A row of the residual stream.
     pub hidden: &'a mut [f32],
     /// The sublayer's output.
@@ -106,7 +106,7 @@ impl WithSimd for AddResidual<'_> {
 }
 
 /// Applies the activation of the feed-forward network to one row.
-pub struct ActivateRow<'a> {
+pub(super) struct ActivateRow<'a> {
     pub feed_forward: FeedForward,
     /// The row. If the network is gated, its first half is the gate and its second half the up
     /// projection.

@@ -5,20 +5,20 @@ use crate::kernels::attention::{CacheType, Heads, KeysValues, Span};
 
 /// Keys and values of consecutive tokens, for all layers.
 #[derive(Debug, Default)]
-pub struct CpuRun {
+pub(crate) struct CpuRun {
     layers: Vec<KeysValues>,
 }
 
 /// How keys and values are stored.
 #[derive(Debug, Clone, Copy)]
-pub struct KvFormat {
+pub(crate) struct KvFormat {
     pub heads: Heads,
     pub cache_type: CacheType,
 }
 
 impl CpuRun {
     /// Returns how much memory the run takes, in bytes.
-    pub fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         self.layers.iter().map(KeysValues::n_bytes).sum()
     }
 
@@ -27,7 +27,7 @@ impl CpuRun {
     ///
     /// A run that started elsewhere is replaced. It holds nothing that was committed, because its
     /// sequence has since been truncated to a position before it.
-    pub fn layer_mut(
+    pub(crate) fn layer_mut(
         &mut self,
         layer: usize,
         format: KvFormat,
@@ -46,7 +46,7 @@ impl CpuRun {
 }
 
 /// Returns one layer of a cache in the order of positions, up to `n_visible` tokens.
-pub fn spans(cache: &Cache<CpuRun>, layer: usize, n_visible: usize) -> Vec<Span<'_>> {
+pub(super) fn spans(cache: &Cache<CpuRun>, layer: usize, n_visible: usize) -> Vec<Span<'_>> {
     let mut start = 0;
     let spans = cache.runs(n_visible).filter_map(|(run, n_tokens)| {
         let positions = start..start + n_tokens;

@@ -6,7 +6,7 @@ use crate::engine::blueprint::{Activation, FeedForward};
 
 /// Applies the activation. If the network is gated, the first half of each row is the gate and the
 /// second half the up projection.
-pub fn activated(feed_forward: FeedForward, input: &Tensor) -> candle_core::Result<Tensor> {
+pub(super) fn activated(feed_forward: FeedForward, input: &Tensor) -> candle_core::Result<Tensor> {
     match feed_forward {
         FeedForward::Plain(activation) => activation_of(activation, input),
         FeedForward::Gated(activation) => {

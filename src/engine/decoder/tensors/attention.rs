@@ -9,13 +9,13 @@ use crate::engine::decoder::cache::Cache;
 
 /// Attention in tensor operations.
 #[derive(Debug)]
-pub struct TensorAttention {
+pub(super) struct TensorAttention {
     shape: HeadShape,
 }
 
 /// Keys and values of consecutive tokens, for all layers.
 #[derive(Debug, Default)]
-pub struct TensorRun {
+pub(crate) struct TensorRun {
     layers: Vec<KeysValues>,
 }
 
@@ -28,7 +28,7 @@ struct KeysValues {
 
 impl TensorAttention {
     /// Creates attention for heads of this shape.
-    pub const fn new(shape: HeadShape) -> Self {
+    pub(super) const fn new(shape: HeadShape) -> Self {
         Self { shape }
     }
 
@@ -130,7 +130,7 @@ impl TensorAttention {
 
 /// The rows of one forward pass.
 #[derive(Debug)]
-pub struct Batch<'a> {
+pub(super) struct Batch<'a> {
     pub places: &'a [Place],
     /// The rotary angles of the rows, for each of the model's rotations.
     pub rotary_angles: Vec<RotaryAngles<Tensor>>,
@@ -138,7 +138,7 @@ pub struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Computes the angles of the rows.
-    pub fn new(
+    pub(super) fn new(
         places: &'a [Place],
         rotations: &[Rotation],
         device: &Device,
@@ -166,7 +166,7 @@ impl TensorAttention {
     /// computes attention for each row over all tokens up to its own, or over the layer's window.
     ///
     /// `qkv` is `[rows, q_width + 2 × kv_width]`; the result is `[rows, q_width]`.
-    pub fn forward(
+    pub(super) fn forward(
         &self,
         layer: &AttentionLayer<Tensor>,
         qkv: &Tensor,
@@ -217,7 +217,7 @@ impl TensorAttention {
 
 impl TensorRun {
     /// Returns how much memory the run takes, in bytes.
-    pub fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let tensors = self.layers.iter().flat_map(|run| [&run.keys, &run.values]);
         tensors
             .map(|tensor| tensor.elem_count() * tensor.dtype().size_in_bytes())

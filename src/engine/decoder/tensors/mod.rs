@@ -22,7 +22,7 @@ use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
 
 /// A model in tensors on one device.
-pub struct TensorBackend {
+pub(crate) struct TensorBackend {
     blueprint: Blueprint,
     weights: Weights<Tensors>,
     attention: TensorAttention,
@@ -61,7 +61,7 @@ impl Form for Tensors {
 
 impl TensorBackend {
     /// Loads the weights that the blueprint asks for.
-    pub fn load(
+    pub(crate) fn load(
         blueprint: &Blueprint,
         checkpoint: &mut Checkpoint<'_>,
         device: Device,

@@ -5,7 +5,10 @@ use candle_core::{DType, Tensor};
 use crate::engine::decoder::norm::NormWeights;
 
 /// Applies the norm to each row in 32 bits, or returns the rows unchanged if there is none.
-pub fn normed(norm: Option<&NormWeights<Tensor>>, rows: &Tensor) -> candle_core::Result<Tensor> {
+pub(super) fn normed(
+    norm: Option<&NormWeights<Tensor>>,
+    rows: &Tensor,
+) -> candle_core::Result<Tensor> {
     let Some(norm) = norm else {
         return Ok(rows.clone());
     };

@@ -15,7 +15,7 @@ const N_SLAB_VALUES: usize = 1 << 22;
 
 /// In which format to keep the weights of a model.
 #[derive(Debug, Clone)]
-pub struct Policy {
+pub(super) struct Policy {
     widen: bool,
     n_slab_values: usize,
     device: Device,
@@ -24,7 +24,7 @@ pub struct Policy {
 
 impl Policy {
     /// Chooses the format by the size of the weights. Unquantized weights are converted to `dtype`.
-    pub fn new(catalog: &Catalog, device: &Device, dtype: DType) -> Self {
+    pub(super) fn new(catalog: &Catalog, device: &Device, dtype: DType) -> Self {
         Self {
             widen: catalog.n_half_bytes() <= N_MAX_WIDENED_BYTES,
             n_slab_values: N_SLAB_VALUES,
@@ -34,12 +34,12 @@ impl Policy {
     }
 
     /// Returns the type of unquantized weights.
-    pub const fn dtype(&self) -> DType {
+    pub(super) const fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// Returns the device of the weights.
-    pub const fn device(&self) -> &Device {
+    pub(super) const fn device(&self) -> &Device {
         &self.device
     }
 
@@ -51,7 +51,7 @@ impl Policy {
 
 /// A linear map, or several of the same input side by side.
 #[derive(Debug)]
-pub struct Projection {
+pub(super) struct Projection {
     parts: Vec<Part>,
     /// Added to each row of outputs.
     bias: Option<Tensor>,
@@ -74,7 +74,7 @@ impl Projection {
     /// Combines matrices that share an input, with their outputs in the order given. Neighbors of
     /// the same type become one matrix, which saves products. The bias is added to each row of
     /// outputs.
-    pub fn new(
+    pub(super) fn new(
         matrices: &[StoredTensor],
         bias: Option<Tensor>,
         policy: &Policy,
@@ -100,7 +100,7 @@ impl Projection {
     }
 
     /// Maps rows of inputs to rows of outputs.
-    pub fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
+    pub(super) fn forward(&self, input: &Tensor) -> candle_core::Result<Tensor> {
         let output = match self.parts.as_slice() {
             [part] => part.forward(input)?,
             parts => {
@@ -116,7 +116,7 @@ impl Projection {
     }
 
     /// Returns the given rows of the matrix, as in an embedding lookup.
-    pub fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
+    pub(super) fn rows(&self, indices: &[u32], device: &Device) -> candle_core::Result<Tensor> {
         let parts: candle_core::Result<Vec<_>> = self
             .parts
             .iter()

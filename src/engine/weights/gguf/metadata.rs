@@ -15,7 +15,7 @@ const N_MIN_ENTRY_BYTES: u64 = 8 + 4 + 1;
 const ARRAY: u32 = 9;
 
 /// Reads `n_entries` key-value pairs. Fails if a key occurs twice.
-pub fn read(
+pub(super) fn read(
     reader: &mut Reader<'_>,
     n_entries: u64,
 ) -> Result<HashMap<String, Value>, EngineError> {

@@ -17,7 +17,7 @@ use super::stored_type::StoredType;
 use super::tensor_entry::{TensorEntry, n_stored_bytes};
 use crate::engine::EngineError;
 
-pub use split::Split;
+pub(crate) use split::Split;
 
 /// The alignment of tensors, in bytes, if the file does not specify one.
 const DEFAULT_ALIGNMENT: u64 = 32;
@@ -31,7 +31,7 @@ const N_MIN_TENSOR_BYTES: u64 = 8 + 4 + 4 + 8;
 
 /// The header of a GGUF file.
 #[derive(Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// The metadata and the tensors in candle's types.
     pub content: Content,
     /// The tensors in file order.
@@ -42,7 +42,7 @@ pub struct Header {
 
 /// Reads the header of a GGUF file. Checks every claimed count and length against the size of the
 /// file before it allocates memory.
-pub fn read_header(source: &Source) -> Result<Header, EngineError> {
+pub(crate) fn read_header(source: &Source) -> Result<Header, EngineError> {
     let mut reader = Reader::new(source);
     let magic = read_version(&mut reader)?;
     let n_tensors = reader.u64()?;

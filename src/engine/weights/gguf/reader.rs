@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 const N_MAX_VALUES: u64 = 1 << 22;
 
 /// A cursor over the values of a header.
-pub struct Reader<'a> {
+pub(super) struct Reader<'a> {
     source: &'a Source,
     bytes: BufReader<Bytes<'a>>,
     position: u64,
@@ -20,7 +20,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Starts at the beginning of the source.
-    pub fn new(source: &'a Source) -> Self {
+    pub(super) fn new(source: &'a Source) -> Self {
         let bytes = Bytes {
             source,
             position: 0,
@@ -34,13 +34,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the number of bytes read so far.
-    pub const fn position(&self) -> u64 {
+    pub(super) const fn position(&self) -> u64 {
         self.position
     }
 
     /// Checks, before memory is allocated, that the rest of the file can hold `n_values` values of
     /// at least `n_value_bytes` each. `what` names them in the error.
-    pub fn check_count(
+    pub(super) fn check_count(
         &mut self,
         n_values: u64,
         n_value_bytes: u64,
@@ -62,24 +62,24 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next `N` bytes.
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
         let mut array = [0; N];
         self.fill(&mut array)?;
         Ok(array)
     }
 
     /// Reads the next 32-bit number.
-    pub fn u32(&mut self) -> Result<u32, EngineError> {
+    pub(super) fn u32(&mut self) -> Result<u32, EngineError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
     /// Reads the next 64-bit number.
-    pub fn u64(&mut self) -> Result<u64, EngineError> {
+    pub(super) fn u64(&mut self) -> Result<u64, EngineError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
     /// Reads the next string, which is preceded by its length. `what` names it in messages.
-    pub fn text(&mut self, what: &str) -> Result<String, EngineError> {
+    pub(super) fn text(&mut self, what: &str) -> Result<String, EngineError> {
         let n_bytes = self.u64()?;
         if n_bytes > self.source.n_bytes().saturating_sub(self.position) {
             return Err(self.malformed(format!("{what} extends beyond the end of the file")));
@@ -91,12 +91,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the path of the file, for messages.
-    pub fn path(&self) -> &str {
+    pub(super) fn path(&self) -> &str {
         self.source.path()
     }
 
     /// Returns the error that the header is malformed.
-    pub fn malformed(&self, reason: impl Into<String>) -> EngineError {
+    pub(super) fn malformed(&self, reason: impl Into<String>) -> EngineError {
         self.source.malformed(reason)
     }
 

@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 
 /// Which part of a split model a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Split {
+pub(crate) struct Split {
     /// Index of this part, counted from 0.
     pub part: usize,
     pub n_parts: usize,
@@ -56,17 +56,17 @@ impl Split {
 
     /// Returns the model's name: "model" for the file "model-00001-of-00003.gguf". `None` if the
     /// file name does not end as its part number requires.
-    pub fn stem<'a>(&self, file_name: &'a str) -> Option<&'a str> {
+    pub(crate) fn stem<'a>(&self, file_name: &'a str) -> Option<&'a str> {
         file_name.strip_suffix(&self.ending(self.part))
     }
 
     /// Returns the file name of a part, counted from 0.
-    pub fn file_name(&self, stem: &str, part: usize) -> String {
+    pub(crate) fn file_name(&self, stem: &str, part: usize) -> String {
         stem.to_owned() + &self.ending(part)
     }
 
     /// Returns the end of a part's file name: "-00001-of-00003.gguf".
-    pub fn ending(&self, part: usize) -> String {
+    pub(crate) fn ending(&self, part: usize) -> String {
         format!("-{:05}-of-{:05}.gguf", part + 1, self.n_parts)
     }
 }

@@ -76,7 +76,7 @@ pub(super) const OLLAMA_NAMES: [&str; 15] = [
 
 impl Flavor {
     /// Returns the tool's name for use in a sentence.
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Flags => "llama.cpp",
             Self::Server => "llama-server",
@@ -85,7 +85,7 @@ impl Flavor {
     }
 
     /// Returns the dialect of imported chains.
-    pub const fn dialect(self) -> Dialect {
+    pub(super) const fn dialect(self) -> Dialect {
         match self {
             Self::Flags | Self::Server => Dialect::LlamaCpp,
             Self::Ollama => Dialect::Ollama,
