@@ -255,7 +255,7 @@ fn span_head_ui(ui: &mut Ui, xray: &Xray<'_>, shown: &ShownColumn) -> Option<Hea
             }
         }
         ShownColumn::Neutral { stages, folded } => {
-            fold_ui(ui, xray, (stages, *folded)).then_some(HeadClick::Fold)
+            fold_ui(ui, xray, stages, *folded).then_some(HeadClick::Fold)
         }
     }
 }

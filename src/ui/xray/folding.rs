@@ -84,7 +84,7 @@ pub(super) fn fold_width(ui: &Ui, n_stages: usize, folded: bool) -> f32 {
 
 /// Draws the button that folds and unfolds the neutral stages, in place of a column's head. Returns
 /// whether it was clicked.
-pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, (stages, folded): (&[usize], bool)) -> bool {
+pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, stages: &[usize], folded: bool) -> bool {
     let label = fold_label(stages.len(), folded);
     let verb = if folded { "Show" } else { "Fold" };
     let name = format!("{verb} {} neutral stages", stages.len());
