@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    BranchDialog, ByHand, ComparedPair, Effect, HandDraws, HubState, MAX_PANES, ModelStatus,
+    Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings,
+    ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -73,6 +74,8 @@ pub struct AppState {
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.
     pub(super) last_folder: Option<PathBuf>,
+    /// The comparisons of every two texts, while the dock shows them.
+    pub(super) pairs: Vec<ComparedPair>,
     /// The search for the smallest change at the step that the dock shows.
     pub(super) why_search: Option<WhySearch>,
     pub(super) undo: Undo,
@@ -113,6 +116,7 @@ impl AppState {
             notices: Vec::new(),
             path_field: None,
             last_folder: None,
+            pairs: Vec::new(),
             why_search: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,

@@ -26,7 +26,7 @@ pub enum BranchCommand {
     StepBack,
     /// Open the dialog that continues from a token, or close it.
     Open(Option<Pin>),
-    /// Keep the text before a token, and go on from there in another way.
+    /// Keep the text before a token, and continue differently from there.
     Branch {
         from: Pin,
         change: BranchChange,
@@ -103,7 +103,7 @@ impl AppState {
         self.can_extend(pane) && pane.generation().is_some_and(interrupted)
     }
 
-    /// Returns whether a text can go on from before this token in another way.
+    /// Returns whether a text can be continued differently from before this token.
     pub fn can_branch(&self, from: Pin) -> bool {
         let step = |pane: &Pane| Some(from.step < pane.generation()?.steps.len());
         let pane = self.pane(from.pane);

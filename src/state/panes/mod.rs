@@ -4,6 +4,7 @@
 pub(super) mod comparison;
 pub(super) mod lints;
 pub(super) mod measures;
+pub(super) mod pairs;
 pub(super) mod pane;
 pub(super) mod paste;
 pub(super) mod presets;
@@ -15,6 +16,7 @@ pub(super) mod undo;
 pub(super) mod what_if;
 pub(super) mod why;
 
+pub use pairs::ComparedPair;
 pub use pane::{Pane, PaneId, PaneStatus};
 pub use paste::{Paste, PasteCommand};
 pub use presets::PresetCommand;

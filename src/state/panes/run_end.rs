@@ -4,8 +4,8 @@
 use crate::analysis::Divergence;
 use crate::decoding::TokenId;
 use crate::generation::needs_seed;
-use crate::state::words::divergence::leaving_panes;
-use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin, divergence_summary};
+use crate::state::words::divergence::{are_comparable, leaving_panes};
+use crate::state::{AppState, Effect, Notice, Pane, PaneId, Pin};
 
 /// The texts before a run of all panes, to recognize a run that changed nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +92,10 @@ impl AppState {
 
     /// Returns the token at which the texts first diverge, in the first pane that leaves the others.
     fn fork(&self) -> Option<Pin> {
-        let step = divergence_summary(self).step?;
-        let Divergence::At { groups, .. } = self.divergence() else {
+        if !are_comparable(&self.generations()) {
+            return None;
+        }
+        let Divergence::At { step, groups } = self.divergence() else {
             return None;
         };
         let leaving = leaving_panes(&groups);

@@ -27,11 +27,11 @@ impl AppState {
             return None;
         }
         let known = self.why_search.as_ref();
-        let search = match known.filter(|known| known.pane == pane.id && known.step == step) {
-            Some(known) => known.search.clone(),
-            None => SmallestChange::new(generation, step)?,
+        let change = match known.filter(|known| known.pane == pane.id && known.step == step) {
+            Some(known) => smallest_change_words(generation, &known.search),
+            None => smallest_change_words(generation, &SmallestChange::new(generation, step)?),
         };
-        Some((why, smallest_change_words(generation, &search)))
+        Some((why, change))
     }
 
     /// Continues the search for the smallest change while `has_time` returns true, if the X-ray
