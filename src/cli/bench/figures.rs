@@ -39,7 +39,7 @@ pub(super) struct Decode {
     pub together_per_sec: f64,
     /// Milliseconds per decode step.
     pub step_ms: f64,
-    /// The step time relative to that of one pane, or `None` if one pane was not measured.
+    /// The step time divided by the step time of one pane, or `None` if one pane was not measured.
     pub time_against_one: Option<f64>,
     /// The share of the memory bandwidth that reading the weights uses.
     pub bandwidth_share: Option<f64>,
