@@ -15,8 +15,11 @@ fn network_sockets(arguments: &[&str], folder: &Path) -> Vec<String> {
         // Nothing answers here.
         .env("HF_ENDPOINT", "http://127.0.0.1:9")
         .output();
-    traced.expect("strace must be installed, as `.ci/setup --test` does");
-    let log = std::fs::read_to_string(&log).expect("strace must be allowed to trace");
+    assert!(
+        traced.is_ok(),
+        "`.ci/setup --test` installs strace: {traced:?}"
+    );
+    let log = std::fs::read_to_string(&log).unwrap();
     let calls = log.lines().filter(|call| call.contains("AF_INET"));
     calls.map(str::to_owned).collect()
 }
