@@ -13,6 +13,7 @@ mod failure;
 mod files;
 mod generate;
 mod hub;
+mod inputs;
 mod inspect;
 mod interrupt;
 mod named_value;
