@@ -5,6 +5,7 @@
 
 mod bench;
 mod cache;
+mod compare;
 mod compute;
 mod console;
 mod count;

@@ -184,7 +184,10 @@ mod tests {
         };
         let stored = serde_json::to_string(&eight).unwrap();
         assert!(stored.contains(r#""inputs":"8""#), "{stored}");
-        assert_eq!(serde_json::from_str::<ComputeChoice>(&stored).unwrap(), eight);
+        assert_eq!(
+            serde_json::from_str::<ComputeChoice>(&stored).unwrap(),
+            eight
+        );
     }
 
     #[test]

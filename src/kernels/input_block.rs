@@ -101,7 +101,6 @@ impl InputBlock {
         *last = Self::quantize(&rest);
     }
 
-
     /// Subtracts the rounded values.
     #[inline(always)]
     fn subtract_from(&self, values: &mut [f32; N_BLOCK]) {
@@ -199,7 +198,10 @@ mod tests {
         for (i, value) in values.into_iter().enumerate() {
             let [first, second] = planes.each_ref().map(|plane| rounded(plane, i));
             assert!((first - value).abs() <= 1000.0 / 253.9, "{value}");
-            assert!((first + second - value).abs() <= 1000.0 / 64_000.0, "{value}");
+            assert!(
+                (first + second - value).abs() <= 1000.0 / 64_000.0,
+                "{value}"
+            );
         }
     }
 

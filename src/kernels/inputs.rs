@@ -120,7 +120,11 @@ impl Inputs {
     ) -> Vec<ConversionJob<'a>> {
         self.width = width;
         self.n_rows = values.len().checked_div(width).unwrap_or(0);
-        let n_planes = if kinds.quantized { self.bits.n_planes() } else { 1 };
+        let n_planes = if kinds.quantized {
+            self.bits.n_planes()
+        } else {
+            1
+        };
         self.groups.clear();
         self.groups
             .extend(self.instructions.groups(self.n_rows, n_planes));

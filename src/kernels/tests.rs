@@ -145,8 +145,9 @@ fn every_kernel_agrees_with_the_scalar_reference() {
                 let (matrix, _) = matrix(format, dtype, n_rows, width);
                 for n_inputs in N_INPUTS {
                     let values = wave(n_inputs * width, 0.71);
-                    let expected = InputBits::ALL
-                        .map(|bits| product((InstructionSet::Scalar, bits), 1, &[&matrix], &values));
+                    let expected = InputBits::ALL.map(|bits| {
+                        product((InstructionSet::Scalar, bits), 1, &[&matrix], &values)
+                    });
                     for kernel in kernels() {
                         let expected = &expected[usize::from(kernel.1 == InputBits::Eight)];
                         let largest = expected.iter().fold(0.0_f32, |max, sum| max.max(sum.abs()));
@@ -235,7 +236,9 @@ fn error_bounds(weights: &[f32], values: &[f32], width: usize, fraction: f32) ->
         weights.chunks_exact(width).map(move |weights| {
             let blocks = weights.chunks(N_BLOCK).zip(inputs.chunks(N_BLOCK));
             let bounds = blocks.map(|(weights, inputs)| {
-                let largest = inputs.iter().fold(0.0_f32, |max, input| max.max(input.abs()));
+                let largest = inputs
+                    .iter()
+                    .fold(0.0_f32, |max, input| max.max(input.abs()));
                 let magnitudes: f32 = weights.iter().map(|weight| weight.abs()).sum();
                 let terms = weights.iter().zip(inputs).map(|(w, x)| (w * x).abs());
                 fraction * largest * magnitudes + 2e-6 * terms.sum::<f32>()
@@ -321,10 +324,7 @@ fn the_largest_sub_scales_do_not_overflow() {
                     let expected = input * weights.iter().sum::<f32>();
                     let tolerance = 1e-5 * weights.iter().map(|weight| weight.abs()).sum::<f32>();
                     let error = (found[0] - expected).abs();
-                    assert!(
-                        error <= tolerance,
-                        "{format:?} {kernel:?} {filling:x}"
-                    );
+                    assert!(error <= tolerance, "{format:?} {kernel:?} {filling:x}");
                 }
             }
         }

@@ -51,9 +51,15 @@ macro_rules! multiply_task {
                     7 => task.write_planes(index, &group, &store($format::sums::<7>(tile, &group))),
                     8 => task.write_planes(index, &group, &store($format::sums::<8>(tile, &group))),
                     9 => task.write_planes(index, &group, &store($format::sums::<9>(tile, &group))),
-                    10 => task.write_planes(index, &group, &store($format::sums::<10>(tile, &group))),
-                    11 => task.write_planes(index, &group, &store($format::sums::<11>(tile, &group))),
-                    _ => task.write_planes(index, &group, &store($format::sums::<12>(tile, &group))),
+                    10 => {
+                        task.write_planes(index, &group, &store($format::sums::<10>(tile, &group)))
+                    }
+                    11 => {
+                        task.write_planes(index, &group, &store($format::sums::<11>(tile, &group)))
+                    }
+                    _ => {
+                        task.write_planes(index, &group, &store($format::sums::<12>(tile, &group)))
+                    }
                 }
             }
         }

@@ -157,9 +157,7 @@ fn multiply_add<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        InputBits, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, scalar,
-    };
+    use super::super::{InputBits, InputKinds, Inputs, InstructionSet, Matrix, ThreadPool, scalar};
     use super::*;
 
     const FORMATS: [Format; 13] = [
