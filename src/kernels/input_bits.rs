@@ -4,8 +4,8 @@
 /// of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InputBits {
-    /// Each input is the sum of two bytes with different scales. The error is about as small as that
-    /// of single-precision sums, even if one input is a thousand times as large as the others.
+    /// Each input is the sum of two bytes with different scales. The error is at most a 64,000th of
+    /// the largest input of the block, so inputs a thousand times smaller still count.
     #[default]
     Sixteen,
     /// One byte: faster when many rows are multiplied, but inputs much smaller than the largest of
@@ -36,8 +36,8 @@ impl InputBits {
     /// A few words that describe the choice in a menu.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Sixteen => "exact probabilities",
-            Self::Eight => "fast: rounds as llama.cpp does",
+            Self::Sixteen => "true to the weights",
+            Self::Eight => "faster, rounds like llama.cpp",
         }
     }
 

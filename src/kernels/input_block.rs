@@ -1,4 +1,4 @@
-//! Inputs quantized to 8 bits.
+//! Inputs quantized to bytes.
 
 #![expect(
     clippy::inline_always,

@@ -38,7 +38,7 @@ pub struct Inputs {
 /// The representations of the inputs that a product needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputKinds {
-    /// Quantized.
+    /// Quantized, for integer weights.
     pub quantized: bool,
     pub floats: bool,
 }
@@ -223,6 +223,7 @@ impl<'a> Panel<'a> {
 /// The conversion of one group.
 struct ConversionJob<'a> {
     n_rows: usize,
+    /// Planes per row.
     n_planes: usize,
     width: usize,
     interleaves_rows: bool,

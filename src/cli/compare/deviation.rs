@@ -103,8 +103,9 @@ mod tests {
             let logits = [0.0, logit, f32::NEG_INFINITY];
             deviation.add(index, &exact, &logits).unwrap();
         }
-        let log_prob = |logit: f64| logit - (1.0 + logit.exp()).ln();
-        let largest = log_prob(0.5) - log_prob(-0.3);
+        // The first token's logit is 0, so its log-probability is minus the log-sum-exp.
+        let log_sum_exp = |logit: f64| (1.0 + logit.exp()).ln();
+        let largest = log_sum_exp(0.5) - log_sum_exp(-0.3);
         assert!((deviation.largest - largest).abs() < 1e-6);
         assert!(deviation.mean() < deviation.largest);
         let other = OtherChoice {
