@@ -102,14 +102,14 @@ impl AppState {
         match &self.models.devices {
             None => String::new(),
             Some(devices) if !devices.build_supports_gpus => {
-                "This build has no GPU support; see the README".to_owned()
+                "This build has no GPU support".to_owned()
             }
             Some(devices) if devices.choices.len() == 1 => {
                 "Built with GPU support, but no GPU was found".to_owned()
             }
             Some(_) if !self.uses_gpu() => {
                 let bits = self.models.compute.inputs.name();
-                format!("Computes in f32; inputs of quantized weights are rounded to {bits} bits")
+                format!("Computes in f32; inputs rounded to {bits} bits")
             }
             Some(_) => "Applies to the next model you open".to_owned(),
         }
