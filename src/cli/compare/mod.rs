@@ -131,7 +131,9 @@ impl Variant {
     ) -> Result<(), Failure> {
         progress.milestone(&format!("Reading the texts again: {}", self.name));
         let opened = worker::open_on(source, &self.compute, &mut |_| ControlFlow::Continue(()));
-        let mut model = opened.map_err(failure)?.ok_or(Failure::Interrupted)?;
+        let mut model = opened
+            .map_err(|error| failure(&error))?
+            .ok_or(Failure::Interrupted)?;
         let mut n_read = 0;
         for passage in passages {
             passage.read(model.lm.as_mut(), |logits| {
@@ -172,7 +174,7 @@ impl Passage {
             })
             .collect();
         for rows in rows.chunks(N_CHUNK) {
-            let logits = lm.forward(rows).map_err(failure)?;
+            let logits = lm.forward(rows).map_err(|error| failure(&error))?;
             for logits in (0..logits.n_rows()).filter_map(|index| logits.row(index)) {
                 visit(logits)?;
             }
@@ -182,7 +184,7 @@ impl Passage {
     }
 }
 
-fn failure(error: EngineError) -> Failure {
+fn failure(error: &EngineError) -> Failure {
     Failure::run(error.to_string())
 }
 
