@@ -23,7 +23,8 @@ use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
 pub(crate) use crate::worker::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, PartialDownload, Precision,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
+    Precision,
 };
 use crate::worker::{GenerationId, ModelSource, Progress, Request};
 
