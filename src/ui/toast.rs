@@ -11,6 +11,9 @@ use crate::state::{AppState, Command, Notice, NoticeKind};
 /// How long a notice without an action stays, in seconds.
 const SECS: f64 = 6.0;
 
+/// The distance of a notice from the dock: above the panes' footers, whose buttons stay in reach.
+const ABOVE_DOCK: f32 = 44.0;
+
 /// Draws the newest notice above `bottom`, where it covers no plot.
 pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Vec<Command>) {
     let Some(notice) = state.notices.first() else {
@@ -21,7 +24,7 @@ pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Ve
     let below = ui.content_rect().bottom() - bottom;
     Area::new(Id::unique("notice"))
         .order(Order::Foreground)
-        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -24.0 - below))
+        .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -ABOVE_DOCK - below))
         .show(ui, |ui| {
             let theme = Theme::of(ui);
             Frame::new()

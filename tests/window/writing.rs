@@ -380,6 +380,11 @@ fn replacing_a_file_needs_confirmation() {
 /// Chooses an entry of the export menu and types a path.
 fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, "Export");
+    save_entry_as(window, entry, path);
+}
+
+/// Chooses an entry of an open menu and types a path.
+pub(super) fn save_entry_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, entry);
     wait(window, "the path field", |state| state.path_field.is_some());
     let label = "No file dialog is available on this system. Type the full path.";
