@@ -162,7 +162,10 @@ fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
     let piece = |token| Piece::text(state.by_hand.label(token));
     let chain = &pane.settings.chain;
     let picture = XrayPicture::by_hand(place, table, chain, piece);
-    Some((picture, format!("Seed {}", state.seed_of(pane))))
+    Some((
+        picture,
+        format!("Scores set by hand, seed {}", state.seed_of(pane)),
+    ))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn every_view_can_be_exported_with_its_seed_and_coin() {
         ),
         (
             "By hand as SVG…",
-            &["scores set by hand", "Coin 0.", "Seed 42"],
+            &["Scores set by hand, seed 42", "Coin 0.", ">Softmax<"],
         ),
         (
             "The texts as SVG…",

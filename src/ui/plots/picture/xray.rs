@@ -70,7 +70,7 @@ impl XrayPicture {
     ) -> Self {
         let picture = Self {
             title: "By hand",
-            subtitle: format!("scores set by hand · {chain}"),
+            subtitle: chain.to_string(),
             pane,
             table,
             pieces: BTreeMap::new(),
