@@ -34,6 +34,9 @@ pub(super) struct DockFrame {
     pub breakpoint: Breakpoint,
 }
 
+/// The width for the choice of what the score shows and for the buttons of the pinned token.
+const MIN_SCORE_CHOICE: f32 = 220.0;
+
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
 /// plot.
 pub(super) fn dock_ui(
@@ -140,7 +143,8 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             if frame.open && has_picture {
                 picture_button_ui(ui, has_text, &mut state.view, commands);
             }
-            if frame.open && tab == DockTab::Plots && has_text {
+            let has_room = ui.available_width() >= MIN_SCORE_CHOICE;
+            if frame.open && tab == DockTab::Plots && has_text && has_room {
                 ui.add_space(6.0);
                 score_choice_ui(ui, frame.breakpoint, &mut state.view);
                 ui.add_space(6.0);
@@ -240,6 +244,10 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
     }
     ui.add_space(4.0);
     let label = format!("Token {} of {n_steps}", step + 1);
+    // In a narrow window the tabs leave no space for it.
+    if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
+        return;
+    }
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
