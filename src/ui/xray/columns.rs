@@ -184,10 +184,8 @@ fn min_width(ui: &Ui, xray: &Xray<'_>, shown: &ShownColumn, compact: bool) -> f3
 
 fn table_column_width(ui: &Ui, column: &XrayColumn, compact: bool) -> f32 {
     let head = Head::of(column, compact);
-    let mut width = Face::SmallMedium.width(ui, &head.name);
-    if compact {
-        width = width.min(MAX_COMPACT_NAME);
-    }
+    let name = Face::SmallMedium.width(ui, &head.name);
+    let mut width = name.min(head.max_name_width);
     if !head.settings.is_empty() {
         width += Face::Small.width(ui, &head.settings) + 20.0;
     }
@@ -212,6 +210,7 @@ struct Head {
     settings: String,
     /// How many candidates are left, which a compact head leaves to the foot.
     left: String,
+    max_name_width: f32,
 }
 
 impl Head {
@@ -221,6 +220,11 @@ impl Head {
             name,
             settings: settings_label(column),
             left: if compact { String::new() } else { left },
+            max_name_width: if compact {
+                MAX_COMPACT_NAME
+            } else {
+                f32::INFINITY
+            },
         }
     }
 }
@@ -283,7 +287,7 @@ fn span_head_ui(ui: &mut Ui, xray: &Xray<'_>, span: &Span, compact: bool) -> Opt
         }
         ShownColumn::Table(index) => {
             let column = xray.table.columns.get(*index)?;
-            let muted = head_ui(ui, column, compact, xray.is_picture);
+            let muted = head_ui(ui, xray, column, compact);
             match &column.at {
                 XrayPlace::Stage { index, .. } if muted => Some(HeadClick::Mute(*index)),
                 _ => None,
@@ -313,7 +317,7 @@ fn score_head_ui(ui: &Ui) {
 }
 
 /// Draws a head. Returns whether its mute button was clicked.
-fn head_ui(ui: &mut Ui, column: &XrayColumn, compact: bool, is_picture: bool) -> bool {
+fn head_ui(ui: &mut Ui, xray: &Xray<'_>, column: &XrayColumn, compact: bool) -> bool {
     let rect = ui.max_rect();
     let muted = is_muted(column);
     let response = ui.interact(rect, ui.scope_id().with("head"), Sense::hover());
@@ -325,11 +329,11 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn, compact: bool, is_picture: bool) ->
         .collect::<Vec<_>>()
         .join(", ");
     response.widget_info(|| WidgetInfo::labeled(Role::ColumnHeader, true, &spoken));
-    paint_head(ui, &Head::of(column, compact), muted, compact);
+    paint_head(ui, &Head::of(column, compact), muted);
     let XrayPlace::Stage { stage, .. } = &column.at else {
         return false;
     };
-    if is_picture {
+    if xray.is_picture {
         return false;
     }
     response.on_hover_text(format!("{spoken}\n\n{}", stage.filter.spec().tooltip()));
@@ -348,19 +352,14 @@ fn head_ui(ui: &mut Ui, column: &XrayColumn, compact: bool, is_picture: bool) ->
 }
 
 /// Paints a head's name, its settings in a box, and how many candidates are left.
-fn paint_head(ui: &Ui, head: &Head, muted: bool, compact: bool) {
+fn paint_head(ui: &Ui, head: &Head, muted: bool) {
     let theme = Theme::of(ui);
     let rect = ui.max_rect();
     let middle = rect.center().y;
     let color = if muted { theme.text_3 } else { theme.text_1 };
-    let max_width = if compact {
-        MAX_COMPACT_NAME
-    } else {
-        f32::INFINITY
-    };
     let font = Face::SmallMedium.font();
     let mut job = LayoutJob::simple_singleline(head.name.clone(), font, color);
-    job.wrap = TextWrapping::truncate_at_width(max_width);
+    job.wrap = TextWrapping::truncate_at_width(head.max_name_width);
     let galley = ui.painter().layout_job(job);
     let at = Align2::LEFT_CENTER.anchor_size(pos2(rect.left(), middle), galley.size());
     ui.painter().galley(at.min, galley, color);
