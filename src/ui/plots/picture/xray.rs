@@ -102,7 +102,8 @@ impl XrayPicture {
 
     /// Draws it into the remaining space of `ui`.
     pub(super) fn draw(&self, ui: &mut Ui) {
-        title_ui(ui, self.title, Some(self.pane), &[self.subtitle.clone()]);
+        let subtitles = std::slice::from_ref(&self.subtitle);
+        title_ui(ui, self.title, Some(self.pane), subtitles);
         let rect = ui.available_rect_before_wrap();
         let piece = |token: TokenId| match self.pieces.get(&token.0) {
             Some(piece) => piece.clone(),
