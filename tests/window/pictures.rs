@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use egui_kittest::kittest::Queryable as _;
 use quartet::state::{DockTab, PictureFormat, PictureTheme};
 
 use super::writing::save_entry_as;
