@@ -9,6 +9,7 @@ mod import;
 mod model_paths;
 mod save;
 mod settings_file;
+mod show;
 mod window;
 
 pub use dialogs::Dialogs;

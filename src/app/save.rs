@@ -7,11 +7,13 @@ use std::thread::{self, JoinHandle};
 use eframe::egui;
 
 use crate::export;
-use crate::generation::Generation;
+use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, ScoreMeasure};
+use crate::state::{AppState, Command, Document, Plot};
 use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{View, drawing, encode};
+use crate::ui::plots::picture::{
+    Palette, View, XrayPicture, drawing, encode, step_caption, xray_drawing,
+};
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -35,14 +37,18 @@ pub(super) struct Job {
     path: PathBuf,
     generations: Vec<Option<Generation>>,
     presets: Vec<OwnPreset>,
-    shown_step: Option<StepAt>,
-    measure: ScoreMeasure,
-    dark: bool,
+    view: View,
+    /// The table of an X-ray and its caption, under the settings of the window.
+    xray: Option<(XrayPicture, String)>,
 }
 
 impl Job {
     /// Copies what the document needs from the state.
     pub(super) fn new(state: &AppState, document: Document, path: PathBuf, dark: bool) -> Self {
+        let plot = match document {
+            Document::Picture(plot, _) => plot,
+            _ => Plot::default(),
+        };
         Self {
             document,
             path,
@@ -52,9 +58,19 @@ impl Job {
                 .map(|pane| pane.generation().cloned())
                 .collect(),
             presets: state.presets.clone(),
-            shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
-            measure: state.view.score,
-            dark,
+            view: View {
+                plot,
+                measure: state.view.score,
+                cap: state.view.score_cap,
+                tint: state.view.tint,
+                step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
+                palette: Palette::of(state.view.picture_theme, dark),
+            },
+            xray: match plot {
+                Plot::Xray => shown_xray(state),
+                Plot::ByHand => hand_xray(state),
+                _ => None,
+            },
         }
     }
 
@@ -114,16 +130,42 @@ impl Job {
             Document::Run(format) => Ok(export::render_panes(format, &texts)),
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
-                let view = View {
-                    plot,
-                    measure: self.measure,
-                    step: self.shown_step,
-                    dark: self.dark,
+                let drawing = match (&self.xray, plot) {
+                    (Some((xray, caption)), _) => xray_drawing(xray, caption, self.view.palette),
+                    (None, Plot::Xray | Plot::ByHand) => {
+                        return Err("Its probabilities are not known".to_owned());
+                    }
+                    (None, _) => drawing(&texts, self.view),
                 };
-                encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
+                encode(&drawing, format).map_err(|error| error.to_string())
             }
         }
     }
+}
+
+/// Returns the X-ray of the step that the dock shows, under the pane's current settings.
+fn shown_xray(state: &AppState) -> Option<(XrayPicture, String)> {
+    let (place, step) = state.shown_step()?;
+    let pane = state.panes.get(place)?;
+    let generation = pane.generation()?;
+    let at = StepAt { pane: place, step };
+    let (chain, seed) = (&pane.settings.chain, state.seed_of(pane));
+    let picture = XrayPicture::of_step(generation, at, chain, seed)?;
+    Some((picture, step_caption(generation, at)))
+}
+
+/// Returns the X-ray of the logits set by hand.
+fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
+    let table = state.hand_table().ok()?;
+    let place = state.hand_pane();
+    let pane = state.panes.get(place)?;
+    let piece = |token| Piece::text(state.by_hand.label(token));
+    let chain = &pane.settings.chain;
+    let picture = XrayPicture::by_hand(place, table, chain, piece);
+    Some((
+        picture,
+        format!("Scores set by hand, seed {}", state.seed_of(pane)),
+    ))
 }
 
 #[cfg(test)]
@@ -133,7 +175,8 @@ mod tests {
     use eframe::egui;
 
     use super::{Job, Saves};
-    use crate::state::{Document, ScoreMeasure};
+    use crate::state::Document;
+    use crate::ui::plots::picture::View;
 
     #[test]
     fn closing_the_window_finishes_writing_files() {
@@ -144,9 +187,8 @@ mod tests {
             path: path.clone(),
             generations: Vec::new(),
             presets: Vec::new(),
-            shown_step: None,
-            measure: ScoreMeasure::default(),
-            dark: false,
+            view: View::default(),
+            xray: None,
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

@@ -9,7 +9,7 @@ use eframe::egui;
 use super::dialogs::{self, Dialogs};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
-use super::{icon, import, model_paths};
+use super::{icon, import, model_paths, show};
 use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
@@ -204,6 +204,7 @@ impl App {
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
+            Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),
             Effect::Hub(request) => self
                 .downloads

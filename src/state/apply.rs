@@ -83,6 +83,9 @@ impl AppState {
                 error,
             } => self.save_failed(document, path, &error),
 
+            Command::ShowInFolder(path) => vec![Effect::ShowInFolder(path)],
+            Command::FolderShown { path, error } => self.folder_shown(&path, error),
+
             Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
             // Opening a model has already restarted it.
             Command::RestartEngine => Vec::new(),
@@ -339,7 +342,18 @@ impl AppState {
             |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
         self.notices
             .retain(|notice| !notice.actions.iter().any(saves));
-        self.notify(Notice::done(format!("Saved {}", path.display())))
+        let show = Command::ShowInFolder(path.to_owned());
+        let notice = Notice::done(format!("Saved {}", path.display()));
+        self.notify(notice.with_action("Show in folder", show))
+    }
+
+    /// Reports that the system could not show a file.
+    fn folder_shown(&mut self, path: &Path, error: Option<String>) -> Vec<Effect> {
+        let Some(error) = error else {
+            return Vec::new();
+        };
+        let body = format!("{error}. The file is saved.\n{}", path.display());
+        self.notify(Notice::error("No file manager could be opened", body))
     }
 
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {

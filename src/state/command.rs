@@ -103,6 +103,14 @@ pub enum Command {
         error: String,
     },
 
+    /// Show a file in the system's file manager.
+    ShowInFolder(PathBuf),
+    /// The file manager was asked to show a file, or why it could not be.
+    FolderShown {
+        path: PathBuf,
+        error: Option<String>,
+    },
+
     /// Restart the engine thread after it died.
     RestartEngine,
     /// Dismiss the newest notice.
@@ -122,6 +130,8 @@ pub enum Effect {
     OpenDialog(PathPurpose),
     /// Write a file.
     Save(Document, PathBuf),
+    /// Show a file in the system's file manager.
+    ShowInFolder(PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
     /// Send a request to the download threads.

@@ -19,6 +19,7 @@ mod events;
 mod models;
 mod notice;
 mod panes;
+mod picture;
 mod prompt;
 mod recording;
 mod settings;
@@ -42,10 +43,11 @@ pub use panes::{
     ComparedPair, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, Repetition,
     WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
+pub use picture::{PictureFormat, PictureTheme, Plot};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
-pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
+pub use view::{DockTab, Pin, ScoreCap, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
 };

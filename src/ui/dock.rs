@@ -2,8 +2,8 @@
 //! tab.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, CursorIcon, Id, Layout, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::by_hand::by_hand_ui;
@@ -14,12 +14,12 @@ use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
+use super::picture_menu::picture_button_ui;
 use super::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
-    score_measure_ui, score_plot_ui, speed_plot_ui,
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui, score_choice_ui,
+    score_plot_ui, speed_plot_ui,
 };
 use super::theme::Theme;
-use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
 use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
@@ -33,6 +33,9 @@ pub(super) struct DockFrame {
     pub open: bool,
     pub breakpoint: Breakpoint,
 }
+
+/// The width for the choice of what the score shows and for the buttons of the pinned token.
+const MIN_SCORE_CHOICE: f32 = 220.0;
 
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
 /// plot.
@@ -130,14 +133,21 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 state.view.dock_open = Some(!frame.open);
                 hold_clicks(ui);
             }
-            if frame.open && state.view.dock_tab == DockTab::Plots {
-                let has_text = state.generations().iter().any(Option::is_some);
-                export_picture_ui(ui, has_text, commands);
-                if frame.breakpoint > Breakpoint::Tight && has_text {
-                    ui.add_space(6.0);
-                    score_measure_ui(ui, &mut state.view.score);
-                    ui.add_space(6.0);
-                }
+            let has_text = state.generations().iter().any(Option::is_some);
+            let tab = state.view.dock_tab;
+            let has_picture = match tab {
+                DockTab::Plots | DockTab::Xray => has_text,
+                DockTab::ByHand => true,
+                _ => false,
+            };
+            if frame.open && has_picture {
+                picture_button_ui(ui, has_text, &mut state.view, commands);
+            }
+            let has_room = ui.available_width() >= MIN_SCORE_CHOICE;
+            if frame.open && tab == DockTab::Plots && has_text && has_room {
+                ui.add_space(6.0);
+                score_choice_ui(ui, frame.breakpoint, &mut state.view);
+                ui.add_space(6.0);
             }
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
@@ -205,19 +215,6 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
-    let response = ui
-        .add_enabled_ui(has_text, |ui| {
-            icon_button(ui, Icon::Export, "Export a picture")
-        })
-        .inner;
-    Popup::menu(&response)
-        .width(200.0)
-        .gap(4.0)
-        .accessible_name("Export a picture")
-        .show(|ui| picture_menu_ui(ui, commands));
-}
-
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also
 /// name the latest token when none is pinned.
 fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
@@ -247,6 +244,10 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
     }
     ui.add_space(4.0);
     let label = format!("Token {} of {n_steps}", step + 1);
+    // In a narrow window the tabs leave no space for it.
+    if ui.available_width() < Face::Small.width(ui, &label) + SMALL_BADGE + 16.0 {
+        return;
+    }
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
@@ -261,7 +262,7 @@ fn plots_ui(
 ) -> Option<StepAt> {
     let [score, next_token, speed] = columns(body);
     let generations = state.generations();
-    let mut data = ScoreData::of(&generations, state.view.score);
+    let mut data = ScoreData::capped(&generations, state.view.score, state.view.score_cap);
     data.pinned = state.pinned().and_then(|(pane, ..)| {
         let step = state.pin?.step;
         Some(StepAt { pane, step })

@@ -2,6 +2,8 @@
 //! thread, a scripted model and no display.
 
 mod chat;
+mod layout;
+mod pictures;
 mod presets;
 #[path = "../scripted/mod.rs"]
 mod scripted;

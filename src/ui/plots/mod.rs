@@ -13,7 +13,8 @@ mod speed;
 
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
 pub(super) use next_token::{TokenStyle, token_galley};
-pub use score::{ScoreData, ScoreLane, score_measure_ui, score_plot_ui};
+pub(super) use score::score_choice_ui;
+pub use score::{ScoreData, ScoreLane, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
 
 /// Identifies a step of a pane.

@@ -5,6 +5,7 @@ use egui::Ui;
 use super::Xray;
 use crate::analysis::xray::{XrayColumn, XrayPlace};
 use crate::ui::fonts::Face;
+use crate::ui::theme::Theme;
 use crate::ui::widgets::Chip;
 
 /// A single neutral stage takes no more space than the column that would replace it.
@@ -96,6 +97,10 @@ pub(super) fn fold_ui(ui: &mut Ui, xray: &Xray<'_>, stages: &[usize], folded: bo
         })
         .collect();
     let tip = format!("These change nothing here: {}", names.join(", "));
+    if xray.is_picture {
+        ui.label(Face::Small.text(label).color(Theme::of(ui).text_3));
+        return false;
+    }
     let chip = Chip::new(&label).name(&name).quiet();
     ui.add(chip).on_hover_text(tip).clicked()
 }
