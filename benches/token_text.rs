@@ -15,7 +15,7 @@ use quartet::decoding::{
     ChainConfig, Detail, Draw, Evidence, Picked, RankedCandidate, SelectorState, TokenId, Trace,
 };
 use quartet::generation::{
-    Generation, GenerationConfig, Limits, ModelInfo, Piece, PromptRecord, Step, StepTime,
+    Generation, GenerationConfig, Limits, Lineage, ModelInfo, Piece, PromptRecord, Step, StepTime,
     Vocabulary,
 };
 use quartet::state::Tint;
@@ -135,6 +135,7 @@ fn generation(n_tokens: usize) -> Generation {
             })
             .collect(),
         finish: None,
+        lineage: Lineage::default(),
     }
 }
 

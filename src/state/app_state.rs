@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    BranchDialog, BranchTree, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models,
+    Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings,
+    ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence};
 use crate::interop::presets::OwnPreset;
+use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
 use crate::state::panes::undo::Undo;
@@ -36,6 +38,10 @@ pub struct AppState {
     pub limits: Limits,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
+    /// The memory for the texts that no pane shows.
+    pub kept_megabytes: u32,
+    /// The memory for prompts and texts that stay in the KV cache.
+    pub cache_megabytes: u32,
     /// The shared seed, for panes without a seed.
     pub seed: u64,
     /// The panes from left to right; never empty, at most [`MAX_PANES`].
@@ -65,6 +71,11 @@ pub struct AppState {
     pub paste: Option<Paste>,
     /// The dialog that continues from a token, while it is open.
     pub branch_dialog: Option<BranchDialog>,
+    pub(super) kept_texts: KeptTexts,
+    /// The kept text that was removed last.
+    pub(super) removed_text: Option<KeptText>,
+    /// The tree of texts, as of the last review.
+    pub(super) branch_tree: BranchTree,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
     /// Notices, newest first; only the first is shown.
@@ -94,6 +105,8 @@ impl AppState {
             prompt_reading: None,
             limits: settings.limits,
             record_megabytes: settings.record_megabytes,
+            kept_megabytes: settings.kept_megabytes,
+            cache_megabytes: settings.cache_megabytes,
             seed: settings.seed,
             panes: Vec::new(),
             comparison: Comparison::default(),
@@ -109,6 +122,9 @@ impl AppState {
             presets: settings.presets,
             paste: None,
             branch_dialog: None,
+            kept_texts: KeptTexts::default(),
+            removed_text: None,
+            branch_tree: BranchTree::default(),
             step_mode: false,
             notices: Vec::new(),
             path_field: None,
@@ -128,6 +144,7 @@ impl AppState {
         }
         state.undo = Undo::new(state.snapshot());
         let mut effects: Vec<Effect> = state.compute_request().into_iter().collect();
+        effects.extend(state.cache_limit_request());
         effects.extend(state.open_first(model_source));
         (state, effects)
     }
@@ -145,6 +162,8 @@ impl AppState {
                 .collect(),
             limits: self.limits.clone(),
             record_megabytes: self.record_megabytes,
+            kept_megabytes: self.kept_megabytes,
+            cache_megabytes: self.cache_megabytes,
             seed: self.seed,
             view: self.view,
             by_hand: self.by_hand.clone(),

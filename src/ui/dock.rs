@@ -6,6 +6,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
+use super::branches::{branch_memory_ui, branches_ui};
 use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
 use super::compare::compare_ui;
@@ -23,7 +24,7 @@ use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
 use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
-use crate::ui::xray::{sentence_ui, xray_ui};
+use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -70,8 +71,7 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Branches => {
-            let hint = "One text so far. Continue from any token to create a second.";
-            sentence_ui(ui, body.shrink2(vec2(14.0, 6.0)), hint);
+            branches_ui(ui, body, state, commands);
             None
         }
         DockTab::Compare => {
@@ -138,6 +138,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                     score_measure_ui(ui, &mut state.view.score);
                     ui.add_space(6.0);
                 }
+            }
+            if frame.open && state.view.dock_tab == DockTab::Branches {
+                branch_memory_ui(ui, state);
             }
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");

@@ -27,6 +27,10 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
 /// Returns the command for the generate shortcut, if it was pressed. Call it before drawing, so
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
+    // There, it takes the focused row in a new pane.
+    if state.branch_dialog.is_some() {
+        return None;
+    }
     if !ui.input_mut(|input| input.consume_shortcut(&GENERATE)) {
         return None;
     }
@@ -72,6 +76,13 @@ pub(super) fn keys_ui(
     if state.is_running() && pressed(Key::Escape) {
         commands.push(Command::StopAll);
     }
+    // A letter means nothing to a control that is not a text field.
+    if let Some(pin) = state.pin
+        && !ui.text_edit_focused()
+        && pressed(Key::C)
+    {
+        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
+    }
     if focused.is_none() && ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
@@ -80,11 +91,6 @@ pub(super) fn keys_ui(
     }
     if state.step_mode && pressed(Key::Backspace) {
         commands.push(Command::Branch(BranchCommand::StepBack));
-    }
-    if let Some(pin) = state.pin
-        && pressed(Key::C)
-    {
-        commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
     }
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);

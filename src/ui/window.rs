@@ -88,7 +88,7 @@ impl WindowUi {
         self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
-        branch_dialog_ui(ui, state, &mut commands);
+        branch_dialog_ui(ui, &layout.panes, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, layout.dock.top(), state, &mut commands);
@@ -164,9 +164,8 @@ fn table_height(breakpoint: Breakpoint, tab: DockTab) -> Option<f32> {
     match (tab, breakpoint) {
         (_, Breakpoint::Wide) => None,
         // In a narrow window, By hand has an extra row above its table.
-        (DockTab::ByHand | DockTab::Loop | DockTab::Compare, _) | (_, Breakpoint::Normal) => {
-            Some(304.0)
-        }
+        (DockTab::ByHand | DockTab::Loop | DockTab::Branches | DockTab::Compare, _)
+        | (_, Breakpoint::Normal) => Some(304.0),
         (_, Breakpoint::Tight | Breakpoint::Small) => Some(264.0),
     }
 }

@@ -3,20 +3,21 @@
 use std::sync::Arc;
 
 use crate::decoding::TokenId;
-use crate::generation::{Continuation, Generation, PromptRecord};
+use crate::generation::{Continuation, Generation, Lineage, Origin, OriginChange, PromptRecord};
 use crate::state::panes::pane::{Kept, PendingGeneration};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
 use crate::worker::{GenerationId, PaneRequest, Request};
 
 /// How a text goes on.
 #[derive(Debug, Default)]
-struct Extension {
+pub(super) struct Extension {
     /// How many of its steps stay.
-    n_kept: usize,
-    by_hand: Vec<TokenId>,
-    pause_after: Option<usize>,
-    /// Whether the text as it is now is kept for [`AppState::show_earlier`].
-    replaces: bool,
+    pub n_kept: usize,
+    pub by_hand: Vec<TokenId>,
+    pub pause_after: Option<usize>,
+    /// What makes it a branch: a text of its own, beside the one that it leaves. `None` if the text
+    /// just grows.
+    pub branches_by: Option<OriginChange>,
 }
 
 impl AppState {
@@ -49,20 +50,13 @@ impl AppState {
         sent(requests.collect())
     }
 
-    /// Lets a text go on after `n_kept` of its steps, in a pane that may be another one.
+    /// Lets a text go on, in a pane that may be another one.
     pub(super) fn request_branch(
         &mut self,
         pane: PaneId,
         text: Generation,
-        n_kept: usize,
-        by_hand: Vec<TokenId>,
+        extension: Extension,
     ) -> Vec<Effect> {
-        let extension = Extension {
-            n_kept,
-            by_hand,
-            replaces: true,
-            pause_after: self.step_mode.then_some(1),
-        };
         let request = self.extension_request(pane, text, extension);
         sent(request.into_iter().collect())
     }
@@ -102,6 +96,16 @@ impl AppState {
         text.steps.truncate(extension.n_kept);
         text.config = config.clone();
         text.finish = None;
+        if let Some(change) = extension.branches_by {
+            text.lineage = Lineage {
+                id: generation_id,
+                origin: Some(Origin {
+                    parent: text.lineage.id,
+                    position: extension.n_kept,
+                    change,
+                }),
+            };
+        }
         let last = text.steps.last();
         let continuation = Continuation {
             kept: text.steps.iter().map(|step| step.token).collect(),
@@ -120,7 +124,7 @@ impl AppState {
             previous,
             kept: Some(Kept {
                 text,
-                replaces: extension.replaces,
+                replaces: extension.branches_by.is_some(),
             }),
         };
         pane.status = PaneStatus::Waiting { pending };

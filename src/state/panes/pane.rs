@@ -26,8 +26,6 @@ pub struct Pane {
     pub(in crate::state) what_ifs: WhatIfs,
     pub(in crate::state) lints: Lints,
     pub(in crate::state) measures: Measures,
-    /// The texts that branches replaced, the next one to show last.
-    pub(in crate::state) earlier: Vec<Generation>,
 }
 
 /// The state of a pane's generation.
@@ -93,7 +91,6 @@ impl Pane {
             what_ifs: WhatIfs::default(),
             lints: Lints::default(),
             measures: Measures::default(),
-            earlier: Vec::new(),
         }
     }
 

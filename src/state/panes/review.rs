@@ -38,6 +38,7 @@ impl AppState {
                 _ => what_ifs.clear(),
             }
         }
+        self.update_branch_tree();
         self.update_why(&mut has_time) && complete
     }
 }

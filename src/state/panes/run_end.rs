@@ -73,6 +73,7 @@ impl AppState {
         if self.is_running() {
             return;
         }
+        self.drop_repeated_texts();
         let before = self.texts_before.take();
         self.repetition = before
             .filter(|before| before.are_of(&self.panes))
