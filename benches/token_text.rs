@@ -99,6 +99,7 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 fork_step: Some(4),
                 what_ifs: None,
                 show_marks: false,
+                has_cards: true,
                 writing: true,
                 pane_color: theme.pane(index),
             };

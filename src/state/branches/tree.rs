@@ -201,7 +201,10 @@ fn sentence(
         (Some(_), Some(place)) => format!("Branch at token {fork} of {}", pane_letter(place)),
         (Some(parent), None) => format!("Branch at token {fork} of line {}", parent + 1),
     };
-    let words = text.words_from(line.fork, MAX_SPOKEN_WORDS);
+    let words = match text.words_from(line.fork, MAX_SPOKEN_WORDS) {
+        words if words.is_empty() => "the same text".to_owned(),
+        words => words,
+    };
     let n_tokens = match text.steps.len() {
         1 => "1 token".to_owned(),
         n => format!("{n} tokens"),

@@ -35,7 +35,7 @@ pub(super) fn branches_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &
     let (rows, axis) = inside.split_top_bottom_at_y(inside.bottom() - AXIS);
     let mut area = child_ui(ui, rows, "branches");
     let geometry = Geometry::of(rows, tree);
-    TreePainter::new(&area, tree, geometry).axis(axis);
+    TreePainter::new(&area, tree, geometry).axis(axis, rows.top());
     ScrollArea::vertical()
         .id_salt("branch rows")
         .auto_shrink(false)
@@ -44,27 +44,32 @@ pub(super) fn branches_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &
 }
 
 /// Draws the chip in the row of tabs: how many texts there are, and how much memory they take.
-pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState) {
+pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let words = state.branch_tree_words();
     let chip = ui.add(Chip::new(&words).quiet());
-    editor_popup(
-        &chip,
-        RectAlign::TOP_END,
-        "Memory for earlier texts",
-        |ui| {
-            ui.horizontal(|ui| {
-                ui.label("Keep up to");
-                let field = DragValue::new(&mut state.kept_megabytes).range(0..=65_536);
-                ui.add(field).accessible_name("Memory for earlier texts");
+    editor_popup(&chip, RectAlign::TOP_END, "Memory for texts", |ui| {
+        let mut megabytes_ui = |label: &str, name: &str, megabytes: &mut u32| {
+            let row = ui.horizontal(|ui| {
+                ui.label(label);
+                let field = DragValue::new(megabytes).range(0..=65_536).speed(1.0);
+                let field = ui.add(field).accessible_name(name);
                 ui.label("MB");
+                field.changed()
             });
-            hint_ui(
-                ui,
-                "For texts that no pane shows, with all evidence. Beyond it, the least recently shown \
-             ones are dropped.",
-            );
-        },
-    );
+            row.inner
+        };
+        let earlier = "Memory for earlier texts";
+        megabytes_ui("Earlier texts", earlier, &mut state.kept_megabytes);
+        let cache = "Memory for the KV cache of texts";
+        if megabytes_ui("KV cache", cache, &mut state.cache_megabytes) {
+            commands.push(Command::Branch(BranchCommand::LimitCache));
+        }
+        hint_ui(
+            ui,
+            "Beyond these limits, the least recently shown texts are dropped, and a branch of a text \
+             that left the cache begins with a prefill.",
+        );
+    });
 }
 
 /// Draws the lines as one control with a cursor.
@@ -178,8 +183,8 @@ mod tests {
         "First text: in a house, 3 tokens, Greedy, seed 42",
         "Branch at token 3 of line 1: cottage, 3 tokens, seed 42, in pane B",
         "Branch at token 2 of line 1: fox ran, 3 tokens, ‘fox’ by hand, seed 42, in pane A",
-        "Branch at token 4 of B: , 3 tokens, seed 42, in pane C",
-        "Branch at token 4 of B: , 3 tokens, seed 42, in pane D",
+        "Branch at token 4 of B: the same text, 3 tokens, seed 42, in pane C",
+        "Branch at token 4 of B: the same text, 3 tokens, seed 42, in pane D",
     ];
 
     fn open(mut state: AppState) -> Window {

@@ -18,6 +18,9 @@ const INDENT: f32 = 12.0;
 /// The least room for words on a line.
 const MIN_WORDS: f32 = 110.0;
 
+/// The widest words, so that the line stays visible.
+const MAX_WORDS: f32 = 420.0;
+
 const FORK_RADIUS: f32 = 4.0;
 
 /// Whether a row is pointed at.
@@ -52,9 +55,9 @@ impl<'a> TreePainter<'a> {
     }
 
     /// Paints the axis below the rows, and its grid lines behind them.
-    pub(super) fn axis(&self, axis: Rect) {
+    pub(super) fn axis(&self, axis: Rect, top: f32) {
         let grid = Stroke::new(1.0, self.theme.stroke_1);
-        let rows = Rangef::new(self.painter.clip_rect().top(), axis.top());
+        let rows = Rangef::new(top, axis.top());
         let painter = self.painter.with_clip_rect(Rect::EVERYTHING);
         for tick in self.geometry.ticks() {
             let x = self.geometry.x(tick).round();
@@ -159,15 +162,30 @@ impl<'a> TreePainter<'a> {
             .circle(at, FORK_RADIUS, self.theme.surface_1, edge);
     }
 
+    /// Returns where the words of a row can begin and must end, so that they hide no fork of its
+    /// children, which are listed with the latest fork first.
+    fn room_for_words(&self, index: usize, row: &BranchRow, end: f32) -> (f32, f32) {
+        let mut left = self.geometry.x(row.fork) + INDENT;
+        let children = self.tree.rows.iter().rev();
+        for child in children.filter(|child| child.parent == Some(index)) {
+            let fork = self.geometry.x(child.fork);
+            if fork - INDENT - left >= MIN_WORDS {
+                return (left, fork - INDENT);
+            }
+            left = left.max(fork + INDENT);
+        }
+        (left, end)
+    }
+
     /// Paints the end of a line, its first words, and what created it.
     fn words(&self, index: usize, row: &BranchRow, look: RowLook) {
         let end = self.geometry.at_token(row.n_tokens, index);
         self.end(end, row);
         let chip = row.origin.as_ref().map(|origin| self.chip_galley(origin));
         let n_chip = chip.as_ref().map_or(0.0, |chip| chip.size().x + 20.0);
-        let on_line = self.geometry.x(row.fork) + INDENT;
+        let (on_line, until) = self.room_for_words(index, row, end.x - SMALL_BADGE);
         let after_end = end.x + SMALL_BADGE;
-        let room_on_line = end.x - SMALL_BADGE - on_line - n_chip;
+        let room_on_line = (until - on_line - n_chip).min(MAX_WORDS);
         let room_after = self.geometry.right() - after_end - n_chip;
         let is_selected = self.path.last() == Some(&index);
         let galley = |room: f32| self.words_galley(&row.words, room, is_selected);
