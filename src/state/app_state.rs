@@ -78,6 +78,8 @@ pub struct AppState {
     pub(super) branch_tree: BranchTree,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
+    /// The only pane that steps in step mode; `None` for all.
+    pub step_pane: Option<PaneId>,
     /// Notices, newest first; only the first is shown.
     pub notices: Vec<Notice>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
@@ -126,6 +128,7 @@ impl AppState {
             removed_text: None,
             branch_tree: BranchTree::default(),
             step_mode: false,
+            step_pane: None,
             notices: Vec::new(),
             path_field: None,
             last_folder: None,

@@ -63,7 +63,7 @@ impl AppState {
             Progress::Stepped { id, step } => self.on_stepped(id, *step),
             Progress::Finished { id, reason } => {
                 if let Some(pane) = self.running_pane(id) {
-                    pane.status.finish(reason);
+                    pane.finish_run(reason);
                     self.end_run();
                 }
             }
@@ -145,10 +145,8 @@ impl AppState {
     }
 
     fn on_stepped(&mut self, id: GenerationId, step: Step) {
-        if let Some(pane) = self.running_pane(id)
-            && let PaneStatus::Writing { generation, .. } = &mut pane.status
-        {
-            generation.steps.push(step);
+        if let Some(pane) = self.running_pane(id) {
+            pane.push_step(step);
         }
     }
 

@@ -23,7 +23,7 @@ use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
 use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
@@ -67,7 +67,7 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Loop => {
-            loop_ui(ui, body, state);
+            loop_ui(ui, body, state, commands);
             None
         }
         DockTab::Branches => {
@@ -140,7 +140,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 }
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
-                branch_memory_ui(ui, state);
+                branch_memory_ui(ui, state, commands);
             }
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
@@ -246,6 +246,13 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         }
         if icon_button(ui, Icon::Left, "Previous token").clicked() {
             commands.push(Command::MovePin(PinMove::Earlier));
+        }
+        let can_branch = state.pin.is_some_and(|pin| state.can_branch(pin));
+        let name = "Continue from this token (C)";
+        let branch = |ui: &mut Ui| icon_button(ui, Icon::Fork, name).clicked();
+        if ui.add_enabled_ui(can_branch, branch).inner {
+            let open = BranchCommand::Open(state.pin);
+            commands.push(Command::Branch(open));
         }
     }
     ui.add_space(4.0);

@@ -7,18 +7,20 @@ mod dialog;
 mod kept_texts;
 mod navigate;
 mod requests;
+mod step_mode;
 mod tree;
 
 pub use dialog::BranchDialog;
 pub(super) use dialog::DEFAULT_CACHE_MEGABYTES;
 pub(super) use kept_texts::{KeptText, KeptTexts};
+pub(super) use step_mode::Upcoming;
 pub use tree::{BranchRow, BranchTree};
 
 use self::requests::Extension;
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange};
 use crate::state::settings::MAX_PANES;
-use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus, Pin};
+use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
 /// How much memory the texts that no pane shows may take unless the user chose another limit:
 /// 10,000 tokens with all probabilities of the embedded model.
@@ -31,9 +33,15 @@ pub enum BranchCommand {
     Continue(PaneId),
     /// Enter or leave step mode.
     ToggleStepMode,
-    /// Generate one more token in every pane that can go on.
+    /// Step in this pane only, or in all panes.
+    StepOnly(Option<PaneId>),
+    /// Add one token to every text that steps.
     Step,
-    /// Remove the last token of every text. Nothing is recomputed.
+    /// Add tokens that the user picked to a text.
+    Pick(PaneId, Vec<TokenId>),
+    /// Leave the pause, and let every text that steps go on to its end.
+    KeepRunning,
+    /// Remove the last token of every text that steps. Nothing is recomputed.
     StepBack,
     /// Open the popup that continues from a token, or close it.
     Open(Option<Pin>),
@@ -80,11 +88,14 @@ impl AppState {
     pub(super) fn apply_to_branches(&mut self, command: BranchCommand) -> Vec<Effect> {
         match command {
             BranchCommand::Continue(id) => self.continue_text(id),
-            BranchCommand::ToggleStepMode => {
-                self.step_mode = !self.step_mode;
+            BranchCommand::ToggleStepMode => self.toggle_step_mode(),
+            BranchCommand::StepOnly(pane) => {
+                self.step_pane = pane;
                 Vec::new()
             }
-            BranchCommand::Step => self.step_all(),
+            BranchCommand::Step => self.step(),
+            BranchCommand::Pick(id, tokens) => self.pick(id, tokens),
+            BranchCommand::KeepRunning => self.keep_running(),
             BranchCommand::StepBack => self.step_back(),
             BranchCommand::Open(from) => self.open_dialog(from),
             BranchCommand::LimitCache => vec![self.cache_limit_effect()],
@@ -169,10 +180,12 @@ impl AppState {
             return Vec::new();
         };
         self.pin = Some(Pin { pane, ..from });
+        let n_new = by_hand.len().max(1);
         let extension = Extension {
             n_kept: from.step,
             by_hand,
-            pause_after: self.step_mode.then_some(1),
+            pause_after: self.step_mode.then_some(n_new + 1),
+            n_shown: self.step_mode.then_some(from.step + n_new),
             branches_by: Some(origin),
         };
         self.request_branch(pane, text, extension)
@@ -187,17 +200,5 @@ impl AppState {
         let pane = Pane::new(id, source.settings.clone());
         self.panes.insert(place.min(self.panes.len()), pane);
         id
-    }
-
-    fn step_back(&mut self) -> Vec<Effect> {
-        for pane in &mut self.panes {
-            if let PaneStatus::Finished(generation) = &mut pane.status
-                && generation.steps.pop().is_some()
-            {
-                generation.finish = Some(FinishReason::Paused);
-            }
-        }
-        self.pin = self.pin.filter(|_| self.pinned().is_some());
-        Vec::new()
     }
 }

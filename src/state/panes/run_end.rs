@@ -84,6 +84,10 @@ impl AppState {
                     Repetition::NoDifference
                 }
             });
+        if self.step_mode {
+            // The shown token is the newest one, unless the user pins another.
+            return;
+        }
         self.pin = self.pin.or_else(|| self.fork());
         if self.pin.is_some() && !self.view.knows_tokens {
             self.view.knows_tokens = true;

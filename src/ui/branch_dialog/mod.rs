@@ -67,25 +67,31 @@ pub(super) fn branch_dialog_ui(
     };
     let mut open = true;
     let mut choice = None;
-    Popup::new(
+    let popup = Popup::new(
         Id::unique("branch dialog"),
         ui.ctx().clone(),
         *rect,
         ui.layer_id(),
-    )
-    .align(RectAlign::LEFT_START)
-    .align_alternatives(&[RectAlign::RIGHT_START])
-    .gap(8.0)
-    .width(WIDTH + 16.0)
-    .open_bool(&mut open)
-    .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-    .accessible_name("Continue from a token")
-    .show(|ui| {
-        egui::Frame::new().inner_margin(8).show(ui, |ui| {
-            ui.set_width(WIDTH);
-            choice = popup_ui(ui, &context, &mut dialog);
+    );
+    // It ends above the dock.
+    let bottom = panes.iter().map(Rect::bottom).fold(rect.bottom(), f32::max);
+    let height = popup.get_expected_size().map_or(0.0, |size| size.y);
+    let top = rect.top().min(bottom - height).max(0.0);
+    popup
+        .anchor(rect.with_min_y(top))
+        .align(RectAlign::LEFT_START)
+        .align_alternatives(&[RectAlign::RIGHT_START])
+        .gap(8.0)
+        .width(WIDTH + 16.0)
+        .open_bool(&mut open)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .accessible_name("Continue from a token")
+        .show(|ui| {
+            egui::Frame::new().inner_margin(8).show(ui, |ui| {
+                ui.set_width(WIDTH);
+                choice = popup_ui(ui, &context, &mut dialog);
+            });
         });
-    });
     if let Some(Choice { change, target }) = choice {
         commands.push(Command::Branch(BranchCommand::Branch {
             from: dialog.from,
@@ -277,7 +283,7 @@ mod tests {
             window.state().branch_dialog.is_none(),
             "the prompt takes it"
         );
-        window.get_by_label("Next token").focus();
+        window.get_by_label("Unpin the token").focus();
         window.run_steps(2);
         key(&mut window, Modifiers::NONE, Key::C);
         window.get_by_label("Continue from token 2 of A");
@@ -322,7 +328,6 @@ mod tests {
     #[test]
     fn a_key_takes_the_alternative_with_its_number() {
         let mut window = open();
-        window.get_by_label_contains("cached");
         key(&mut window, Modifiers::NONE, Key::Num2);
         assert!(window.state().branch_dialog.is_none());
         assert_eq!(picked(&window, 0), " in");
