@@ -3,7 +3,10 @@
 
 mod alternatives;
 
-use egui::{Id, Key, Modifiers, Popup, PopupCloseBehavior, Rect, RectAlign, TextEdit, Ui, vec2};
+use egui::{
+    EventFilter, Id, Key, Modifiers, Popup, PopupCloseBehavior, Rect, RectAlign, Response,
+    TextEdit, Ui, vec2,
+};
 
 use self::alternatives::{Alternative, alternative_ui, alternatives};
 use super::fonts::Face;
@@ -142,12 +145,35 @@ fn popup_ui(ui: &mut Ui, context: &Context<'_>, dialog: &mut BranchDialog) -> Op
     };
     let mut choice = numbered(ui, &rows).map(|row| choose(row, None));
     let is_new = std::mem::take(&mut dialog.is_new);
-    for (index, row) in rows.iter().enumerate() {
-        let response = alternative_ui(ui, row);
-        if is_new && index == 0 {
-            response.request_focus();
+    let responses: Vec<Response> = rows.iter().map(|row| alternative_ui(ui, row)).collect();
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    let focused = responses.iter().position(Response::has_focus);
+    if let Some((index, focused)) = focused.and_then(|index| Some((index, responses.get(index)?))) {
+        let filter = EventFilter {
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(focused.id, filter));
+        let to = if pressed(Modifiers::NONE, Key::ArrowDown) {
+            Some(index + 1)
+        } else if pressed(Modifiers::NONE, Key::ArrowUp) {
+            index.checked_sub(1)
+        } else {
+            None
+        };
+        if let Some(to) = to.and_then(|to| responses.get(to)) {
+            to.request_focus();
         }
-        if response.clicked() {
+        if context.can_add_pane && pressed(Modifiers::COMMAND, Key::Enter) {
+            let row = rows.get(index);
+            choice = row.map(|row| choose(row, Some(BranchTarget::NewPane)));
+        }
+    }
+    if let Some(first) = responses.first().filter(|_| is_new) {
+        first.request_focus();
+    }
+    for (row, response) in rows.iter().zip(&responses) {
+        if response.clicked() && choice.is_none() {
             let in_new_pane = context.can_add_pane && ui.input(|input| input.modifiers.command);
             choice = Some(choose(row, in_new_pane.then_some(BranchTarget::NewPane)));
         }
