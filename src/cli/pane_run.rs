@@ -11,7 +11,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::text_output::TextOutput;
 use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, Lineage, ModelInfo,
     PromptRecord, PromptText, Vocabulary,
 };
 use crate::worker::{self, Event, ModelSource, PaneRequest, Request, Worker};
@@ -84,6 +84,7 @@ pub(super) fn run_panes(
         prompt: Arc::clone(&prompt),
         steps: Vec::new(),
         finish: None,
+        lineage: Lineage::default(),
     });
     let mut record = Record {
         generations: generations.collect(),
@@ -213,7 +214,8 @@ impl Record {
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }
-            | Event::Tokenized { .. } => {}
+            | Event::Tokenized { .. }
+            | Event::CachedCounted { .. } => {}
         }
     }
 

@@ -279,6 +279,11 @@ impl Session {
         self.prefix_cache.n_bytes(&*self.model.lm)
     }
 
+    /// Returns how many of the first of these tokens need not be read again.
+    pub fn n_cached(&self, tokens: &[TokenId]) -> usize {
+        self.prefix_cache.n_cached(tokens)
+    }
+
     fn begin_prefill(&mut self, progress: &mut Vec<Progress>) {
         if self.prefilling.is_none()
             && let Some(task) = self.queue.pop_front()

@@ -9,6 +9,7 @@ use super::{
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneSettings};
 use crate::interop::presets;
+use crate::state::branches::Upcoming;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::solo::Solo;
 use crate::worker::{GenerationId, ModelSource, PaneRequest, Request};
@@ -102,18 +103,17 @@ impl AppState {
         self.request_generation(&places, None)
     }
 
-    /// Generates the first token of every text.
-    pub(super) fn generate_one_token(&mut self) -> Vec<Effect> {
+    /// Generates the first token of these texts, and a second one to show ahead.
+    pub(super) fn generate_first_token(&mut self, places: &[usize]) -> Vec<Effect> {
         if self.blocking_reason().is_some() {
             return Vec::new();
         }
         self.begin_run();
-        let places = self.valid_places();
-        self.request_generation(&places, Some(1))
+        self.request_generation(places, Some(2))
     }
 
     /// The places of the panes whose settings are valid.
-    fn valid_places(&self) -> Vec<usize> {
+    pub(super) fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
             pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
@@ -158,6 +158,9 @@ impl AppState {
                     previous: status.into_generation(),
                     kept: None,
                 };
+                // The last token before the pause is shown ahead.
+                pane.upcoming = pause_after
+                    .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
                 pane.status = PaneStatus::Waiting { pending };
                 requests.push(PaneRequest {
                     id,

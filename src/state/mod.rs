@@ -30,7 +30,9 @@ mod view;
 mod words;
 
 pub use app_state::AppState;
-pub use branches::{BranchChange, BranchCommand, BranchDialog, BranchTarget};
+pub use branches::{
+    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree,
+};
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
 pub(crate) use models::unix_time_secs;

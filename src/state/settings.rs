@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
@@ -37,6 +38,10 @@ pub struct Settings {
     pub compute: ComputeChoice,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
+    /// The memory for the texts that no pane shows.
+    pub kept_megabytes: u32,
+    /// The memory for prompts and texts that stay in the KV cache.
+    pub cache_megabytes: u32,
 }
 
 impl Default for Settings {
@@ -54,6 +59,8 @@ impl Default for Settings {
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
+            kept_megabytes: DEFAULT_KEPT_MEGABYTES,
+            cache_megabytes: DEFAULT_CACHE_MEGABYTES,
         }
     }
 }

@@ -6,6 +6,7 @@ use egui::{
     pos2, vec2,
 };
 
+use super::branches::{branch_memory_ui, branches_ui};
 use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
 use super::compare::compare_ui;
@@ -22,8 +23,8 @@ use super::plots::{
 use super::theme::Theme;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
-use crate::ui::xray::{sentence_ui, xray_ui};
+use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -69,12 +70,11 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Loop => {
-            loop_ui(ui, body, state);
+            loop_ui(ui, body, state, commands);
             None
         }
         DockTab::Branches => {
-            let hint = "One text so far. Continue from any token to create a second.";
-            sentence_ui(ui, body.shrink2(vec2(14.0, 6.0)), hint);
+            branches_ui(ui, body, state, commands);
             None
         }
         DockTab::Compare => {
@@ -148,6 +148,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 ui.add_space(6.0);
                 score_choice_ui(ui, frame.breakpoint, &mut state.view);
                 ui.add_space(6.0);
+            }
+            if frame.open && state.view.dock_tab == DockTab::Branches {
+                branch_memory_ui(ui, state, commands);
             }
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
@@ -240,6 +243,13 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         }
         if icon_button(ui, Icon::Left, "Previous token").clicked() {
             commands.push(Command::MovePin(PinMove::Earlier));
+        }
+        let can_branch = state.pin.is_some_and(|pin| state.can_branch(pin));
+        let name = "Continue from this token (C)";
+        let branch = |ui: &mut Ui| icon_button(ui, Icon::Fork, name).clicked();
+        if ui.add_enabled_ui(can_branch, branch).inner {
+            let open = BranchCommand::Open(state.pin);
+            commands.push(Command::Branch(open));
         }
     }
     ui.add_space(4.0);

@@ -12,6 +12,7 @@ pub mod token_text;
 pub mod widgets;
 
 mod branch_dialog;
+mod branches;
 mod by_hand;
 mod chain_editor;
 mod chain_panel;

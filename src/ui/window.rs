@@ -88,7 +88,7 @@ impl WindowUi {
         self.hovered_in_plot = dock_ui(&mut dock, frame, state, hovered, &mut commands);
 
         paste_settings_ui(ui, state, &mut commands);
-        branch_dialog_ui(ui, state, &mut commands);
+        branch_dialog_ui(ui, &layout.panes, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, layout.dock.top(), state, &mut commands);

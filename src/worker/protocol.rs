@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
@@ -59,6 +60,10 @@ pub enum Request {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
     },
+    /// Report how many of these tokens are in the KV cache.
+    CountCached { tokens: Vec<TokenId> },
+    /// Limit the memory of the prompts and texts that stay in the KV cache for reuse.
+    LimitPrefixCache { n_max_bytes: u64 },
     /// Stop one generation.
     Stop(GenerationId),
     /// Stop all generations.
@@ -119,6 +124,8 @@ pub enum Event {
         /// prompt cannot be tokenized.
         tokens: Result<Vec<PromptToken>, String>,
     },
+    /// The answer to [`Request::CountCached`].
+    CachedCounted { n_tokens: usize, n_cached: usize },
     /// A generation advanced.
     Progress(Progress),
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new

@@ -9,7 +9,8 @@ use super::loading::LoadOutcome;
 use super::{Event, ModelSource, PaneRequest, Request};
 use super::{inspection, loading};
 use crate::engine::{
-    Compute, ComputeChoice, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session,
+    Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
+    Progress, Prompt, Session,
 };
 use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
 
@@ -23,6 +24,8 @@ pub(super) struct EngineThread<L> {
     choice: ComputeChoice,
     /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
+    /// The memory limit of the prompts and texts that sessions keep for reuse.
+    n_prefix_cache_bytes: u64,
     incoming: IncomingRequests,
     events: EventSender<Event>,
 }
@@ -41,6 +44,7 @@ where
             session: None,
             choice: ComputeChoice::default(),
             compute: None,
+            n_prefix_cache_bytes: DEFAULT_PREFIX_CACHE_BYTES,
             incoming: IncomingRequests::new(requests),
             events,
         }
@@ -110,6 +114,20 @@ where
                 };
                 self.generate(|_| Ok(prompt), panes, sent_at)
             }
+            Request::CountCached { tokens } => {
+                let session = self.session.as_ref();
+                self.events.send(Event::CachedCounted {
+                    n_tokens: tokens.len(),
+                    n_cached: session.map_or(0, |session| session.n_cached(&tokens)),
+                })
+            }
+            Request::LimitPrefixCache { n_max_bytes } => {
+                self.n_prefix_cache_bytes = n_max_bytes;
+                if let Some(session) = &mut self.session {
+                    session.set_prefix_cache_limit(n_max_bytes);
+                }
+                Ok(())
+            }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
@@ -129,7 +147,9 @@ where
                     recommended_sampling: model.recommended_sampling.clone(),
                     load_warning: model.load_warning.clone(),
                 };
-                self.session = Some(Session::new(*model));
+                let mut session = Session::new(*model);
+                session.set_prefix_cache_limit(self.n_prefix_cache_bytes);
+                self.session = Some(session);
                 loaded
             }
             LoadOutcome::Failed(error) => Event::ModelFailed {

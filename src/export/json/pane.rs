@@ -10,7 +10,7 @@ use crate::analysis::Metrics;
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Rules, Selector, Stage, TokenId};
 use crate::generation::{
-    ChatRecord, EndOfText, FinishReason, Generation, GenerationConfig, Limits, ModelInfo,
+    ChatRecord, EndOfText, FinishReason, Generation, GenerationConfig, Limits, Lineage, ModelInfo,
     PromptRecord,
 };
 
@@ -154,6 +154,7 @@ impl Pane {
             finish: self
                 .finish_reason
                 .map(|reason| reason.into_reason(self.finish_detail.unwrap_or_default())),
+            lineage: Lineage::default(),
         })
     }
 }

@@ -39,6 +39,7 @@ impl AppState {
             }
         }
         complete &= self.update_pairs(&mut has_time);
+        self.update_branch_tree();
         self.update_why(&mut has_time) && complete
     }
 }

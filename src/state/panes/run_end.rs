@@ -73,6 +73,7 @@ impl AppState {
         if self.is_running() {
             return;
         }
+        self.drop_repeated_texts();
         let before = self.texts_before.take();
         self.repetition = before
             .filter(|before| before.are_of(&self.panes))
@@ -83,6 +84,10 @@ impl AppState {
                     Repetition::NoDifference
                 }
             });
+        if self.step_mode {
+            // The shown token is the newest one, unless the user pins another.
+            return;
+        }
         self.pin = self.pin.or_else(|| self.fork());
         if self.pin.is_some() && !self.view.knows_tokens {
             self.view.knows_tokens = true;

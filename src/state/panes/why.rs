@@ -35,9 +35,9 @@ impl AppState {
     }
 
     /// Continues the search for the smallest change while `has_time` returns true, if the X-ray
-    /// shows it. Returns whether there is nothing left to search.
+    /// or Branches shows it. Returns whether there is nothing left to search.
     pub(in crate::state) fn update_why(&mut self, has_time: &mut impl FnMut() -> bool) -> bool {
-        if self.view.dock_tab != DockTab::Xray {
+        if !matches!(self.view.dock_tab, DockTab::Xray | DockTab::Branches) {
             self.why_search = None;
             return true;
         }

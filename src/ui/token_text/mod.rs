@@ -47,6 +47,8 @@ pub struct TokenTextInput<'a> {
     pub what_ifs: Option<&'a WhatIfs>,
     /// Whether all whitespace has visible marks.
     pub show_marks: bool,
+    /// Whether a token shows its card when it is pointed at.
+    pub has_cards: bool,
     /// Whether the text is still being generated.
     pub writing: bool,
     /// The color of the cursor at the end of the text during generation.
@@ -189,7 +191,7 @@ impl TokenView {
         let pinned_by_keys = input
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
-        let shown = pointed.or(pinned_by_keys);
+        let shown = pointed.or(pinned_by_keys).filter(|_| input.has_cards);
         if let Some((step, rect)) = shown.zip(painting.token_rect(&chunks, shown)) {
             card::show(ui, &response, rect, input, step);
         }

@@ -134,6 +134,7 @@ fn text_ui(
         what_ifs: None,
         show_marks: false,
         writing: false,
+        has_cards: false,
         pane_color: theme.pane(pane),
     };
     let text = pos2(corner.x, corner.y + HEAD);
