@@ -14,6 +14,7 @@ use crate::generation::{Generation, GenerationConfig, Limits, Step, in_sentence}
 use crate::interop::presets::OwnPreset;
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
+use crate::state::panes::step_draws::ShownDraws;
 use crate::state::panes::undo::Undo;
 use crate::state::panes::why::WhySearch;
 use crate::state::words::change::Snapshot;
@@ -75,6 +76,8 @@ pub struct AppState {
     pub(super) last_folder: Option<PathBuf>,
     /// The search for the smallest change at the step that the dock shows.
     pub(super) why_search: Option<WhySearch>,
+    /// The draws of the Monte-Carlo check.
+    pub(super) drawn_step: Option<ShownDraws>,
     pub(super) undo: Undo,
     /// The texts that the current run of all panes replaces.
     pub(super) texts_before: Option<TextsBefore>,
@@ -114,6 +117,7 @@ impl AppState {
             path_field: None,
             last_folder: None,
             why_search: None,
+            drawn_step: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),

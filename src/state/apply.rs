@@ -63,6 +63,7 @@ impl AppState {
             Command::MovePin(direction) => self.move_pin(direction),
 
             Command::CopyWhy => self.copy_why(),
+            Command::DrawStep => self.begin_step_draws(),
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
 

@@ -76,6 +76,8 @@ pub enum Command {
 
     /// Copy the explanation of the step that the dock shows.
     CopyWhy,
+    /// Draw many times from the final distribution of the step that the dock shows.
+    DrawStep,
 
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),

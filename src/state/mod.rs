@@ -39,8 +39,8 @@ pub use models::{
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
 pub use panes::{
-    Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, Repetition, WhatIfSummary,
-    WhatIfToken, WhatIfVerdict, WhatIfs,
+    N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand, Repetition,
+    WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};

@@ -37,6 +37,7 @@ mod presets_menu;
 mod prompt_card;
 mod run_column;
 mod seed_field;
+mod step_draws;
 #[cfg(test)]
 mod testing;
 mod text_measures;

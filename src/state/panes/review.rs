@@ -38,6 +38,7 @@ impl AppState {
                 _ => what_ifs.clear(),
             }
         }
+        complete &= self.continue_step_draws();
         self.update_why(&mut has_time) && complete
     }
 }
