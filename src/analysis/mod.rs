@@ -7,6 +7,7 @@ pub mod by_hand;
 mod comparison;
 pub mod dialects;
 mod divergence;
+pub mod futures;
 mod linter;
 mod metrics;
 mod smallest_change;

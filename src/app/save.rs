@@ -6,10 +6,14 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
-use crate::export;
+use crate::export::{self, PaneFutures};
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, ScoreMeasure};
+use crate::state::{
+    AppState, Command, Document, FuturesFormat, FuturesRun, PictureFormat, ScoreMeasure,
+};
+use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
 
@@ -35,6 +39,8 @@ pub(super) struct Job {
     path: PathBuf,
     generations: Vec<Option<Generation>>,
     presets: Vec<OwnPreset>,
+    /// The futures on screen, each with its pane's index.
+    futures: Vec<(usize, FuturesRun)>,
     shown_step: Option<StepAt>,
     measure: ScoreMeasure,
     dark: bool,
@@ -52,6 +58,7 @@ impl Job {
                 .map(|pane| pane.generation().cloned())
                 .collect(),
             presets: state.presets.clone(),
+            futures: shown_futures(state),
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
             dark,
@@ -122,8 +129,36 @@ impl Job {
                 };
                 encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
             }
+            Document::Futures(FuturesFormat::Svg) => self.futures_picture(PictureFormat::Svg),
+            Document::Futures(FuturesFormat::Png) => self.futures_picture(PictureFormat::Png),
+            Document::Futures(FuturesFormat::Csv) => {
+                let futures = self.futures.iter();
+                let panes = futures.map(|(place, run)| PaneFutures {
+                    pane: pane_letter(*place),
+                    plan: run.plan(),
+                    futures: run.futures(),
+                    vocabulary: &run.vocabulary,
+                });
+                Ok(export::render_futures(&panes.collect::<Vec<_>>()))
+            }
         }
     }
+
+    fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
+        let panes = self.futures.iter().map(|(place, run)| (*place, run));
+        let picture = FuturesPicture {
+            panes: panes.collect(),
+        };
+        let drawing = futures_drawing(&picture, self.dark);
+        encode(&drawing, format).map_err(|error| error.to_string())
+    }
+}
+
+/// Copies the futures whose panes still exist.
+fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
+    let runs = state.futures.runs().iter();
+    runs.filter_map(|run| Some((state.place_of(run.pane)?, run.clone())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -144,6 +179,7 @@ mod tests {
             path: path.clone(),
             generations: Vec::new(),
             presets: Vec::new(),
+            futures: Vec::new(),
             shown_step: None,
             measure: ScoreMeasure::default(),
             dark: false,

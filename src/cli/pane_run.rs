@@ -213,7 +213,8 @@ impl Record {
             | Event::Inspected { .. }
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }
-            | Event::Tokenized { .. } => {}
+            | Event::Tokenized { .. }
+            | Event::Futures { .. } => {}
         }
     }
 

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    BranchDialog, ByHand, Effect, Futures, HandDraws, HubState, MAX_PANES, ModelStatus, Models,
+    Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings,
+    ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -66,6 +67,8 @@ pub struct AppState {
     pub paste: Option<Paste>,
     /// The dialog that continues from a token, while it is open.
     pub branch_dialog: Option<BranchDialog>,
+    /// The futures on screen, and what to draw next.
+    pub futures: Futures,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
     /// Notices, newest first; only the first is shown.
@@ -112,6 +115,7 @@ impl AppState {
             presets: settings.presets,
             paste: None,
             branch_dialog: None,
+            futures: Futures::default(),
             step_mode: false,
             notices: Vec::new(),
             path_field: None,

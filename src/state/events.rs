@@ -44,6 +44,7 @@ impl AppState {
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
             Event::Progress(progress) => self.on_progress(progress),
+            Event::Futures { id, update } => self.on_futures(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
@@ -166,6 +167,7 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
+        self.fail_futures("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -194,6 +194,30 @@ impl DockTab {
     }
 }
 
+/// What the Branches tab shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchesView {
+    /// The tree of the texts that were written.
+    #[default]
+    Written,
+    /// The tree of the texts that could be written.
+    Futures,
+}
+
+impl BranchesView {
+    /// Both views, from left to right.
+    pub const ALL: [Self; 2] = [Self::Written, Self::Futures];
+
+    /// Returns the label of the switch.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Written => "Written",
+            Self::Futures => "Futures",
+        }
+    }
+}
+
 /// A plot in the dock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plot {
@@ -257,6 +281,8 @@ pub struct ViewChoices {
     pub score: ScoreMeasure,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
+    /// What the Branches tab shows.
+    pub branches: BranchesView,
     /// Whether the dock is expanded; `None` until the user decides, so that the window's size
     /// decides.
     pub dock_open: Option<bool>,

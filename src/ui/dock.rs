@@ -10,6 +10,7 @@ use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
 use super::compare::compare_ui;
 use super::fonts::Face;
+use super::futures::{futures_bar_ui, futures_ui};
 use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
@@ -22,7 +23,7 @@ use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::state::{AppState, BranchesView, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
 use crate::ui::xray::{sentence_ui, xray_ui};
 
 /// The dock's place in the layout.
@@ -67,6 +68,10 @@ pub(super) fn dock_ui(
         }
         DockTab::Loop => {
             loop_ui(ui, body, state);
+            None
+        }
+        DockTab::Branches if state.view.branches == BranchesView::Futures => {
+            futures_ui(ui, body, state, commands);
             None
         }
         DockTab::Branches => {
@@ -142,6 +147,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
                 checkbox(ui, &mut state.view.dim_shared, label);
+            }
+            if frame.open && state.view.dock_tab == DockTab::Branches {
+                futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
         });

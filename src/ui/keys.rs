@@ -2,7 +2,7 @@
 
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use crate::state::{AppState, BranchCommand, Command, PasteCommand, Pin, PinMove};
+use crate::state::{AppState, BranchCommand, Command, FuturesCommand, PasteCommand, Pin, PinMove};
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
@@ -85,6 +85,12 @@ pub(super) fn keys_ui(
         && pressed(Key::C)
     {
         commands.push(Command::Branch(BranchCommand::Open(Some(pin))));
+    }
+    if pressed(Key::F) {
+        commands.push(Command::Futures(FuturesCommand::Draw));
+    }
+    if state.futures.is_drawing() && pressed(Key::Escape) {
+        commands.push(Command::Futures(FuturesCommand::Stop));
     }
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);

@@ -4,6 +4,7 @@
 
 pub mod app_icon;
 pub mod fonts;
+pub mod futures;
 pub mod icons;
 pub mod plots;
 pub mod style;

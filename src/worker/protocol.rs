@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptRecord, PromptText, PromptToken, Vocabulary,
+    ChatSupport, Continuation, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
+    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -59,6 +59,10 @@ pub enum Request {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
     },
+    /// Draw futures. They wait while a pane is being generated.
+    DrawFutures { id: GenerationId, plan: FuturesPlan },
+    /// Stop drawing these futures.
+    StopFutures(GenerationId),
     /// Stop one generation.
     Stop(GenerationId),
     /// Stop all generations.
@@ -121,6 +125,11 @@ pub enum Event {
     },
     /// A generation advanced.
     Progress(Progress),
+    /// Futures were drawn.
+    Futures {
+        id: GenerationId,
+        update: FuturesUpdate,
+    },
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
     /// worker can be started.
     Panicked {

@@ -3,6 +3,7 @@
 mod branches;
 mod by_hand;
 mod compute;
+mod futures;
 mod hub;
 mod models;
 mod outside;

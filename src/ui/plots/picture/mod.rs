@@ -23,6 +23,7 @@ use super::score::ScoreData;
 use super::speed::SpeedData;
 use super::{Target, next_token, score, speed};
 use crate::ui::fonts::Face;
+use crate::ui::futures::{self, picture::FuturesPicture};
 use crate::ui::style;
 use crate::ui::theme::Theme;
 
@@ -33,6 +34,8 @@ pub enum PicturePlot<'a> {
     /// The candidates of one step; `None` draws an empty plot.
     NextToken(Option<&'a NextTokenData>),
     Speed(&'a SpeedData),
+    /// What could follow a token.
+    Futures(&'a FuturesPicture<'a>),
 }
 
 /// A standalone picture of one plot.
@@ -54,6 +57,7 @@ impl PicturePlot<'_> {
             Self::Score(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
             Self::Speed(_) => [720.0, 420.0],
+            Self::Futures(_) => [960.0, 640.0],
         }
     }
 }
@@ -99,6 +103,7 @@ impl PicturePlot<'_> {
             Self::Score(_) => "The score",
             Self::NextToken(_) => "Next token",
             Self::Speed(_) => "Speed",
+            Self::Futures(_) => "Futures",
         }
     }
 }
@@ -147,5 +152,6 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         }
         PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Target::Picture),
         PicturePlot::Speed(data) => speed::draw(&mut inner, data, Target::Picture),
+        PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
     }
 }
