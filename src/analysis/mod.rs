@@ -12,6 +12,7 @@ mod linter;
 mod metrics;
 mod smallest_change;
 mod text_metrics;
+pub mod trend;
 mod what_if;
 mod why;
 pub mod xray;

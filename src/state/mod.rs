@@ -51,7 +51,8 @@ pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
-    BranchesView, DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices,
+    BranchesView, DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, Trend,
+    ViewChoices,
 };
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

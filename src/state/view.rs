@@ -218,6 +218,35 @@ impl BranchesView {
     }
 }
 
+/// A value of each token, plotted over all texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// The candidates that the chain keeps, and their mass.
+    Kept,
+    /// The surprise of all tokens so far.
+    Surprise,
+    /// How often each rank was taken.
+    Ranks,
+    /// The time of each token.
+    Millis,
+}
+
+impl Trend {
+    /// All trends, in menu order.
+    pub const ALL: [Self; 4] = [Self::Kept, Self::Surprise, Self::Ranks, Self::Millis];
+
+    /// Returns the plot's title.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "Candidates kept",
+            Self::Surprise => "Cumulative surprise",
+            Self::Ranks => "Ranks",
+            Self::Millis => "Time per token",
+        }
+    }
+}
+
 /// A plot in the dock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plot {
@@ -227,11 +256,21 @@ pub enum Plot {
     NextToken,
     /// Decoding speed in tokens per second.
     Speed,
+    /// A value of each token, or a histogram of them.
+    Trend(Trend),
 }
 
 impl Plot {
     /// All plots, from left to right.
-    pub const ALL: [Self; 3] = [Self::Score, Self::NextToken, Self::Speed];
+    pub const ALL: [Self; 7] = [
+        Self::Score,
+        Self::NextToken,
+        Self::Speed,
+        Self::Trend(Trend::Kept),
+        Self::Trend(Trend::Surprise),
+        Self::Trend(Trend::Ranks),
+        Self::Trend(Trend::Millis),
+    ];
 
     /// Returns the plot's title.
     pub const fn name(self) -> &'static str {
@@ -239,6 +278,7 @@ impl Plot {
             Self::Score => "The score",
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
+            Self::Trend(trend) => trend.name(),
         }
     }
 }
@@ -279,6 +319,8 @@ pub struct ViewChoices {
     /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
     pub score: ScoreMeasure,
+    /// The plot on the right; `None` for the speed.
+    pub trend: Option<Trend>,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
     /// What the Branches tab shows.

@@ -16,14 +16,16 @@ use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
 use super::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
-    score_measure_ui, score_plot_ui, speed_plot_ui,
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, TrendData, next_token_plot_ui,
+    score_measure_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
-use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
+use super::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, BranchesView, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::state::{
+    AppState, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend, ViewChoices,
+};
 use crate::ui::xray::{sentence_ui, xray_ui};
 
 /// The dock's place in the layout.
@@ -139,6 +141,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 let has_text = state.generations().iter().any(Option::is_some);
                 export_picture_ui(ui, has_text, commands);
                 if frame.breakpoint > Breakpoint::Tight && has_text {
+                    right_plot_ui(ui, &mut state.view.trend);
                     ui.add_space(6.0);
                     score_measure_ui(ui, &mut state.view.score);
                     ui.add_space(6.0);
@@ -211,6 +214,25 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
         6,
     );
     response.clicked()
+}
+
+/// Draws the menu that chooses the plot on the right.
+fn right_plot_ui(ui: &mut Ui, trend: &mut Option<Trend>) {
+    let value = trend.map_or(Plot::Speed.name(), Trend::name);
+    let chip = Chip::new(value).name("Plot on the right").chevron();
+    let response = ui.add(chip);
+    Popup::menu(&response)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("Plot on the right")
+        .show(|ui| {
+            for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
+                let name = choice.map_or(Plot::Speed.name(), Trend::name);
+                if menu_item(ui, name, "", choice == *trend).clicked() {
+                    *trend = choice;
+                }
+            }
+        });
 }
 
 fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
@@ -286,8 +308,22 @@ fn plots_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
     );
-    let speeds = SpeedData::of(&generations);
-    speed_plot_ui(&mut child_ui(ui, speed, "speed"), &speeds);
+    let mut right = child_ui(ui, speed, "right plot");
+    let in_trend = match state.view.trend {
+        Some(kind) => {
+            let mut trend = TrendData::of(&generations, kind);
+            (trend.pinned, trend.hovered) = (data.pinned, hovered);
+            trend_plot_ui(&mut right, &trend)
+        }
+        None => {
+            speed_plot_ui(&mut right, &SpeedData::of(&generations));
+            PlotResponse::default()
+        }
+    };
+    let response = PlotResponse {
+        hovered: response.hovered.or(in_trend.hovered),
+        clicked: response.clicked.or(in_trend.clicked),
+    };
 
     let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
     for column in [next_token, speed] {

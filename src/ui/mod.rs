@@ -27,6 +27,7 @@ mod lint_notice;
 mod loop_view;
 mod models;
 mod numbers;
+mod numbers_tokens;
 mod order_menu;
 mod pane;
 mod pane_footer;

@@ -190,3 +190,33 @@ fn test_words(test: Option<ChiSquared>) -> String {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::tests::written;
+    use crate::state::{Command, DockTab, N_STEP_DRAWS, Pin};
+    use crate::ui::testing::{press, window_of};
+
+    #[test]
+    fn the_bars_grow_to_10_000_draws_with_both_tests_below() {
+        let mut state = written();
+        state.view.dock_tab = DockTab::Xray;
+        let pane = state.panes[1].id;
+        state.apply(Command::Pin(Pin { pane, step: 0 }));
+        let mut window = window_of(vec2(1280.0, 900.0), state);
+        press(&mut window, "Draw 10,000 times");
+        let n = window.state().step_draws().map(|draws| draws.n()).unwrap();
+        assert!(n > 0 && n < N_STEP_DRAWS, "{n}");
+        window.run_steps(50);
+        let draws = window.state().step_draws().unwrap();
+        assert_eq!(draws.n(), N_STEP_DRAWS);
+        let is_shown = |words: &str| window.query_all_by_label_contains(words).count() > 0;
+        assert!(is_shown(" times, expected "));
+        assert!(is_shown("10,000 draws: χ² "));
+        assert!(is_shown("Coins from 0 to 1 in 20 equal parts"));
+        assert!(is_shown("Coins at positions 3 to 10,002: χ² "));
+    }
+}

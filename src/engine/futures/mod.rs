@@ -112,7 +112,10 @@ impl FuturesJob {
         let sequence = text.sequence();
         let logits = text.last_logits().map(|(logits, _)| logits.to_vec());
         let logits = logits.unwrap_or_default();
-        let end = (self.n_begun + self.width).min(self.plan.n_futures);
+        let end = self
+            .n_begun
+            .saturating_add(self.width)
+            .min(self.plan.n_futures);
         let members = (self.n_begun..end).map(|index| Member {
             index,
             state: self.plan.selector_state,

@@ -21,7 +21,7 @@ pub use self::render::{View, drawing, encode};
 use super::next_token::NextTokenData;
 use super::score::ScoreData;
 use super::speed::SpeedData;
-use super::{Target, next_token, score, speed};
+use super::{Target, TrendData, next_token, score, speed, trend};
 use crate::ui::fonts::Face;
 use crate::ui::futures::{self, picture::FuturesPicture};
 use crate::ui::style;
@@ -34,6 +34,7 @@ pub enum PicturePlot<'a> {
     /// The candidates of one step; `None` draws an empty plot.
     NextToken(Option<&'a NextTokenData>),
     Speed(&'a SpeedData),
+    Trend(&'a TrendData<'a>),
     /// What could follow a token.
     Futures(&'a FuturesPicture<'a>),
 }
@@ -56,7 +57,7 @@ impl PicturePlot<'_> {
         match self {
             Self::Score(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
-            Self::Speed(_) => [720.0, 420.0],
+            Self::Speed(_) | Self::Trend(_) => [720.0, 420.0],
             Self::Futures(_) => [960.0, 640.0],
         }
     }
@@ -103,6 +104,7 @@ impl PicturePlot<'_> {
             Self::Score(_) => "The score",
             Self::NextToken(_) => "Next token",
             Self::Speed(_) => "Speed",
+            Self::Trend(data) => data.kind.name(),
             Self::Futures(_) => "Futures",
         }
     }
@@ -152,6 +154,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         }
         PicturePlot::NextToken(data) => next_token::draw(&mut inner, data, Target::Picture),
         PicturePlot::Speed(data) => speed::draw(&mut inner, data, Target::Picture),
+        PicturePlot::Trend(data) => {
+            trend::draw(&mut inner, data, Target::Picture);
+        }
         PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
     }
 }

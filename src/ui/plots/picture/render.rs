@@ -2,8 +2,8 @@
 
 use super::{Picture, PictureError, PicturePlot, caption, png, svg};
 use crate::generation::Generation;
-use crate::state::{PictureFormat, Plot, ScoreMeasure};
-use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
+use crate::state::{PictureFormat, Plot, ScoreMeasure, Trend};
+use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
 
 /// The PNG's pixels per point of the picture.
 const PNG_SCALE: f32 = 2.0;
@@ -29,10 +29,16 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         let generation = panes.get(pane).copied().flatten()?;
         NextTokenData::of(pane, generation, step)
     });
+    let kind = match view.plot {
+        Plot::Trend(kind) => kind,
+        _ => Trend::Kept,
+    };
+    let trend = TrendData::of(panes, kind);
     let plot = match view.plot {
         Plot::Score => PicturePlot::Score(&score),
         Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
         Plot::Speed => PicturePlot::Speed(&speed),
+        Plot::Trend(_) => PicturePlot::Trend(&trend),
     };
     // The plot of one step names only that pane's model and prompt.
     let caption = match (view.plot, view.step) {
