@@ -84,7 +84,8 @@ mod tests {
     use crate::generation::testing::generation;
 
     fn trace(chain: ChainConfig, n: usize) -> Trace {
-        let probs: Vec<f32> = (0..n).map(|rank| 0.5_f32.powi(rank as i32 + 1)).collect();
+        let halves = std::iter::successors(Some(0.5_f32), |prob| Some(prob / 2.0));
+        let probs: Vec<f32> = halves.take(n).collect();
         let coins = Coins {
             seed: 1,
             position: 0,

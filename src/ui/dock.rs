@@ -309,16 +309,13 @@ fn plots_ui(
         candidates.as_ref(),
     );
     let mut right = child_ui(ui, speed, "right plot");
-    let in_trend = match state.view.trend {
-        Some(kind) => {
-            let mut trend = TrendData::of(&generations, kind);
-            (trend.pinned, trend.hovered) = (data.pinned, hovered);
-            trend_plot_ui(&mut right, &trend)
-        }
-        None => {
-            speed_plot_ui(&mut right, &SpeedData::of(&generations));
-            PlotResponse::default()
-        }
+    let in_trend = if let Some(kind) = state.view.trend {
+        let mut trend = TrendData::of(&generations, kind);
+        (trend.pinned, trend.hovered) = (data.pinned, hovered);
+        trend_plot_ui(&mut right, &trend)
+    } else {
+        speed_plot_ui(&mut right, &SpeedData::of(&generations));
+        PlotResponse::default()
     };
     let response = PlotResponse {
         hovered: response.hovered.or(in_trend.hovered),

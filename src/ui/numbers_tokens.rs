@@ -66,7 +66,7 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
 /// The cells of a token. `sum` is the surprise of all tokens before it, and grows by its own.
 fn token_row(generation: &Generation, index: usize, sum: &mut f64) -> [String; 8] {
     let Some(step) = generation.steps.get(index) else {
-        return Default::default();
+        return <[String; 8]>::default();
     };
     let trace = &step.trace;
     let bits = -trace.raw_prob.log2();

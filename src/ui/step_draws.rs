@@ -196,6 +196,7 @@ mod tests {
     use egui::vec2;
     use egui_kittest::kittest::Queryable as _;
 
+    use crate::analysis::by_hand::StepDraws;
     use crate::state::tests::written;
     use crate::state::{Command, DockTab, N_STEP_DRAWS, Pin};
     use crate::ui::testing::{press, window_of};
@@ -208,7 +209,7 @@ mod tests {
         state.apply(Command::Pin(Pin { pane, step: 0 }));
         let mut window = window_of(vec2(1280.0, 900.0), state);
         press(&mut window, "Draw 10,000 times");
-        let n = window.state().step_draws().map(|draws| draws.n()).unwrap();
+        let n = window.state().step_draws().map(StepDraws::n).unwrap();
         assert!(n > 0 && n < N_STEP_DRAWS, "{n}");
         window.run_steps(50);
         let draws = window.state().step_draws().unwrap();

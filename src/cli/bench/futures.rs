@@ -32,12 +32,11 @@ pub(super) fn measure(
     // Reads the prompt.
     one_pane(0, 1, prompt, session)?;
     let started_at = Instant::now();
-    match width {
-        Some(width) => in_batches(width, prompt, session)?,
-        None => {
-            for seed in 0..N_FUTURES as u64 {
-                one_pane(seed, N_TOKENS, prompt, session)?;
-            }
+    if let Some(width) = width {
+        in_batches(width, prompt, session)?;
+    } else {
+        for seed in 0..N_FUTURES as u64 {
+            one_pane(seed, N_TOKENS, prompt, session)?;
         }
     }
     Ok(Sample {

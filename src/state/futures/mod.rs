@@ -218,19 +218,16 @@ impl AppState {
             n_futures: self.futures.n_futures.max(1),
             n_tokens: self.futures.n_tokens.max(1),
         };
-        match (self.pin, self.pinned()) {
-            (Some(pin), Some((_, text, step))) => {
-                plan.text.clone_from(&text.prompt.tokens);
-                plan.n_prompt = plan.text.len();
-                let kept = text.steps.iter().take(pin.step + 1);
-                plan.text.extend(kept.map(|step| step.token));
-                plan.selector_state = step.trace.selector_state;
-            }
-            _ => {
-                let prompt = self.prompt_tokens()?;
-                plan.text.extend(prompt.iter().map(|token| token.id));
-                plan.n_prompt = plan.text.len();
-            }
+        if let (Some(pin), Some((_, text, step))) = (self.pin, self.pinned()) {
+            plan.text.clone_from(&text.prompt.tokens);
+            plan.n_prompt = plan.text.len();
+            let kept = text.steps.iter().take(pin.step + 1);
+            plan.text.extend(kept.map(|step| step.token));
+            plan.selector_state = step.trace.selector_state;
+        } else {
+            let prompt = self.prompt_tokens()?;
+            plan.text.extend(prompt.iter().map(|token| token.id));
+            plan.n_prompt = plan.text.len();
         }
         Some(FuturesRun::new(id, pane, plan, model))
     }

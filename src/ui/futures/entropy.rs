@@ -10,6 +10,9 @@ use crate::ui::theme::Theme;
 const LEFT: f32 = 20.0;
 const BOTTOM: f32 = 16.0;
 
+/// More than enough: 512 texts show at most 9 bits.
+const MAX_MARKS: u32 = 16;
+
 /// Draws the bars into the remaining space of `ui`.
 pub(super) fn entropy_ui(ui: &mut Ui, shown: Shown<'_>) {
     let theme = Theme::of(ui);
@@ -31,7 +34,7 @@ pub(super) fn entropy_ui(ui: &mut Ui, shown: Shown<'_>) {
         let font = Face::Micro.font();
         ui.painter().text(at, align, text, font, theme.text_3);
     };
-    for mark in 0..=n_steps as u32 {
+    for mark in (0..=MAX_MARKS).take_while(|mark| f64::from(*mark) <= n_steps) {
         let bits = f64::from(2 * mark);
         let color = if mark == 0 {
             theme.stroke_2

@@ -92,7 +92,10 @@ pub(in crate::ui) fn futures_ui(
                     pos2(left, inside.top()),
                     pos2(left + width - 28.0, inside.bottom()),
                 );
-                half_ui(ui, half, index, *shown, &mut typed, commands);
+                let mut area = child_ui(ui, half, ("half", index));
+                // One field is enough: words are counted in both panes.
+                let typed = (index == 0).then_some(&mut typed);
+                half_ui(&mut area, *shown, typed, commands);
             }
         }
     }
@@ -127,14 +130,8 @@ fn paint_edge(ui: &Ui, body: Rect, x: f32) {
 }
 
 /// Draws one of two panes side by side, with its figures below the tree if they fit.
-fn half_ui(
-    ui: &mut Ui,
-    rect: Rect,
-    index: usize,
-    shown: Shown<'_>,
-    typed: &mut String,
-    commands: &mut Vec<Command>,
-) {
+fn half_ui(ui: &mut Ui, shown: Shown<'_>, typed: Option<&mut String>, commands: &mut Vec<Command>) {
+    let rect = ui.max_rect();
     if rect.height() < MIN_STACKED {
         return pane_ui(ui, rect, shown);
     }
@@ -142,16 +139,16 @@ fn half_ui(
     pane_ui(ui, above, shown);
     let below = below.with_min_y(below.top() + 12.0);
     let (left, right) = below.split_left_right_at_fraction(0.5);
-    let left = left.with_max_x(left.right() - 14.0);
-    let mut words = child_ui(ui, left, ("words", index));
+    let mut words = child_ui(ui, left.with_max_x(left.right() - 14.0), "words");
     words_heading_ui(&mut words);
-    // One field is enough: words are counted in both panes.
-    if index == 0 {
+    if let Some(typed) = typed {
         field_ui(&mut words, typed, commands);
     }
-    rows_ui(&mut words, shown, commands);
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut words, |ui| rows_ui(ui, shown, commands));
     let right = right.with_min_x(right.left() + 14.0);
-    entropy_ui(&mut child_ui(ui, right, ("entropy", index)), shown);
+    entropy_ui(&mut child_ui(ui, right, "entropy"), shown);
 }
 
 /// Draws the column beside the tree of one pane.

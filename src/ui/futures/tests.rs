@@ -8,7 +8,7 @@ use super::picture::{FuturesPicture, futures_drawing};
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Future, FuturesUpdate};
 use crate::state::tests::written;
-use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, Pin};
+use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, FuturesRun, Pin};
 use crate::ui::testing::{Window, key, press, window_of};
 use crate::worker::Event;
 
@@ -25,12 +25,7 @@ fn pinned() -> AppState {
 fn drawn() -> AppState {
     let mut state = pinned();
     let effects = state.apply(Command::Futures(FuturesCommand::Draw));
-    let id = state
-        .futures
-        .runs()
-        .first()
-        .map(crate::state::FuturesRun::id)
-        .unwrap();
+    let id = state.futures.runs().first().map(FuturesRun::id).unwrap();
     assert_eq!(effects.len(), 1);
     let future = |index: u32| {
         let tokens = match index {
@@ -113,7 +108,7 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
     let mut state = drawn();
     let beside = state.panes[1].id;
     state.apply(Command::Futures(FuturesCommand::ShowBeside(Some(beside))));
-    let ids: Vec<_> = state.futures.runs().iter().map(|run| run.id()).collect();
+    let ids: Vec<_> = state.futures.runs().iter().map(FuturesRun::id).collect();
     for id in ids {
         let drawn = vec![Future {
             index: 0,

@@ -5,7 +5,7 @@ use crate::generation::{Generation, Step};
 use crate::state::Trend;
 use crate::ui::formatting::{grouped, percent};
 use crate::ui::plots::StepAt;
-use crate::ui::plots::scale::{axis_end, axis_steps, step_decimals};
+use crate::ui::plots::scale::{axis_end, axis_steps, count, step_decimals};
 
 /// The most points of a line; more would be invisible.
 const MAX_POINTS: usize = 400;
@@ -186,7 +186,7 @@ fn panels(texts: &[(usize, &Generation)], kind: Trend) -> Vec<Panel> {
     match kind {
         Trend::Kept => {
             let kept = lines(&each(|step| f64::from(step.trace.draw.n_kept)));
-            let n_decades = largest(&kept).max(10.0).log10().ceil() as u32;
+            let n_decades = count(largest(&kept).max(10.0).log10().ceil()) as u32;
             vec![
                 Panel {
                     title: "Tokens kept",
