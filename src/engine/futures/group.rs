@@ -147,7 +147,9 @@ impl Splitter<'_> {
             match self.model.lm.fork(sequence) {
                 Ok(fork) => sequences.push(fork),
                 Err(error) => {
-                    sequences.into_iter().for_each(|s| self.model.lm.close(s));
+                    for sequence in sequences {
+                        self.model.lm.close(sequence);
+                    }
                     return Err(error);
                 }
             }

@@ -153,8 +153,8 @@ impl AppState {
             return Some(reason.to_owned());
         }
         let invalid = |pane: &Pane| pane.settings.chain.validate().err();
-        let panes = self.futures_pane().into_iter().chain(self.futures_beside());
-        if let Some(error) = panes.filter_map(invalid).next() {
+        let mut panes = self.futures_pane().into_iter().chain(self.futures_beside());
+        if let Some(error) = panes.find_map(invalid) {
             return Some(error.to_string());
         }
         match self.pinned() {

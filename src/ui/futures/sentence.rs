@@ -34,10 +34,11 @@ pub(super) fn reading(run: &FuturesRun) -> Option<String> {
     };
     if let (Some(first), Some(last)) = (run.entropy_bits.first(), run.entropy_bits.last()) {
         let most = (n as f64).log2();
-        words += &format!(
+        let entropies = format!(
             " The first token has an entropy of {first:.1} bits and the last {last:.1}; {n} texts can \
              show at most {most:.1}."
         );
+        words.push_str(&entropies);
     }
     Some(words)
 }

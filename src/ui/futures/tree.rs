@@ -188,7 +188,7 @@ impl Canvas<'_> {
         }
         let below = count.as_ref().map_or(0.0, |count| count.size().y);
         let left = rect.left() + PADDING;
-        let top = rect.center().y - (galley.size().y + below) / 2.0;
+        let top = rect.center().y - f32::midpoint(galley.size().y, below);
         let next = pos2(left, top + galley.size().y);
         self.painter.galley(pos2(left, top), galley, ink);
         if let Some(count) = count {

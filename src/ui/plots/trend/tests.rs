@@ -20,7 +20,7 @@ fn texts() -> [Generation; 2] {
     [first, second]
 }
 
-fn data<'a>(texts: &'a [Generation; 2], kind: Trend) -> TrendData<'a> {
+fn data(texts: &[Generation; 2], kind: Trend) -> TrendData<'_> {
     TrendData::of(&[Some(&texts[0]), None, Some(&texts[1])], kind)
 }
 
