@@ -24,8 +24,8 @@ fn is_about(event: &Event, wanted: u64) -> bool {
 
 #[test]
 fn futures_wait_for_panes_and_can_be_stopped() {
-    let open = |_: &ModelSource, _: &_| ScriptedLm::babbling(512).into_loaded().map(Some);
-    let mut harness = Harness::with_loader(open);
+    let mut harness =
+        Harness::with_loader(|_, _| ScriptedLm::babbling(512).into_loaded().map(Some));
     let load = Request::LoadModel(ModelSource::Embedded);
     harness.worker.send(load);
     harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
