@@ -6,10 +6,12 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
-use crate::export;
+use crate::export::{self, PaneFutures};
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, Piece};
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, Plot};
+use crate::state::{AppState, Command, Document, FuturesFormat, FuturesRun, PictureFormat, Plot};
+use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{
     Palette, View, XrayPicture, drawing, encode, step_caption, xray_drawing,
@@ -40,6 +42,8 @@ pub(super) struct Job {
     view: View,
     /// The table of an X-ray and its caption, under the settings of the window.
     xray: Option<(XrayPicture, String)>,
+    /// The futures on screen, each with its pane's index.
+    futures: Vec<(usize, FuturesRun)>,
 }
 
 impl Job {
@@ -71,6 +75,7 @@ impl Job {
                 Plot::ByHand => hand_xray(state),
                 _ => None,
             },
+            futures: shown_futures(state),
         }
     }
 
@@ -139,8 +144,36 @@ impl Job {
                 };
                 encode(&drawing, format).map_err(|error| error.to_string())
             }
+            Document::Futures(FuturesFormat::Svg) => self.futures_picture(PictureFormat::Svg),
+            Document::Futures(FuturesFormat::Png) => self.futures_picture(PictureFormat::Png),
+            Document::Futures(FuturesFormat::Csv) => {
+                let futures = self.futures.iter();
+                let panes = futures.map(|(place, run)| PaneFutures {
+                    pane: pane_letter(*place),
+                    plan: run.plan(),
+                    futures: run.futures(),
+                    vocabulary: &run.vocabulary,
+                });
+                Ok(export::render_futures(&panes.collect::<Vec<_>>()))
+            }
         }
     }
+
+    fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
+        let panes = self.futures.iter().map(|(place, run)| (*place, run));
+        let picture = FuturesPicture {
+            panes: panes.collect(),
+        };
+        let drawing = futures_drawing(&picture, self.view.palette);
+        encode(&drawing, format).map_err(|error| error.to_string())
+    }
+}
+
+/// Copies the futures whose panes still exist.
+fn shown_futures(state: &AppState) -> Vec<(usize, FuturesRun)> {
+    let runs = state.futures.runs().iter();
+    runs.filter_map(|run| Some((state.place_of(run.pane)?, run.clone())))
+        .collect()
 }
 
 /// Returns the X-ray of the step that the dock shows, under the pane's current settings.
@@ -189,6 +222,7 @@ mod tests {
             presets: Vec::new(),
             view: View::default(),
             xray: None,
+            futures: Vec::new(),
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

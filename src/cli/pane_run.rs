@@ -215,7 +215,8 @@ impl Record {
             | Event::DevicesListed(_)
             | Event::DeviceUnavailable { .. }
             | Event::Tokenized { .. }
-            | Event::CachedCounted { .. } => {}
+            | Event::CachedCounted { .. }
+            | Event::Futures { .. } => {}
         }
     }
 

@@ -5,12 +5,14 @@
 mod csv;
 mod file;
 mod folder;
+mod futures;
 pub mod json;
 mod markdown;
 mod runs;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
+pub use self::futures::{PaneFutures, render_futures};
 
 use crate::generation::{Generation, PaneSettings};
 

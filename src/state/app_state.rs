@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, HandDraws, HubState, MAX_PANES,
-    ModelStatus, Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading,
-    Settings, ViewChoices,
+    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, Futures, HandDraws, HubState,
+    MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode,
+    PromptReading, Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -16,6 +16,7 @@ use crate::interop::presets::OwnPreset;
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
+use crate::state::panes::step_draws::ShownDraws;
 use crate::state::panes::undo::Undo;
 use crate::state::panes::why::WhySearch;
 use crate::state::words::change::Snapshot;
@@ -76,6 +77,8 @@ pub struct AppState {
     pub(super) removed_text: Option<KeptText>,
     /// The tree of texts, as of the last review.
     pub(super) branch_tree: BranchTree,
+    /// The futures on screen, and what to draw next.
+    pub futures: Futures,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
     /// The only pane that steps in step mode; `None` for all.
@@ -90,6 +93,8 @@ pub struct AppState {
     pub(super) pairs: Vec<ComparedPair>,
     /// The search for the smallest change at the step that the dock shows.
     pub(super) why_search: Option<WhySearch>,
+    /// The draws of the Monte-Carlo check.
+    pub(super) drawn_step: Option<ShownDraws>,
     pub(super) undo: Undo,
     /// The texts that the current run of all panes replaces.
     pub(super) texts_before: Option<TextsBefore>,
@@ -129,6 +134,7 @@ impl AppState {
             kept_texts: KeptTexts::default(),
             removed_text: None,
             branch_tree: BranchTree::default(),
+            futures: Futures::default(),
             step_mode: false,
             step_pane: None,
             notices: Vec::new(),
@@ -136,6 +142,7 @@ impl AppState {
             last_folder: None,
             pairs: Vec::new(),
             why_search: None,
+            drawn_step: None,
             undo: Undo::new(Snapshot {
                 seed: settings.seed,
                 panes: Vec::new(),

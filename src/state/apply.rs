@@ -35,6 +35,7 @@ impl AppState {
             Command::StopAll => self.stop_all(),
             Command::Stop(id) => self.stop(id),
             Command::Branch(command) => self.apply_to_branches(command),
+            Command::Futures(command) => self.apply_to_futures(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
 
@@ -64,6 +65,7 @@ impl AppState {
             Command::MovePin(direction) => self.move_pin(direction),
 
             Command::CopyWhy => self.copy_why(),
+            Command::DrawStep => self.begin_step_draws(),
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
 
@@ -364,6 +366,7 @@ impl AppState {
         let (title, safe) = match document {
             Document::Run(_) => ("The run was not saved", "Your texts are safe"),
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
+            Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };
         let body = format!("{error}. {safe}.\n{}", path.display());

@@ -47,6 +47,7 @@ impl AppState {
                 self.on_cached_counted(n_tokens, n_cached);
             }
             Event::Progress(progress) => self.on_progress(progress),
+            Event::Futures { id, update } => self.on_futures(id, update),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
@@ -156,6 +157,7 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
+        self.fail_futures("the engine stopped unexpectedly");
         self.model = ModelStatus::Lost;
         self.pending_sources.clear();
         self.models.opening = None;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Trend;
+
 /// A view that can be exported as a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Plot {
@@ -12,6 +14,8 @@ pub enum Plot {
     NextToken,
     /// Decoding speed in tokens per second.
     Speed,
+    /// A value of each token, or a histogram of them.
+    Trend(Trend),
     /// What each stage of the chain did to the candidates of one step.
     Xray,
     /// The X-ray of the logits that the user set by hand.
@@ -22,10 +26,14 @@ pub enum Plot {
 
 impl Plot {
     /// All pictures, in menu order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Score,
         Self::NextToken,
         Self::Speed,
+        Self::Trend(Trend::Kept),
+        Self::Trend(Trend::Surprise),
+        Self::Trend(Trend::Ranks),
+        Self::Trend(Trend::Millis),
         Self::Xray,
         Self::ByHand,
         Self::Texts,
@@ -37,6 +45,7 @@ impl Plot {
             Self::Score => "The score",
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
+            Self::Trend(trend) => trend.name(),
             Self::Xray => "X-ray",
             Self::ByHand => "By hand",
             Self::Texts => "The texts",

@@ -237,6 +237,59 @@ impl DockTab {
     }
 }
 
+/// What the Branches tab shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchesView {
+    /// The tree of the texts that were written.
+    #[default]
+    Written,
+    /// The tree of the texts that could be written.
+    Futures,
+}
+
+impl BranchesView {
+    /// Both views, from left to right.
+    pub const ALL: [Self; 2] = [Self::Written, Self::Futures];
+
+    /// Returns the label of the switch.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Written => "Written",
+            Self::Futures => "Futures",
+        }
+    }
+}
+
+/// A value of each token, plotted over all texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// The candidates that the chain keeps, and their mass.
+    Kept,
+    /// The surprise of all tokens so far.
+    Surprise,
+    /// How often each rank was taken.
+    Ranks,
+    /// The time of each token.
+    Millis,
+}
+
+impl Trend {
+    /// All trends, in menu order.
+    pub const ALL: [Self; 4] = [Self::Kept, Self::Surprise, Self::Ranks, Self::Millis];
+
+    /// Returns the plot's title.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "Candidates kept",
+            Self::Surprise => "Cumulative surprise",
+            Self::Ranks => "Ranks",
+            Self::Millis => "Time per token",
+        }
+    }
+}
+
 /// A pinned token: the inspector and the dock stay on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
@@ -254,8 +307,12 @@ pub struct ViewChoices {
     pub show_marks: bool,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
+    /// The plot on the right; `None` for the speed.
+    pub trend: Option<Trend>,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
+    /// What the Branches tab shows.
+    pub branches: BranchesView,
     /// Whether the dock is expanded; `None` until the user decides, so that the window's size
     /// decides.
     pub dock_open: Option<bool>,

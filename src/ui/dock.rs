@@ -2,8 +2,8 @@
 //! tab.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
-    pos2, vec2,
+    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use super::branches::{branch_memory_ui, branches_ui};
@@ -11,19 +11,23 @@ use super::by_hand::by_hand_ui;
 use super::child_ui::child_ui;
 use super::compare::compare_ui;
 use super::fonts::Face;
+use super::futures::{futures_bar_ui, futures_ui};
 use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
 use super::picture_menu::picture_button_ui;
 use super::plots::{
-    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui, score_choice_ui,
-    score_plot_ui, speed_plot_ui,
+    NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, TrendData, next_token_plot_ui,
+    score_choice_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use super::theme::Theme;
-use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
+use super::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::state::{
+    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
+    ViewChoices,
+};
 use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
@@ -71,6 +75,10 @@ pub(super) fn dock_ui(
         }
         DockTab::Loop => {
             loop_ui(ui, body, state, commands);
+            None
+        }
+        DockTab::Branches if state.view.branches == BranchesView::Futures => {
+            futures_ui(ui, body, state, commands);
             None
         }
         DockTab::Branches => {
@@ -146,15 +154,25 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let has_room = ui.available_width() >= MIN_SCORE_CHOICE;
             if frame.open && tab == DockTab::Plots && has_text && has_room {
                 ui.add_space(6.0);
+                if frame.breakpoint > Breakpoint::Tight {
+                    right_plot_ui(ui, &mut state.view.trend);
+                    ui.add_space(6.0);
+                }
                 score_choice_ui(ui, frame.breakpoint, &mut state.view);
                 ui.add_space(6.0);
             }
-            if frame.open && state.view.dock_tab == DockTab::Branches {
+            if frame.open
+                && tab == DockTab::Branches
+                && state.view.branches == BranchesView::Written
+            {
                 branch_memory_ui(ui, state, commands);
             }
             if frame.open && state.view.dock_tab == DockTab::Compare {
                 let label = Face::Small.text("Dim the shared prefix");
                 checkbox(ui, &mut state.view.dim_shared, label);
+            }
+            if frame.open && state.view.dock_tab == DockTab::Branches {
+                futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
         });
@@ -216,6 +234,25 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
         6,
     );
     response.clicked()
+}
+
+/// Draws the menu that chooses the plot on the right.
+fn right_plot_ui(ui: &mut Ui, trend: &mut Option<Trend>) {
+    let value = trend.map_or(Plot::Speed.name(), Trend::name);
+    let chip = Chip::new(value).name("Plot on the right").chevron();
+    let response = ui.add(chip);
+    Popup::menu(&response)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("Plot on the right")
+        .show(|ui| {
+            for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
+                let name = choice.map_or(Plot::Speed.name(), Trend::name);
+                if menu_item(ui, name, "", choice == *trend).clicked() {
+                    *trend = choice;
+                }
+            }
+        });
 }
 
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also
@@ -289,8 +326,19 @@ fn plots_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
     );
-    let speeds = SpeedData::of(&generations);
-    speed_plot_ui(&mut child_ui(ui, speed, "speed"), &speeds);
+    let mut right = child_ui(ui, speed, "right plot");
+    let in_trend = if let Some(kind) = state.view.trend {
+        let mut trend = TrendData::of(&generations, kind);
+        (trend.pinned, trend.hovered) = (data.pinned, hovered);
+        trend_plot_ui(&mut right, &trend)
+    } else {
+        speed_plot_ui(&mut right, &SpeedData::of(&generations));
+        PlotResponse::default()
+    };
+    let response = PlotResponse {
+        hovered: response.hovered.or(in_trend.hovered),
+        clicked: response.clicked.or(in_trend.clicked),
+    };
 
     let stroke = Stroke::new(1.0, Theme::of(ui).stroke_1);
     for column in [next_token, speed] {

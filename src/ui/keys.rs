@@ -3,7 +3,9 @@
 use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
-use crate::state::{AppState, BranchCommand, Command, DockTab, PasteCommand, Pin, PinMove};
+use crate::state::{
+    AppState, BranchCommand, Command, DockTab, FuturesCommand, PasteCommand, Pin, PinMove,
+};
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
 pub(super) const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
@@ -95,6 +97,12 @@ pub(super) fn keys_ui(
     }
     if state.step_mode && pressed(Key::Backspace) {
         commands.push(Command::Branch(BranchCommand::StepBack));
+    }
+    if pressed(Key::F) {
+        commands.push(Command::Futures(FuturesCommand::Draw));
+    }
+    if state.futures.is_drawing() && pressed(Key::Escape) {
+        commands.push(Command::Futures(FuturesCommand::Stop));
     }
     if state.pin.is_some() && pressed(Key::Escape) {
         commands.push(Command::Unpin);

@@ -4,6 +4,7 @@
 
 pub mod app_icon;
 pub mod fonts;
+pub mod futures;
 pub mod icons;
 pub mod plots;
 pub mod style;
@@ -27,6 +28,7 @@ mod lint_notice;
 mod loop_view;
 mod models;
 mod numbers;
+mod numbers_tokens;
 mod order_menu;
 mod pane;
 mod pane_footer;
@@ -39,6 +41,7 @@ mod presets_menu;
 mod prompt_card;
 mod run_column;
 mod seed_field;
+mod step_draws;
 #[cfg(test)]
 mod testing;
 mod text_measures;

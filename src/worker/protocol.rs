@@ -7,8 +7,8 @@ use crate::decoding::TokenId;
 use crate::engine::{ComputeChoice, CpuThreads, DeviceChoice, Progress};
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptRecord, PromptText, PromptToken, Vocabulary,
+    ChatSupport, Continuation, FuturesPlan, FuturesUpdate, GenerationConfig, GenerationId,
+    ModelInfo, ModelOutline, PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// Where a model comes from.
@@ -64,6 +64,10 @@ pub enum Request {
     CountCached { tokens: Vec<TokenId> },
     /// Limit the memory of the prompts and texts that stay in the KV cache for reuse.
     LimitPrefixCache { n_max_bytes: u64 },
+    /// Draw futures. They wait while a pane is being generated.
+    DrawFutures { id: GenerationId, plan: FuturesPlan },
+    /// Stop drawing these futures.
+    StopFutures(GenerationId),
     /// Stop one generation.
     Stop(GenerationId),
     /// Stop all generations.
@@ -128,6 +132,11 @@ pub enum Event {
     CachedCounted { n_tokens: usize, n_cached: usize },
     /// A generation advanced.
     Progress(Progress),
+    /// Futures were drawn.
+    Futures {
+        id: GenerationId,
+        update: FuturesUpdate,
+    },
     /// The thread has panicked, which is a bug. All generations and the model are lost, but a new
     /// worker can be started.
     Panicked {

@@ -12,7 +12,9 @@ use crate::engine::{
     Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
     Progress, Prompt, Session,
 };
-use crate::generation::{FinishReason, GenerationId, PromptText, PromptToken};
+use crate::generation::{
+    FinishReason, FuturesPlan, FuturesUpdate, GenerationId, PromptText, PromptToken,
+};
 
 const NO_MODEL: &str = "no model is loaded; open one first";
 
@@ -58,7 +60,8 @@ where
 
     fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
-            if !self.session.as_ref().is_some_and(Session::is_busy) {
+            let has_work = |session: &Session| session.is_busy() || session.is_drawing_futures();
+            if !self.session.as_ref().is_some_and(has_work) {
                 let request = self.incoming.recv()?;
                 self.serve(request)?;
             }
@@ -76,6 +79,9 @@ where
             for progress in progress {
                 self.events.send(progress.into())?;
             }
+        } else if let Some((id, update)) = self.session.as_mut().and_then(Session::advance_futures)
+        {
+            self.events.send(Event::Futures { id, update })?;
         }
         Ok(())
     }
@@ -128,9 +134,35 @@ where
                 }
                 Ok(())
             }
+            Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
+            Request::StopFutures(id) => self.stop_futures(id),
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
+    }
+
+    fn draw_futures(&mut self, id: GenerationId, plan: FuturesPlan) -> Result<(), Disconnected> {
+        let valid = plan.config.chain.validate().map_err(|e| e.to_string());
+        let queued = valid.and_then(|()| match &mut self.session {
+            Some(session) => session.draw_futures(id, plan).map_err(|e| e.to_string()),
+            None => Err(NO_MODEL.to_owned()),
+        });
+        match queued {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let update = FuturesUpdate::Failed { error };
+                self.events.send(Event::Futures { id, update })
+            }
+        }
+    }
+
+    fn stop_futures(&mut self, id: GenerationId) -> Result<(), Disconnected> {
+        let session = self.session.as_mut();
+        if session.is_some_and(|session| session.stop_futures(id)) {
+            let update = FuturesUpdate::Stopped;
+            self.events.send(Event::Futures { id, update })?;
+        }
+        Ok(())
     }
 
     fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
@@ -249,7 +281,10 @@ where
     }
 
     fn stop_all(&mut self) -> Result<(), Disconnected> {
-        let ids = self.session.as_ref().map(Session::ids).unwrap_or_default();
-        ids.into_iter().try_for_each(|id| self.stop(id))
+        let session = self.session.as_ref();
+        let futures = session.map(Session::futures_ids).unwrap_or_default();
+        let ids = session.map(Session::ids).unwrap_or_default();
+        ids.into_iter().try_for_each(|id| self.stop(id))?;
+        futures.into_iter().try_for_each(|id| self.stop_futures(id))
     }
 }

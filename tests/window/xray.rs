@@ -283,3 +283,15 @@ fn compare_shows_every_pair_and_the_measures_of_every_text() {
     assert!(is_shown(&window, "Distinct-3"));
     assert!(is_shown(&window, "Cost"));
 }
+
+#[test]
+fn a_step_is_drawn_many_times_to_check_its_probabilities() {
+    let mut window = written(DEFAULT_SIZE);
+    press(&mut window, "Draw 10,000 times");
+    let done = |state: &AppState| state.step_draws().is_some_and(|draws| draws.n() == 10_000);
+    wait(&mut window, "the draws", done);
+    assert!(is_shown(&window, "10,000 draws"));
+    assert!(is_shown(&window, " times, expected "));
+    assert!(is_shown(&window, "Coins from 0 to 1 in 20 equal parts"));
+    assert!(is_shown(&window, "with 19 degrees of freedom, p"));
+}

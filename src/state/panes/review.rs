@@ -40,6 +40,7 @@ impl AppState {
         }
         complete &= self.update_pairs(&mut has_time);
         self.update_branch_tree();
+        complete &= self.continue_step_draws();
         self.update_why(&mut has_time) && complete
     }
 }

@@ -4,6 +4,7 @@ mod branch_tree;
 mod branches;
 mod by_hand;
 mod compute;
+mod futures;
 mod hub;
 mod models;
 mod outside;

@@ -27,8 +27,9 @@ pub use self::xray::XrayPicture;
 use super::next_token::NextTokenData;
 use super::score::ScoreData;
 use super::speed::SpeedData;
-use super::{Target, next_token, score, speed};
+use super::{Target, TrendData, next_token, score, speed, trend};
 use crate::ui::fonts::Face;
+use crate::ui::futures::{self, picture::FuturesPicture};
 use crate::ui::style;
 
 /// What a picture shows.
@@ -40,6 +41,9 @@ pub enum PicturePlot<'a> {
     Speed(&'a SpeedData),
     Xray(&'a XrayPicture),
     Texts(&'a TextsPicture<'a>),
+    Trend(&'a TrendData<'a>),
+    /// What could follow a token.
+    Futures(&'a FuturesPicture<'a>),
 }
 
 /// A standalone picture of one plot.
@@ -60,12 +64,13 @@ impl PicturePlot<'_> {
         match self {
             Self::Score(_) => [960.0, 420.0],
             Self::NextToken(_) => [560.0, 440.0],
-            Self::Speed(_) => [720.0, 420.0],
+            Self::Speed(_) | Self::Trend(_) => [720.0, 420.0],
             Self::Xray(xray) => [960.0, xray.height() + AROUND],
             Self::Texts(texts) => {
                 let width = texts.width();
                 [width + 2.0 * MARGIN, texts.height(width) + AROUND]
             }
+            Self::Futures(_) => [960.0, 640.0],
         }
     }
 }
@@ -126,6 +131,8 @@ impl PicturePlot<'_> {
             Self::Speed(_) => "Speed",
             Self::Xray(xray) => xray.title,
             Self::Texts(_) => "The texts",
+            Self::Trend(data) => data.kind.name(),
+            Self::Futures(_) => "Futures",
         }
     }
 }
@@ -172,5 +179,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
         PicturePlot::Texts(texts) => {
             texts.draw(&mut inner);
         }
+        PicturePlot::Trend(data) => {
+            trend::draw(&mut inner, data, Target::Picture);
+        }
+        PicturePlot::Futures(data) => futures::picture::draw(&mut inner, data),
     }
 }

@@ -5,8 +5,8 @@ use super::{
     step_caption, svg,
 };
 use crate::generation::Generation;
-use crate::state::{PictureFormat, Plot, ScoreCap, ScoreMeasure, Tint};
-use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
+use crate::state::{PictureFormat, Plot, ScoreCap, ScoreMeasure, Tint, Trend};
+use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
 
 /// The PNG's pixels per point of the picture.
 const PNG_SCALE: f32 = 2.0;
@@ -41,9 +41,15 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         let config = &generation.config;
         XrayPicture::of_step(generation, at, &config.chain, config.seed)
     });
+    let kind = match view.plot {
+        Plot::Trend(kind) => kind,
+        _ => Trend::Kept,
+    };
+    let trend = TrendData::of(panes, kind);
     let plot = match (view.plot, &xray) {
         (Plot::Score, _) => PicturePlot::Score(&score),
         (Plot::Speed, _) => PicturePlot::Speed(&speed),
+        (Plot::Trend(_), _) => PicturePlot::Trend(&trend),
         (Plot::Texts, _) => PicturePlot::Texts(&texts),
         (Plot::Xray, Some(xray)) => PicturePlot::Xray(xray),
         // Without a recorded step there is nothing to see through, and nothing set by hand.
