@@ -37,6 +37,7 @@ pub(super) struct Job {
     presets: Vec<OwnPreset>,
     shown_step: Option<StepAt>,
     measure: ScoreMeasure,
+    in_one: bool,
     dark: bool,
 }
 
@@ -54,6 +55,7 @@ impl Job {
             presets: state.presets.clone(),
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
+            in_one: state.view.score_in_one,
             dark,
         }
     }
@@ -117,6 +119,7 @@ impl Job {
                 let view = View {
                     plot,
                     measure: self.measure,
+                    in_one: self.in_one,
                     step: self.shown_step,
                     dark: self.dark,
                 };
@@ -146,6 +149,7 @@ mod tests {
             presets: Vec::new(),
             shown_step: None,
             measure: ScoreMeasure::default(),
+            in_one: false,
             dark: false,
         };
         // The channel has no capacity and its receiver is about to be dropped.

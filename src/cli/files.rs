@@ -11,12 +11,13 @@ use crate::state::{PictureFormat, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{self, View};
 
-/// The plots of an exported run, by file name.
-const PICTURES: [(&str, Plot, ScoreMeasure); 4] = [
-    ("surprise", Plot::Score, ScoreMeasure::Surprise),
-    ("probability", Plot::Score, ScoreMeasure::Probability),
-    ("next-token", Plot::NextToken, ScoreMeasure::Surprise),
-    ("speed", Plot::Speed, ScoreMeasure::Surprise),
+/// The plots of an exported run, by file name: what the score shows, and whether in one plot.
+const PICTURES: [(&str, Plot, ScoreMeasure, bool); 5] = [
+    ("surprise", Plot::Score, ScoreMeasure::Surprise, false),
+    ("surprise-in-one", Plot::Score, ScoreMeasure::Surprise, true),
+    ("probability", Plot::Score, ScoreMeasure::Probability, false),
+    ("next-token", Plot::NextToken, ScoreMeasure::Surprise, false),
+    ("speed", Plot::Speed, ScoreMeasure::Surprise, false),
 ];
 
 /// Writes the run to a folder in every format, with its plots: all files or none. Creates the folder if
@@ -48,10 +49,11 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
 fn plots(generations: &[&Generation]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut files = Vec::new();
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    for (name, plot, measure) in PICTURES {
+    for (name, plot, measure, in_one) in PICTURES {
         let view = View {
             plot,
             measure,
+            in_one,
             step: step_to_plot(&panes),
             dark: false,
         };

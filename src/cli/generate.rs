@@ -10,7 +10,7 @@ use super::console;
 use super::failure::Failure;
 use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
 use super::interrupt::Interrupt;
-use super::pane_run::{Console, Pane, model_source, run_panes};
+use super::pane_run::{Console, Pane, Task, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
@@ -86,7 +86,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     arguments.check_output_paths().map_err(Failure::run)?;
-    let prompt = arguments.prompt()?;
+    let task = Task::Generate(arguments.prompt()?);
     let source = model_source(arguments.model.clone());
     let compute = arguments.compute;
     let mut console = Console {
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = run_panes(source, compute, &prompt, panes, &mut console)?;
+    let generations = run_panes(source, compute, task, panes, &mut console)?;
     for pane in &generations {
         report_token_rules(pane);
     }
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn prompt(&self) -> Result<PromptText, Failure> {
         let text = match self.prompt.as_str() {
-            "-" => prompt_from(io::stdin().lock())?,
+            "-" => text_from(io::stdin().lock())?,
             prompt => prompt.to_owned(),
         };
         Ok(if self.chat {
@@ -203,17 +203,18 @@ impl Arguments {
 }
 
 /// Whether a pane was stopped or failed before its first token.
-fn is_aborted(pane: &Generation) -> bool {
+pub(super) fn is_aborted(pane: &Generation) -> bool {
     let stopped = matches!(pane.finish, Some(FinishReason::Cancelled));
     pane.steps.is_empty() && (stopped || error_of(pane).is_some())
 }
 
-fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
-    let mut prompt = String::new();
+/// Reads a text and drops its final line break.
+pub(super) fn text_from(mut input: impl Read) -> Result<String, Failure> {
+    let mut text = String::new();
     input
-        .read_to_string(&mut prompt)
+        .read_to_string(&mut text)
         .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
-    let line = prompt.strip_suffix('\n').unwrap_or(&prompt);
+    let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
@@ -239,7 +240,7 @@ fn report_token_rules(pane: &Generation) {
 }
 
 /// Prints why panes failed, and a shared reason only once. Returns whether all succeeded.
-fn report_failures(generations: &[&Generation]) -> bool {
+pub(super) fn report_failures(generations: &[&Generation]) -> bool {
     let failures: Vec<(&str, &str)> = generations
         .iter()
         .filter_map(|pane| Some((pane.name.as_str(), error_of(pane)?)))
@@ -259,7 +260,7 @@ fn report_failures(generations: &[&Generation]) -> bool {
 }
 
 /// Prints the error, if there is one. Returns whether the operation succeeded.
-fn report_error(outcome: &Result<(), String>) -> bool {
+pub(super) fn report_error(outcome: &Result<(), String>) -> bool {
     if let Err(message) = outcome {
         console::error(message);
     }

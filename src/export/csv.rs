@@ -10,6 +10,7 @@
 
 use super::runs::runs;
 use super::settings_words;
+use crate::decoding::Picked;
 use crate::generation::{Generation, PieceKind, Step};
 
 const COLUMNS: [&str; 22] = [
@@ -65,10 +66,10 @@ fn row(
         Some(_) => String::new(),
         None => step.piece.to_string(),
     };
-    let picked = if trace.draw.is_by_hand() {
-        "by_hand"
-    } else {
-        "by_chain"
+    let picked = match trace.draw.picked {
+        Picked::ByChain => "by_chain",
+        Picked::ByHand => "by_hand",
+        Picked::Given => "given",
     };
     [
         run.to_string(),

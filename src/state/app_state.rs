@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, Settings, ViewChoices,
+    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
+    ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -65,6 +66,8 @@ pub struct AppState {
     pub paste: Option<Paste>,
     /// The dialog that continues from a token, while it is open.
     pub branch_dialog: Option<BranchDialog>,
+    /// The dialog for a text to be scored, while it is open.
+    pub score_dialog: Option<ScoreDialog>,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
     /// Notices, newest first; only the first is shown.
@@ -109,6 +112,7 @@ impl AppState {
             presets: settings.presets,
             paste: None,
             branch_dialog: None,
+            score_dialog: None,
             step_mode: false,
             notices: Vec::new(),
             path_field: None,
@@ -251,12 +255,15 @@ impl AppState {
     /// prompt, the settings or the model changed since the last run.
     pub fn output_is_stale(&self) -> bool {
         let model = self.model.ready().map(|model| &model.info);
-        self.panes.iter().any(|pane| {
-            pane.generation().is_none_or(|generation| {
-                !self.is_prompt_of(&generation.prompt)
-                    || generation.config != self.config_of(pane)
-                    || Some(&generation.model) != model
-            })
+        let mut panes = self.panes.iter();
+        panes.any(|pane| {
+            let written = !self.keeps_given_text(pane);
+            written
+                && pane.generation().is_none_or(|generation| {
+                    !self.is_prompt_of(&generation.prompt)
+                        || generation.config != self.config_of(pane)
+                        || Some(&generation.model) != model
+                })
         })
     }
 

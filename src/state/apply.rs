@@ -54,6 +54,7 @@ impl AppState {
             Command::CopySettings(id, tool) => self.copy_settings(id, tool),
             Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
+            Command::Score(command) => self.apply_to_score(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
             Command::Unpin => {
@@ -109,11 +110,13 @@ impl AppState {
         self.request_generation(&places, Some(1))
     }
 
-    /// The places of the panes whose settings are valid.
+    /// The places of the panes whose settings are valid, without those that keep a given text.
     fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
-            pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
+            pane.is_some_and(|pane| {
+                pane.settings.chain.validate().is_ok() && !self.keeps_given_text(pane)
+            })
         };
         (0..self.panes.len()).filter(is_valid).collect()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot,
-    PresetCommand,
+    PresetCommand, ScoreCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -66,6 +66,8 @@ pub enum Command {
     Paste(PasteCommand),
     /// Save, edit or import presets.
     Preset(PresetCommand),
+    /// Score a text.
+    Score(ScoreCommand),
 
     /// Pin a token, or unpin it if it is already pinned.
     Pin(Pin),

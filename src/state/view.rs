@@ -255,6 +255,8 @@ pub struct ViewChoices {
     /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
     pub score: ScoreMeasure,
+    /// Whether the score shows all panes in one plot.
+    pub score_in_one: bool,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
     /// Whether the dock is expanded; `None` until the user decides, so that the window's size

@@ -135,7 +135,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 export_picture_ui(ui, has_text, commands);
                 if frame.breakpoint > Breakpoint::Tight && has_text {
                     ui.add_space(6.0);
-                    score_measure_ui(ui, &mut state.view.score);
+                    score_measure_ui(ui, &mut state.view);
                     ui.add_space(6.0);
                 }
             }
@@ -267,6 +267,7 @@ fn plots_ui(
         Some(StepAt { pane, step })
     });
     data.hovered = hovered;
+    data.in_one = state.view.score_in_one;
     let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data);
 
     let shown = response

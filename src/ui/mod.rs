@@ -36,6 +36,7 @@ mod popup_focus;
 mod presets_menu;
 mod prompt_card;
 mod run_column;
+mod score_dialog;
 mod seed_field;
 #[cfg(test)]
 mod testing;

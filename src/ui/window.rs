@@ -19,6 +19,7 @@ use super::plots::StepAt;
 use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
 use super::run_column::run_column_ui;
+use super::score_dialog::score_dialog_ui;
 use super::theme::Theme;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
@@ -89,6 +90,7 @@ impl WindowUi {
 
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, state, &mut commands);
+        score_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, layout.dock.top(), state, &mut commands);

@@ -110,6 +110,17 @@ where
                 };
                 self.generate(|_| Ok(prompt), panes, sent_at)
             }
+            Request::Score {
+                text,
+                n_first,
+                panes,
+                n_detail_bytes,
+            } => {
+                if let Some(session) = &mut self.session {
+                    session.set_detail(n_detail_bytes);
+                }
+                self.score(&text, n_first, panes, sent_at)
+            }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
@@ -208,6 +219,32 @@ where
         invalid
             .into_iter()
             .try_for_each(|(pane, error)| self.fail(&[pane], &error))
+    }
+
+    fn score(
+        &mut self,
+        text: &str,
+        n_first: Option<usize>,
+        panes: Vec<PaneRequest>,
+        sent_at: Instant,
+    ) -> Result<(), Disconnected> {
+        let Some(session) = &mut self.session else {
+            return self.fail(&panes, NO_MODEL);
+        };
+        let text = match session.text(text, n_first) {
+            Ok(text) => text,
+            Err(error) => return self.fail(&panes, &error.to_string()),
+        };
+        let (valid, invalid): (Vec<_>, Vec<_>) = panes
+            .into_iter()
+            .partition(|pane| pane.config.chain.validate().is_ok());
+        let valid = valid.into_iter().map(|pane| (pane.id, pane.config));
+        session.score(text, valid, sent_at);
+        invalid.into_iter().try_for_each(|pane| {
+            let error = pane.config.chain.validate().err();
+            let error = error.map(|error| error.to_string());
+            self.fail(&[pane], &error.unwrap_or_default())
+        })
     }
 
     fn fail(&self, panes: &[PaneRequest], error: &str) -> Result<(), Disconnected> {

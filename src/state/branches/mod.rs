@@ -173,6 +173,7 @@ impl AppState {
     fn step_back(&mut self) -> Vec<Effect> {
         for pane in &mut self.panes {
             if let PaneStatus::Finished(generation) = &mut pane.status
+                && !generation.is_scored()
                 && generation.steps.pop().is_some()
             {
                 generation.finish = Some(FinishReason::Paused);

@@ -33,11 +33,13 @@ impl AppState {
         }
         let model = self.model.ready().map(|model| model.info.clone());
         let is_new = |pane: &Pane| {
-            pane.generation().is_none_or(|generation| {
-                !self.is_prompt_of(&generation.prompt)
-                    || Some(&generation.model) != model.as_ref()
-                    || generation.steps.is_empty()
-            })
+            let written = !self.keeps_given_text(pane);
+            written
+                && pane.generation().is_none_or(|generation| {
+                    !self.is_prompt_of(&generation.prompt)
+                        || Some(&generation.model) != model.as_ref()
+                        || generation.steps.is_empty()
+                })
         };
         if self.panes.iter().any(is_new) {
             return self.generate_one_token();

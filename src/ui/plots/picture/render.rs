@@ -14,6 +14,8 @@ pub struct View {
     pub plot: Plot,
     /// What the bars of the score show.
     pub measure: ScoreMeasure,
+    /// Whether the score shows all panes in one plot.
+    pub in_one: bool,
     /// The step whose candidates the next-token plot shows.
     pub step: Option<StepAt>,
     /// Whether to use the dark theme instead of the light one on white.
@@ -23,7 +25,8 @@ pub struct View {
 /// Renders a plot of these panes as SVG, at its usual size. A pane's index determines its letter,
 /// so panes without text keep their place in the list.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
-    let score = ScoreData::of(panes, view.measure);
+    let mut score = ScoreData::of(panes, view.measure);
+    score.in_one = view.in_one;
     let speed = SpeedData::of(panes);
     let candidates = view.step.and_then(|StepAt { pane, step }| {
         let generation = panes.get(pane).copied().flatten()?;

@@ -135,6 +135,7 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
         let (measure, dark) = (ScoreMeasure::Surprise, false);
         let view = View {
             plot,
+            in_one: false,
             measure,
             step,
             dark,

@@ -2,13 +2,22 @@
 
 use egui::Ui;
 
-use crate::state::ScoreMeasure;
+use crate::state::{ScoreMeasure, ViewChoices};
 use crate::ui::widgets::Chip;
 
-/// Shows the measures side by side, with the selected one filled. Returns whether the user selected
-/// another.
-pub fn score_measure_ui(ui: &mut Ui, measure: &mut ScoreMeasure) -> bool {
+/// Shows the measures side by side, with the selected one filled, and the choice between a staff for
+/// each pane and one plot. Returns whether the user selected another measure.
+pub fn score_measure_ui(ui: &mut Ui, view: &mut ViewChoices) -> bool {
+    let measure = &mut view.score;
     let before = *measure;
+    let in_one = Chip::new("In one plot").quiet().open(view.score_in_one);
+    let response = ui.add(in_one);
+    if response
+        .on_hover_text("Draw all panes as lines in one plot instead of a staff each")
+        .clicked()
+    {
+        view.score_in_one = !view.score_in_one;
+    }
     let mut choices = ScoreMeasure::ALL;
     if ui.layout().prefer_right_to_left() {
         choices.reverse();
