@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-use crate::state::{Command, PathPurpose};
+use crate::state::{Command, Document, PathPurpose};
 
 /// How the user is asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,7 @@ pub(super) fn open(
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
+        PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
         PathPurpose::Save(document) => {
             Box::pin(dialog.set_file_name(document.file_name()).save_file())
         }

@@ -9,9 +9,10 @@ use eframe::egui;
 use crate::export;
 use crate::generation::Generation;
 use crate::interop::presets::{self, OwnPreset};
-use crate::state::{AppState, Command, Document, ScoreMeasure};
+use crate::state::{AppState, Command, Document, PictureStyle, Plot, ScoreMeasure};
 use crate::ui::plots::StepAt;
-use crate::ui::plots::picture::{View, drawing, encode};
+use crate::ui::plots::picture::{PictureError, Pixels, View, drawing, encode, pixels};
+use crate::ui::run_folder;
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -38,6 +39,7 @@ pub(super) struct Job {
     shown_step: Option<StepAt>,
     measure: ScoreMeasure,
     in_one: bool,
+    style: PictureStyle,
     dark: bool,
 }
 
@@ -47,15 +49,18 @@ impl Job {
         Self {
             document,
             path,
-            generations: state
-                .panes
-                .iter()
-                .map(|pane| pane.generation().cloned())
-                .collect(),
+            generations: match document {
+                Document::Everything => state.generations_to_export(),
+                _ => state.generations(),
+            }
+            .into_iter()
+            .map(Option::<&Generation>::cloned)
+            .collect(),
             presets: state.presets.clone(),
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
             in_one: state.view.score_in_one,
+            style: state.view.picture,
             dark,
         }
     }
@@ -94,9 +99,13 @@ impl Job {
     }
 
     fn write(self) -> Command {
-        let written = self.bytes().and_then(|bytes| {
-            export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
-        });
+        let written = if self.document == Document::Everything {
+            self.write_folder()
+        } else {
+            self.bytes().and_then(|bytes| {
+                export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
+            })
+        };
         match written {
             Ok(()) => Command::Saved {
                 document: self.document,
@@ -110,21 +119,45 @@ impl Job {
         }
     }
 
+    /// Writes everything into the folder, which is created if it is missing.
+    fn write_folder(&self) -> Result<(), String> {
+        let files = run_folder::files(&self.texts(), self.style)?;
+        std::fs::create_dir_all(&self.path)
+            .and_then(|()| export::write_folder(&self.path, &files))
+            .map_err(|error| error.to_string())
+    }
+
+    fn texts(&self) -> Vec<Option<&Generation>> {
+        self.generations.iter().map(Option::as_ref).collect()
+    }
+
     fn bytes(&self) -> Result<Vec<u8>, String> {
-        let texts: Vec<Option<&Generation>> = self.generations.iter().map(Option::as_ref).collect();
+        let texts = self.texts();
         match self.document {
-            Document::Run(format) => Ok(export::render_panes(format, &texts)),
+            Document::Run(format) => Ok(run_folder::render_run(format, &texts)),
+            Document::Everything => Err("a folder is written as a whole".to_owned()),
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
-                let view = View {
-                    plot,
-                    measure: self.measure,
-                    in_one: self.in_one,
-                    step: self.shown_step,
-                    dark: self.dark,
-                };
-                encode(&drawing(&texts, view), format).map_err(|error| error.to_string())
+                let drawing = drawing(&texts, self.view(plot));
+                encode(&drawing, format, self.style).map_err(|error| error.to_string())
             }
+        }
+    }
+
+    /// Returns the pixels of a picture, for the clipboard.
+    pub(super) fn pixels(&self, plot: Plot) -> Result<Pixels, PictureError> {
+        let drawing = drawing(&self.texts(), self.view(plot));
+        pixels(&drawing, self.style.scale.into())
+    }
+
+    const fn view(&self, plot: Plot) -> View {
+        View {
+            plot,
+            measure: self.measure,
+            in_one: self.in_one,
+            step: self.shown_step,
+            dark: self.dark,
+            style: self.style,
         }
     }
 }
@@ -136,7 +169,7 @@ mod tests {
     use eframe::egui;
 
     use super::{Job, Saves};
-    use crate::state::{Document, ScoreMeasure};
+    use crate::state::{Document, PictureStyle, ScoreMeasure};
 
     #[test]
     fn closing_the_window_finishes_writing_files() {
@@ -150,6 +183,7 @@ mod tests {
             shown_step: None,
             measure: ScoreMeasure::default(),
             in_one: false,
+            style: PictureStyle::default(),
             dark: false,
         };
         // The channel has no capacity and its receiver is about to be dropped.

@@ -8,7 +8,7 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
+use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
 use super::interrupt::Interrupt;
 use super::pane_run::{Console, Pane, Task, model_source, run_panes};
 use super::panes::pane_settings;
@@ -21,7 +21,7 @@ use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
 use crate::interop::GRAMMAR;
-use crate::state::{MAX_PANES, Settings};
+use crate::state::Settings;
 
 /// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
@@ -146,14 +146,7 @@ impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     fn check_output_paths(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
-            let n_panes = self.panes.len();
-            if n_panes > MAX_PANES {
-                return Err(format!(
-                    "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
-                ));
-            }
-            create_folder(folder)?;
-            check_folder(folder)?;
+            prepare_folder(folder, self.panes.len())?;
         }
         self.json_file().map_or(Ok(()), check_file)
     }

@@ -10,13 +10,13 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
+use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
 use super::generate::{is_aborted, report_error, report_failures, text_from};
 use super::interrupt::Interrupt;
 use super::pane_run::{Console, Pane, Task, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
-use super::text_output::TextOutput;
+use super::text_output::{TextOutput, error_of};
 use crate::analysis::TextScore;
 use crate::export::{ExportFormat, render};
 use crate::generation::formatting::{grouped, pane_letter, quoted};
@@ -115,15 +115,26 @@ impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     fn check_output_paths(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
-            create_folder(folder)?;
-            check_folder(folder)?;
+            prepare_folder(folder, self.panes.len())?;
         }
         json_file(self.json.as_deref()).map_or(Ok(()), check_file)
+    }
+
+    /// Names the option that shortens a text that is too long.
+    fn hint(&self, texts: &[&Generation]) -> Option<String> {
+        let text = texts.first()?;
+        let is_long = error_of(text)?.contains("the model reads at most");
+        let n_max = text.model.n_context;
+        (is_long && self.first.is_none_or(|first| first > n_max))
+            .then(|| format!("--first {n_max} scores its beginning"))
     }
 
     /// Prints the table and writes the files. A failure of one output does not prevent the others.
     fn output(&self, texts: &[&Generation]) -> Result<(), Failure> {
         let mut succeeded = report_failures(texts);
+        if let Some(hint) = self.hint(texts) {
+            console::note(&hint);
+        }
         if texts.iter().all(|text| is_aborted(text)) {
             return if succeeded {
                 Ok(())

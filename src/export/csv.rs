@@ -13,7 +13,7 @@ use super::settings_words;
 use crate::decoding::Picked;
 use crate::generation::{Generation, PieceKind, Step};
 
-const COLUMNS: [&str; 22] = [
+pub(super) const COLUMNS: [&str; 22] = [
     "run",
     "model",
     "pane",

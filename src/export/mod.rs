@@ -1,16 +1,21 @@
-//! Exporting runs: JSON to archive and process, Markdown to publish, CSV for spreadsheets.
+//! Exporting runs: JSON to archive, a web page and Markdown to publish, CSV and JSON Lines to process.
 //!
 //! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
 mod csv;
 mod file;
 mod folder;
+pub mod html;
 pub mod json;
+mod jsonl;
 mod markdown;
+mod prompt_hash;
 mod runs;
+mod text;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
+pub use self::prompt_hash::prompt_hash;
 
 use crate::generation::{Generation, PaneSettings};
 
@@ -19,22 +24,38 @@ use crate::generation::{Generation, PaneSettings};
 pub enum ExportFormat {
     /// The complete record; can be loaded again.
     Json,
+    /// A page to read in a browser, with every token's alternatives.
+    Html,
     /// The texts with their settings and metrics.
     Markdown,
     /// One row per step of each pane.
     Csv,
+    /// One JSON object per step of each pane.
+    JsonLines,
+    /// The texts alone.
+    Text,
 }
 
 impl ExportFormat {
     /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Csv];
+    pub const ALL: [Self; 6] = [
+        Self::Json,
+        Self::Html,
+        Self::Markdown,
+        Self::Csv,
+        Self::JsonLines,
+        Self::Text,
+    ];
 
     /// Returns the name to show in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",
+            Self::Html => "web page",
             Self::Markdown => "Markdown",
             Self::Csv => "CSV",
+            Self::JsonLines => "JSON Lines",
+            Self::Text => "plain text",
         }
     }
 
@@ -42,8 +63,11 @@ impl ExportFormat {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Json => "the complete record",
+            Self::Html => "for anyone with a browser",
             Self::Markdown => "the texts with their settings",
             Self::Csv => "one row per token",
+            Self::JsonLines => "one object per token",
+            Self::Text => "the texts alone",
         }
     }
 
@@ -51,8 +75,11 @@ impl ExportFormat {
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
+            Self::Html => "html",
             Self::Markdown => "md",
             Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Text => "txt",
         }
     }
 
@@ -71,15 +98,18 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
 }
 
 /// Renders the texts of these panes as the content of a file. A pane without a text is left out, and
-/// the others keep their letters.
+/// the others keep their letters. A web page gets no plots; [`html::render`] takes them.
 pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     match format {
         ExportFormat::Json => {
             let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
             json::render(&generations)
         }
+        ExportFormat::Html => html::render(panes, &[]).into_bytes(),
         ExportFormat::Markdown => markdown::render(panes).into_bytes(),
         ExportFormat::Csv => csv::render(panes).into_bytes(),
+        ExportFormat::JsonLines => jsonl::render(panes).into_bytes(),
+        ExportFormat::Text => text::render(panes).into_bytes(),
     }
 }
 

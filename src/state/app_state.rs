@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, ByHand, Effect, HandDraws, HubState, MAX_PANES, ModelStatus, Models, Notice,
-    Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, Settings,
-    ViewChoices,
+    BranchDialog, ByHand, Effect, ExportChoice, HandDraws, HubState, MAX_PANES, ModelStatus,
+    Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog,
+    Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -66,6 +66,8 @@ pub struct AppState {
     pub paste: Option<Paste>,
     /// The dialog that continues from a token, while it is open.
     pub branch_dialog: Option<BranchDialog>,
+    /// What an export of everything leaves out, and whether its dialog is open.
+    pub export: ExportChoice,
     /// The dialog for a text to be scored, while it is open.
     pub score_dialog: Option<ScoreDialog>,
     /// Whether texts are generated token by token, on request.
@@ -112,6 +114,7 @@ impl AppState {
             presets: settings.presets,
             paste: None,
             branch_dialog: None,
+            export: ExportChoice::default(),
             score_dialog: None,
             step_mode: false,
             notices: Vec::new(),

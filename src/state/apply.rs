@@ -63,6 +63,12 @@ impl AppState {
             }
             Command::MovePin(direction) => self.move_pin(direction),
 
+            Command::CopyPicture(plot) => vec![Effect::CopyPicture(plot)],
+            Command::CopyPictureFailed(error) => {
+                self.notify(Notice::error("The picture was not copied", error))
+            }
+            Command::ShowExport(open) => self.show_export(open),
+
             Command::CopyWhy => self.copy_why(),
 
             Command::DrawByHand(n) => self.draw_by_hand(n),
@@ -348,7 +354,9 @@ impl AppState {
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
         let (title, safe) = match document {
-            Document::Run(_) => ("The run was not saved", "Your texts are safe"),
+            Document::Run(_) | Document::Everything => {
+                ("The run was not saved", "Your texts are safe")
+            }
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),
         };

@@ -76,6 +76,13 @@ pub enum Command {
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
 
+    /// Copy a plot as an image.
+    CopyPicture(Plot),
+    /// A plot could not be copied, for this reason.
+    CopyPictureFailed(String),
+    /// Show what an export of everything writes, or close that dialog.
+    ShowExport(bool),
+
     /// Copy the explanation of the step that the dock shows.
     CopyWhy,
 
@@ -120,6 +127,8 @@ pub enum Effect {
     RestartWorker,
     /// Copy this text to the clipboard.
     CopyText(String),
+    /// Copy a plot as an image to the clipboard.
+    CopyPicture(Plot),
     /// Open a file dialog.
     OpenDialog(PathPurpose),
     /// Write a file.
@@ -164,6 +173,8 @@ impl PathPurpose {
 pub enum Document {
     /// Everything that was generated.
     Run(ExportFormat),
+    /// The chosen panes in every format with every plot, as a folder.
+    Everything,
     Picture(Plot, PictureFormat),
     /// The user's own presets.
     Presets,
@@ -174,6 +185,7 @@ impl Document {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run(_) => "the run",
+            Self::Everything => "everything",
             Self::Picture(..) => "the picture",
             Self::Presets => "the presets",
         }
@@ -183,6 +195,7 @@ impl Document {
     pub fn file_name(self) -> String {
         match self {
             Self::Run(format) => format!("quartet.{}", format.extension()),
+            Self::Everything => "quartet-run".to_owned(),
             Self::Picture(plot, format) => {
                 let plot = plot.name().to_lowercase().replace(' ', "-");
                 format!("quartet-{plot}.{}", format.extension())

@@ -16,6 +16,7 @@ mod branches;
 mod by_hand;
 mod command;
 mod events;
+mod export_choice;
 mod models;
 mod notice;
 mod panes;
@@ -33,6 +34,7 @@ pub use app_state::AppState;
 pub use branches::{BranchChange, BranchCommand, BranchDialog, BranchTarget};
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
+pub use export_choice::ExportChoice;
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
@@ -47,7 +49,9 @@ pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
-pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};
+pub use view::{
+    DockTab, PictureFormat, PictureStyle, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices,
+};
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,
 };

@@ -2,8 +2,8 @@
 //! tab.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, CursorIcon, Id, Layout, Popup, PopupCloseBehavior, Pos2, Rect, Role, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::by_hand::by_hand_ui;
@@ -22,7 +22,7 @@ use super::theme::Theme;
 use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
-use crate::state::{AppState, Command, DockTab, Pane, Pin, PinMove, ViewChoices};
+use crate::state::{AppState, Command, DockTab, Pane, PictureStyle, Pin, PinMove, ViewChoices};
 use crate::ui::xray::{sentence_ui, xray_ui};
 
 /// The dock's place in the layout.
@@ -132,7 +132,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             }
             if frame.open && state.view.dock_tab == DockTab::Plots {
                 let has_text = state.generations().iter().any(Option::is_some);
-                export_picture_ui(ui, has_text, commands);
+                export_picture_ui(ui, has_text, &mut state.view.picture, commands);
                 if frame.breakpoint > Breakpoint::Tight && has_text {
                     ui.add_space(6.0);
                     score_measure_ui(ui, &mut state.view);
@@ -205,17 +205,23 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-fn export_picture_ui(ui: &mut Ui, has_text: bool, commands: &mut Vec<Command>) {
+fn export_picture_ui(
+    ui: &mut Ui,
+    has_text: bool,
+    style: &mut PictureStyle,
+    commands: &mut Vec<Command>,
+) {
     let response = ui
         .add_enabled_ui(has_text, |ui| {
             icon_button(ui, Icon::Export, "Export a picture")
         })
         .inner;
     Popup::menu(&response)
-        .width(200.0)
+        .width(280.0)
         .gap(4.0)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export a picture")
-        .show(|ui| picture_menu_ui(ui, commands));
+        .show(|ui| picture_menu_ui(ui, style, commands));
 }
 
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also

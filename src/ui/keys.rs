@@ -66,6 +66,7 @@ pub(super) fn keys_ui(
         || state.paste.is_some()
         || state.branch_dialog.is_some()
         || state.score_dialog.is_some()
+        || state.export.dialog_open
         || state.models.dialog_open;
     undo_keys_ui(ui, dialog_open, commands);
     // Popups handle Escape, and text fields handle the arrow keys.

@@ -5,6 +5,7 @@ mod chat;
 mod presets;
 #[path = "../scripted/mod.rs"]
 mod scripted;
+mod sharing;
 mod writing;
 mod xray;
 

@@ -1,20 +1,36 @@
-//! The line below a picture: the model and the prompt.
+//! The line below a picture: the model, the prompt, and each pane's settings and seed.
 
-use crate::generation::Generation;
+use crate::export::prompt_hash;
+use crate::generation::formatting::pane_letter;
+use crate::generation::{Generation, PaneSettings, needs_seed};
 
 /// The maximum number of characters of a prompt in a caption.
 const MAX_PROMPT_CHARS: usize = 100;
 
-/// Names each distinct model and prompt of these panes once.
+/// Names each distinct model and prompt of these panes once, then the settings of each pane. A pane's
+/// index determines its letter.
 pub fn caption(panes: &[Option<&Generation>]) -> String {
-    let mut sources: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for generation in panes.iter().flatten() {
         let source = source(generation);
-        if !sources.contains(&source) {
-            sources.push(source);
+        if !parts.contains(&source) {
+            parts.push(source);
         }
     }
-    sources.join(" · ")
+    let texts = (0..).zip(panes);
+    parts.extend(texts.filter_map(|(place, text)| Some(settings(place, (*text)?))));
+    parts.join(" · ")
+}
+
+/// "B temp 0.7, top-p 0.9, seed 42". Greedy needs no seed.
+fn settings(place: usize, generation: &Generation) -> String {
+    let chain = &generation.config.chain;
+    let (letter, words) = (pane_letter(place), PaneSettings::from(chain.clone()));
+    if needs_seed(chain) && !generation.is_scored() {
+        format!("{letter} {words}, seed {}", generation.config.seed)
+    } else {
+        format!("{letter} {words}")
+    }
 }
 
 fn source(generation: &Generation) -> String {
@@ -28,15 +44,19 @@ fn source(generation: &Generation) -> String {
     } else {
         format!(" ({})", details.join(", "))
     };
+    if generation.is_scored() {
+        return format!("{}{details}, a given text", model.name);
+    }
     let input_kind = if generation.prompt.chat.is_some() {
         "message"
     } else {
         "prompt"
     };
     format!(
-        "{}{details}, {input_kind} ‘{}’",
+        "{}{details}, {input_kind} ‘{}’ ({})",
         model.name,
-        shortened(&generation.prompt.text)
+        shortened(&generation.prompt.text),
+        prompt_hash(&generation.prompt)
     )
 }
 
@@ -56,17 +76,30 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_caption_names_each_source_once() {
+    fn a_caption_names_each_source_once_and_every_setting() {
         let one = generation(&[(" fox", 0.5)]);
         let mut other = one.clone();
         let prompt = std::sync::Arc::make_mut(&mut other.prompt);
         prompt.text = format!("Once\nupon {}", "a time ".repeat(40));
+        other.config.chain = crate::decoding::ChainConfig::greedy();
+        let hashes = [&one, &other].map(|text| prompt_hash(&text.prompt));
         let panes = [Some(&one), None, Some(&one), Some(&other)];
         let caption = caption(&panes);
-        assert!(
-            caption.starts_with("Test, prompt ‘Once there was’ · Test, prompt ‘Once upon a time"),
-            "{caption}"
+        let source = format!(
+            "Test, prompt ‘Once there was’ ({}) · Test, prompt",
+            hashes[0]
         );
-        assert!(caption.ends_with(" …’"), "{caption}");
+        assert!(caption.starts_with(&source), "{caption}");
+        let settings = format!(
+            " …’ ({}) · A temp 0.7, seed 42 · C temp 0.7, seed 42 · D greedy",
+            hashes[1]
+        );
+        assert!(caption.ends_with(&settings), "{caption}");
+    }
+
+    #[test]
+    fn a_scored_text_has_no_prompt_and_no_seed() {
+        let text = crate::generation::testing::scored(&[(" fox", 0.5)], "top-k 3");
+        assert_eq!(caption(&[Some(&text)]), "Test, a given text · A top-k 3");
     }
 }

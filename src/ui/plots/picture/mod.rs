@@ -16,7 +16,7 @@ use egui::{Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 use egui_system_font_provider::SystemFontProvider;
 
 pub use self::caption::caption;
-pub use self::png::{PictureError, png};
+pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode};
 use super::next_token::NextTokenData;
 use super::score::ScoreData;
@@ -45,6 +45,8 @@ pub struct Picture<'a> {
     pub size: [f32; 2],
     /// Whether to use the dark theme instead of the light one on white.
     pub dark: bool,
+    /// Whether the paper is left out, so that what is behind the picture shows.
+    pub transparent: bool,
 }
 
 impl PicturePlot<'_> {
@@ -125,7 +127,9 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
     } else {
         theme.popup
     };
-    ui.painter().rect_filled(page, 0, paper);
+    if !picture.transparent {
+        ui.painter().rect_filled(page, 0, paper);
+    }
 
     let mut area = page.shrink(MARGIN);
     if !picture.caption.is_empty() {

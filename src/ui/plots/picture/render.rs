@@ -2,11 +2,8 @@
 
 use super::{Picture, PictureError, PicturePlot, caption, png, svg};
 use crate::generation::Generation;
-use crate::state::{PictureFormat, Plot, ScoreMeasure};
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
-
-/// The PNG's pixels per point of the picture.
-const PNG_SCALE: f32 = 2.0;
 
 /// Which plot to render, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +17,7 @@ pub struct View {
     pub step: Option<StepAt>,
     /// Whether to use the dark theme instead of the light one on white.
     pub dark: bool,
+    pub style: PictureStyle,
 }
 
 /// Renders a plot of these panes as SVG, at its usual size. A pane's index determines its letter,
@@ -37,25 +35,39 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
         Plot::NextToken => PicturePlot::NextToken(candidates.as_ref()),
         Plot::Speed => PicturePlot::Speed(&speed),
     };
-    // The plot of one step names only that pane's model and prompt.
-    let caption = match (view.plot, view.step) {
-        (Plot::NextToken, Some(StepAt { pane, .. })) => {
-            caption(&[panes.get(pane).copied().flatten()])
-        }
-        _ => caption(panes),
-    };
+    // The plot of one step names only that pane's model, prompt and settings.
+    let shown =
+        |place: usize| view.plot != Plot::NextToken || view.step.map(|at| at.pane) == Some(place);
+    let named: Vec<Option<&Generation>> = (0..)
+        .zip(panes)
+        .map(|(place, text)| text.filter(|_| shown(place)))
+        .collect();
+    let caption = caption(&named);
     svg(&Picture {
         plot,
         caption: &caption,
-        size: plot.usual_size(),
+        size: size(plot.usual_size(), view.style.width),
         dark: view.dark,
+        transparent: view.style.transparent,
     })
 }
 
-/// Encodes an SVG drawing as the bytes of a file.
-pub fn encode(drawing: &str, format: PictureFormat) -> Result<Vec<u8>, PictureError> {
+/// Returns the size of a picture that is this wide, with the usual proportions.
+fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
+    match wanted.map(f32::from) {
+        Some(wanted) => [wanted, (height * wanted / width).round()],
+        None => [width, height],
+    }
+}
+
+/// Encodes an SVG drawing as the bytes of a file. An SVG has no pixels, so the scale is that of a PNG.
+pub fn encode(
+    drawing: &str,
+    format: PictureFormat,
+    style: PictureStyle,
+) -> Result<Vec<u8>, PictureError> {
     match format {
         PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),
-        PictureFormat::Png => png(drawing, PNG_SCALE),
+        PictureFormat::Png => png(drawing, style.scale.into()),
     }
 }

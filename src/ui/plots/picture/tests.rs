@@ -8,7 +8,7 @@ use resvg::usvg;
 use super::{Picture, PictureError, PicturePlot, View, caption, drawing, png, svg};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
-use crate::state::{Plot, ScoreMeasure};
+use crate::state::{PictureStyle, Plot, ScoreMeasure};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
@@ -37,6 +37,7 @@ fn pictures(dark: bool) -> Vec<(String, Vec<&'static str>)> {
             caption: &caption,
             size: SIZE,
             dark,
+            transparent: false,
         })
     };
     let mut score = ScoreData::of(&panes, ScoreMeasure::Probability);
@@ -139,6 +140,7 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
             measure,
             step,
             dark,
+            style: PictureStyle::default(),
         };
         let drawing = drawing(&panes, view);
         ["‘Once there was", "‘Another’"].map(|prompt| drawing.contains(prompt))
@@ -195,6 +197,7 @@ fn long_names_are_truncated_and_none_is_omitted() {
             caption: "",
             size,
             dark: false,
+            transparent: false,
         });
         assert!(svg.contains("…</text>"), "{svg}");
         let names: Vec<&str> = svg.lines().filter(|line| line.contains("min-p<")).collect();
@@ -220,6 +223,7 @@ fn scripts_missing_from_the_bundled_faces_are_rendered() {
         caption: "",
         size: SIZE,
         dark: false,
+        transparent: false,
     });
     // In logical order, including the right-to-left part.
     assert!(svg.contains(">狐 ثعلب 🦊</text>"), "{svg}");
@@ -249,6 +253,7 @@ fn an_empty_plot_can_be_exported() {
             caption: &caption(&none),
             size: plot.usual_size(),
             dark: false,
+            transparent: false,
         });
         assert!(svg.contains(words), "{svg}");
         usvg::Tree::from_str(&svg, &usvg::Options::default()).unwrap();
