@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
-use quartet::decoding::{ChainConfig, Filter, TokenId};
+use quartet::decoding::{ChainConfig, Filter, Selector, TokenId};
 use quartet::engine::{Compute, EngineError, Progress, Prompt, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
@@ -497,7 +497,10 @@ fn text_of(session: &Session, text: &str) -> Prompt {
 #[test]
 fn a_scored_text_has_the_evidence_of_a_text_that_was_generated() {
     let config = GenerationConfig {
-        chain: ChainConfig::sampled([Filter::TopK(TopK { k: 3 })]),
+        chain: ChainConfig {
+            selector: Selector::Greedy,
+            ..ChainConfig::sampled([Filter::TopK(TopK { k: 3 })])
+        },
         seed: 7,
         limits: Limits::default(),
     };

@@ -159,7 +159,8 @@ fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
 
 #[cfg(test)]
 mod tests {
-    use super::{contents, files};
+    use super::{contents, files, render_run};
+    use crate::export::ExportFormat;
     use crate::generation::testing::generation;
     use crate::state::PictureStyle;
 
@@ -175,5 +176,15 @@ mod tests {
         let page = String::from_utf8(page.1.clone()).unwrap();
         // Three plots, each for either theme.
         assert_eq!(page.matches("<img ").count(), 6);
+    }
+
+    #[test]
+    fn a_page_with_four_panes_of_500_tokens_takes_less_than_2_megabytes() {
+        let pieces: Vec<(&str, f64)> = (0..500)
+            .map(|n| (" fox", [0.9, 0.01, 0.3, 0.000_1][n % 4]))
+            .collect();
+        let text = generation(&pieces);
+        let page = render_run(ExportFormat::Html, &[Some(&text); 4]);
+        assert!(page.len() < 2_000_000, "{} bytes", page.len());
     }
 }

@@ -40,13 +40,12 @@ pub(super) fn script_json(value: &serde_json::Value) -> String {
     safe
 }
 
-/// Returns an SVG document as a data URL. As an image it can neither run scripts nor load anything.
+/// Returns an SVG document as a data URL for a quoted attribute. As an image it can neither run scripts nor load anything.
 pub(super) fn data_url(svg: &str) -> String {
     let mut url = String::from("data:image/svg+xml,");
     for byte in svg.bytes() {
         match byte {
-            b'"' => url.push('\''),
-            b'#' | b'%' | b'<' | b'>' | b'&' | b'\'' | 0..=0x1F | 0x7F.. => {
+            b'"' | b'#' | b'%' | b'<' | b'>' | b'&' | b'\'' | 0..=0x1F | 0x7F.. => {
                 write!(url, "%{byte:02X}").ok();
             }
             byte => url.push(char::from(byte)),
@@ -110,8 +109,8 @@ mod tests {
         let url = data_url("<svg a=\"#1\">ü'%\n</svg>");
         assert_eq!(
             url,
-            "data:image/svg+xml,%3Csvg a='%231'%3E%C3%BC%27%25%0A%3C/svg%3E"
+            "data:image/svg+xml,%3Csvg a=%22%231%22%3E%C3%BC%27%25%0A%3C/svg%3E"
         );
-        assert!(!url.contains(['"', '<', '>']));
+        assert!(!url.contains(['"', '\'', '<', '>']));
     }
 }

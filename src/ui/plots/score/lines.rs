@@ -2,7 +2,9 @@
 //! (the figure of Holtzman et al. 2019, "The Curious Case of Neural Text Degeneration").
 
 use egui::{Align2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
-use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi, VLine};
+use egui_plot::{
+    AxisHints, GridMark, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi, VLine,
+};
 
 use super::data::{ScoreData, ScoreLane};
 use crate::generation::Step;
@@ -19,6 +21,10 @@ use crate::ui::widgets::{SMALL_BADGE, letter, paint_badge};
 /// The width of a line, and of the line of the pane with the pinned token, in points.
 const LINE: f32 = 1.5;
 const SELECTED: f32 = 2.0;
+
+/// The longest texts whose lines are dashed. On more crowded lines the dashes can't be told apart; the
+/// mark and the badge at the end still name the pane.
+const MAX_DASHED: usize = 120;
 
 /// The value of an impossible token, in bits, which has no finite surprise.
 const MAX_SURPRISE_BITS: f64 = 40.0;
@@ -174,7 +180,11 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
             LINE
         };
         let line = Line::new(lane.name.to_owned(), PlotPoints::from(points))
-            .style(dash(lane.pane))
+            .style(if data.n_axis <= MAX_DASHED {
+                dash(lane.pane)
+            } else {
+                LineStyle::Solid
+            })
             .color(theme.pane(lane.pane))
             .width(width);
         plot.line(line.allow_hover(false));
