@@ -155,16 +155,16 @@ mod tests {
         let pieces = [(" the", 0.9), (" fox", 0.01), (" a", 0.05)];
         for (settings, words) in [
             (
-                "top-k 3",
-                "1 of 3 tokens could not have been generated (cut by top-k 3)",
+                "top-k 5",
+                "1 of 3 tokens could not have been generated (cut by top-k 5)",
             ),
             (
                 "greedy",
                 "2 of 3 tokens could not have been generated (cut by greedy)",
             ),
             (
-                "top-k 4, min-p 0.2",
-                "2 of 3 tokens could not have been generated (cut: 1 by top-k 4, 1 by min-p 0.2)",
+                "top-k 5, min-p 0.2",
+                "2 of 3 tokens could not have been generated (cut: 1 by top-k 5, 1 by min-p 0.2)",
             ),
         ] {
             let score = TextScore::of(&scored(&pieces, settings));

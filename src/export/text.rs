@@ -36,8 +36,8 @@ mod tests {
         let text = generation(&[(" a", 0.5), (" fox", 0.5), ("</s>", 0.5)]);
         assert_eq!(
             render(&[None, Some(&text), Some(&text)]),
-            "B · Top-p · temp 0.7 · seed 42\n\nOnce there was a fox\n\n\
-             C · Top-p · temp 0.7 · seed 42\n\nOnce there was a fox\n"
+            "B · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n\n\
+             C · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n"
         );
     }
 }

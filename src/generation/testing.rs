@@ -84,7 +84,10 @@ pub(crate) fn scored(pieces: &[(&str, f64)], settings: &str) -> Generation {
         };
         let mut chain = SamplerChain::new(generation.config.chain.clone());
         let scored = chain.score(&logits, History::empty(), coins, step.token);
-        step.trace = Arc::new(scored.expect("the logits are finite").trace);
+        let mut trace = scored.expect("the logits are finite").trace;
+        // The other tokens don't add up to exactly the rest.
+        trace.raw_prob = *prob;
+        step.trace = Arc::new(trace);
     }
     generation
 }

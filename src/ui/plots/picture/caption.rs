@@ -22,7 +22,7 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
     parts.join(" · ")
 }
 
-/// "B temp 0.7, top-p 0.9, seed 42". Greedy needs no seed.
+/// "B T 0.7, top-p 0.9, seed 42". Greedy needs no seed.
 fn settings(place: usize, generation: &Generation) -> String {
     let chain = &generation.config.chain;
     let (letter, words) = (pane_letter(place), PaneSettings::from(chain.clone()));
@@ -91,7 +91,7 @@ mod tests {
         );
         assert!(caption.starts_with(&source), "{caption}");
         let settings = format!(
-            " …’ ({}) · A temp 0.7, seed 42 · C temp 0.7, seed 42 · D greedy",
+            " …’ ({}) · A T 0.7, seed 42 · C T 0.7, seed 42 · D greedy",
             hashes[1]
         );
         assert!(caption.ends_with(&settings), "{caption}");
