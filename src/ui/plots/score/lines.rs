@@ -118,7 +118,12 @@ fn plot<'a>(data: &ScoreData<'_>, theme: &Theme, target: Target) -> Plot<'a> {
         });
     if target == Target::Picture {
         x_axis = x_axis.label(axis_title("Token", theme));
-        y_axis = y_axis.label(axis_title(title(measure), theme));
+        let unit = match measure {
+            ScoreMeasure::Surprise | ScoreMeasure::Entropy => ", bits",
+            _ => "",
+        };
+        let label = format!("{}{unit}", title(measure));
+        y_axis = y_axis.label(axis_title(&label, theme));
     }
     let n_axis = data.n_axis as f64;
     Plot::new("score in one plot")
@@ -192,7 +197,7 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
 }
 
 /// Paints the mark and the badge of each pane where its text ends. Badges that would overlap move
-/// down.
+/// up.
 fn paint_ends(ui: &Ui, data: &ScoreData<'_>, transform: &PlotTransform) {
     let theme = Theme::of(ui);
     let mut ends: Vec<(usize, egui::Pos2)> = data
@@ -205,21 +210,20 @@ fn paint_ends(ui: &Ui, data: &ScoreData<'_>, transform: &PlotTransform) {
             Some((lane.pane, pos2(x, y)))
         })
         .collect();
-    ends.sort_by(|a, b| a.1.y.total_cmp(&b.1.y));
-    let bottom = transform.frame().bottom();
-    let mut lowest = f32::MIN;
+    ends.sort_by(|a, b| b.1.y.total_cmp(&a.1.y));
+    let mut highest = f32::MAX;
     for (pane, end) in ends {
         paint_marker(ui.painter(), pane, end, theme.pane(pane));
         let is_last = end.x >= transform.frame().right() - 30.0;
         let y = if is_last {
-            end.y.max(lowest + SMALL_BADGE + 1.0)
+            end.y.min(highest - SMALL_BADGE - 1.0)
         } else {
             end.y
         };
         if is_last {
-            lowest = y;
+            highest = y;
         }
-        let center = pos2(end.x + 8.0 + SMALL_BADGE / 2.0, y.min(bottom + 8.0));
+        let center = pos2(end.x + 8.0 + SMALL_BADGE / 2.0, y);
         let badge = Rect::from_center_size(center, Vec2::splat(SMALL_BADGE));
         paint_badge(ui.painter(), theme, badge, pane);
     }
