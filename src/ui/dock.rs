@@ -14,12 +14,12 @@ use super::icons::{Icon, icon_button};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::loop_view::loop_ui;
 use super::numbers::numbers_ui;
+use super::picture_menu::picture_menu_ui;
 use super::plots::{
     NextTokenData, PlotResponse, ScoreData, SpeedData, StepAt, next_token_plot_ui,
     score_measure_ui, score_plot_ui, speed_plot_ui,
 };
 use super::theme::Theme;
-use super::top_bar::picture_menu_ui;
 use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::analysis::xray::XrayTable;
 use crate::state::{AppState, Command, DockTab, Pane, PictureStyle, Pin, PinMove, ViewChoices};

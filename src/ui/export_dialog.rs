@@ -68,7 +68,11 @@ fn files_ui(ui: &mut Ui) {
     let contents = run_folder::contents();
     let title = format!("{} files", contents.len());
     ui.label(Face::SmallMedium.text(title).color(theme.text_2));
-    ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+    let area = ScrollArea::vertical()
+        .max_height(260.0)
+        .auto_shrink([false, true]);
+    area.show(ui, |ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
         egui::Grid::new("files to be written")
             .num_columns(2)
             .spacing([24.0, 2.0])

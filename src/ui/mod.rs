@@ -34,6 +34,7 @@ mod pane_footer;
 mod pane_header;
 mod paste_settings;
 mod path_dialog;
+mod picture_menu;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;

@@ -4,7 +4,7 @@ use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
-use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure};
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, capitalize};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{View, drawing, encode};
 
@@ -12,6 +12,7 @@ use crate::ui::plots::picture::{View, drawing, encode};
 struct FolderPlot {
     /// The file name without its extension.
     name: &'static str,
+    /// What it shows, in a list.
     title: &'static str,
     plot: Plot,
     measure: ScoreMeasure,
@@ -32,12 +33,12 @@ const fn score(name: &'static str, title: &'static str, measure: ScoreMeasure) -
 }
 
 const PLOTS: [FolderPlot; 5] = [
-    score("surprise", "Surprise of each token", ScoreMeasure::Surprise),
+    score("surprise", "surprise of each token", ScoreMeasure::Surprise),
     FolderPlot {
         in_one: true,
         ..score(
             "surprise-in-one",
-            "Surprise of each token, all panes in one plot",
+            "surprise of each token, all panes in one plot",
             ScoreMeasure::Surprise,
         )
     },
@@ -45,7 +46,7 @@ const PLOTS: [FolderPlot; 5] = [
         on_page: false,
         ..score(
             "probability",
-            "Probability of each token",
+            "probability of each token",
             ScoreMeasure::Probability,
         )
     },
@@ -54,13 +55,13 @@ const PLOTS: [FolderPlot; 5] = [
         on_page: false,
         ..score(
             "next-token",
-            "Candidates where the texts diverge",
+            "candidates where the texts diverge",
             ScoreMeasure::Surprise,
         )
     },
     FolderPlot {
         plot: Plot::Speed,
-        ..score("speed", "Decoding speed", ScoreMeasure::Surprise)
+        ..score("speed", "decoding speed", ScoreMeasure::Surprise)
     },
 ];
 
@@ -104,7 +105,7 @@ pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8
     let plots = PLOTS.iter().filter(|plot| plot.on_page);
     let plots: Vec<PagePlot> = plots
         .map(|plot| PagePlot {
-            title: plot.title.to_owned(),
+            title: capitalize(plot.title),
             light: drawing(panes, plot.view(panes, false, style)),
             dark: drawing(panes, plot.view(panes, true, style)),
         })

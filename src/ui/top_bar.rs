@@ -1,19 +1,17 @@
 //! The top bar: the logo, the model button, the export menu and the theme menu.
 
-use egui::{
-    Align, Layout, Popup, PopupCloseBehavior, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2,
-};
+use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::layout::Breakpoint;
 use super::models::count_words;
+use super::picture_menu::picture_files_ui;
 use super::theme::Theme;
-use super::widgets::{Button, Chip, ControlColors, checkbox, focus_ring, menu_item, paint_fill};
+use super::widgets::{Button, ControlColors, focus_ring, menu_item, paint_fill};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, Command, Document, ModelStatus, ModelsCommand, PathPurpose, PictureFormat,
-    PictureStyle, Plot, ThemeChoice,
+    AppState, Command, Document, ModelStatus, ModelsCommand, PathPurpose, ThemeChoice,
 };
 
 /// Draws the top bar.
@@ -138,7 +136,7 @@ fn model_button_ui(ui: &mut Ui, name: &str, facts: &str) -> egui::Response {
 }
 
 /// Draws the export menu.
-fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let button = Button::new("Export").icon(Icon::Export).quiet();
     let response = ui
@@ -147,7 +145,6 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     Popup::menu(&response)
         .width(280.0)
         .gap(4.0)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export")
         .show(|ui| {
             for format in ExportFormat::ALL {
@@ -155,75 +152,14 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                 if menu_item(ui, &label, format.description(), false).clicked() {
                     let document = Document::Run(format);
                     commands.push(Command::AskPath(PathPurpose::Save(document)));
-                    ui.close();
                 }
             }
             if menu_item(ui, "Everything…", "a folder with all formats", false).clicked() {
                 commands.push(Command::ShowExport(true));
-                ui.close();
             }
             ui.separator();
-            picture_menu_ui(ui, &mut state.view.picture, commands);
+            picture_files_ui(ui, commands);
         });
-}
-
-/// Draws a menu item for each plot and picture format, and the choices for all of them.
-pub(super) fn picture_menu_ui(ui: &mut Ui, style: &mut PictureStyle, commands: &mut Vec<Command>) {
-    for plot in Plot::ALL {
-        let label = format!("Copy {}", plot.name().to_lowercase());
-        if menu_item(ui, &label, "as an image", false).clicked() {
-            commands.push(Command::CopyPicture(plot));
-            ui.close();
-        }
-    }
-    ui.separator();
-    for plot in Plot::ALL {
-        for format in PictureFormat::ALL {
-            let kind = format.extension().to_uppercase();
-            let label = format!("{} as {kind}…", plot.name());
-            if menu_item(ui, &label, "", false).clicked() {
-                let document = Document::Picture(plot, format);
-                commands.push(Command::AskPath(PathPurpose::Save(document)));
-                ui.close();
-            }
-        }
-    }
-    ui.separator();
-    picture_style_ui(ui, style);
-}
-
-/// Draws the width, the scale and the paper of exported pictures.
-fn picture_style_ui(ui: &mut Ui, style: &mut PictureStyle) {
-    let row = |ui: &mut Ui, label: &str, add: &mut dyn FnMut(&mut Ui)| {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 2.0;
-            let theme = Theme::of(ui);
-            ui.label(Face::Small.text(label).color(theme.text_3));
-            add(ui);
-        });
-    };
-    row(ui, "Width", &mut |ui| {
-        for width in PictureStyle::WIDTHS {
-            let label = width.map_or_else(|| "usual".to_owned(), |width| width.to_string());
-            let name = format!("Picture width {label}");
-            let chip = Chip::new(&label).name(&name).quiet();
-            if ui.add(chip.open(style.width == width)).clicked() {
-                style.width = width;
-            }
-        }
-    });
-    row(ui, "PNG scale", &mut |ui| {
-        for scale in PictureStyle::SCALES {
-            let label = format!("{scale}×");
-            let name = format!("Picture scale {scale}");
-            let chip = Chip::new(&label).name(&name).quiet();
-            if ui.add(chip.open(style.scale == scale)).clicked() {
-                style.scale = scale;
-            }
-        }
-    });
-    let label = Face::Small.text("Transparent background");
-    checkbox(ui, &mut style.transparent, label);
 }
 
 fn theme_ui(ui: &mut Ui, choice: &mut ThemeChoice) {
