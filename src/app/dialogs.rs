@@ -51,12 +51,13 @@ pub(super) fn open(
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::ModelFolder => Box::pin(dialog.pick_folder()),
+        PathPurpose::ModelFolder | PathPurpose::Save(Document::Everything) => {
+            Box::pin(dialog.pick_folder())
+        }
         PathPurpose::Presets => {
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
         PathPurpose::Save(document) => {
             Box::pin(dialog.set_file_name(document.file_name()).save_file())
         }

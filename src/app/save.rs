@@ -59,7 +59,7 @@ impl Job {
             presets: state.presets.clone(),
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
-            in_one: state.view.score_in_one,
+            in_one: state.view.score_layout.is_one_plot(),
             style: state.view.picture,
             dark,
         }

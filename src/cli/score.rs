@@ -259,12 +259,9 @@ fn row(index: usize, step: &Step, cut_in: String) -> [String; 7] {
 /// Formats a probability with three significant digits: "41.2 %", "0.0312 %".
 fn percent(prob: f64) -> String {
     let percent = prob * 100.0;
-    let digits = -percent.log10().floor();
-    let decimals = if digits.is_finite() {
-        (digits + 2.0).clamp(0.0, 9.0) as usize
-    } else {
-        0
-    };
+    let has_three = |decimals: &u8| percent * 10_f64.powi((*decimals).into()) >= 99.95;
+    let smallest = if percent > 0.0 { 9 } else { 0 };
+    let decimals = usize::from((0..9).find(has_three).unwrap_or(smallest));
     format!("{percent:.decimals$} %")
 }
 

@@ -116,12 +116,11 @@ impl Scoring {
         let tokens = &self.text.tokens;
         let n_to_read = tokens.len().saturating_sub(1);
         let n_rows = (N_LOGITS / model.lm.n_vocab().max(1)).clamp(1, PREFILL_CHUNK);
-        let sequence = match self.sequence {
-            Some(sequence) => sequence,
-            None => {
-                progress.push(self.started(&model.vocabulary));
-                *self.sequence.insert(model.lm.open_for(n_to_read))
-            }
+        let sequence = if let Some(sequence) = self.sequence {
+            sequence
+        } else {
+            progress.push(self.started(&model.vocabulary));
+            *self.sequence.insert(model.lm.open_for(n_to_read))
         };
         let n_after = (self.n_read + n_rows).min(n_to_read);
         let read = tokens.get(self.n_read..n_after).unwrap_or_default();

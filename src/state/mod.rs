@@ -50,7 +50,8 @@ pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
-    DockTab, PictureFormat, PictureStyle, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices,
+    DockTab, PictureFormat, PictureStyle, Pin, Plot, ScoreLayout, ScoreMeasure, ThemeChoice, Tint,
+    ViewChoices,
 };
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

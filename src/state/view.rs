@@ -234,6 +234,33 @@ impl PictureFormat {
     }
 }
 
+/// How the score arranges the panes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreLayout {
+    /// A staff of bars for each pane.
+    #[default]
+    Staves,
+    /// A line for each pane, all in one plot.
+    OnePlot,
+}
+
+impl ScoreLayout {
+    /// Whether all panes share one plot.
+    pub fn is_one_plot(self) -> bool {
+        self == Self::OnePlot
+    }
+
+    /// Returns the other arrangement.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Staves => Self::OnePlot,
+            Self::OnePlot => Self::Staves,
+        }
+    }
+}
+
 /// How plots are exported as pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -280,8 +307,7 @@ pub struct ViewChoices {
     /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
     pub score: ScoreMeasure,
-    /// Whether the score shows all panes in one plot.
-    pub score_in_one: bool,
+    pub score_layout: ScoreLayout,
     pub picture: PictureStyle,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,

@@ -96,7 +96,7 @@ fn all_measures_can_be_drawn_in_one_plot() {
     press(&mut window, "Score shows rank");
     window.get_by_label("Rank in one plot, of each token before the chain, log scale");
     press(&mut window, "In one plot");
-    assert!(!window.state().state().view.score_in_one);
+    assert!(!window.state().state().view.score_layout.is_one_plot());
 }
 
 #[test]

@@ -367,9 +367,12 @@ mod tests {
         let encode = |chunk: &[u8]| {
             let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
             let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-            let digit = |index: usize| match index <= chunk.len() {
-                true => char::from(DIGITS[(group >> (18 - 6 * index)) as usize & 63]),
-                false => '=',
+            let digit = |index: usize| {
+                if index <= chunk.len() {
+                    char::from(DIGITS[(group >> (18 - 6 * index)) as usize & 63])
+                } else {
+                    '='
+                }
             };
             [0, 1, 2, 3].map(digit).into_iter().collect::<String>()
         };

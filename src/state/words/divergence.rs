@@ -39,8 +39,9 @@ pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
 
 /// Says which panes show a text that was given, if any does.
 fn given_words(texts: &[Option<&Generation>]) -> Option<String> {
-    let is_given = |text: &Option<&Generation>| text.is_some_and(Generation::is_scored);
-    let given = (0..).zip(texts).filter(|(_, text)| is_given(text));
+    let given = (0..)
+        .zip(texts)
+        .filter(|(_, text)| text.is_some_and(Generation::is_scored));
     let given: Vec<String> = given.map(|(place, _)| letter(place).to_string()).collect();
     let who = listed(&given);
     match given.len() {

@@ -10,13 +10,15 @@ use crate::ui::widgets::Chip;
 pub fn score_measure_ui(ui: &mut Ui, view: &mut ViewChoices) -> bool {
     let measure = &mut view.score;
     let before = *measure;
-    let in_one = Chip::new("In one plot").quiet().open(view.score_in_one);
+    let in_one = Chip::new("In one plot")
+        .quiet()
+        .open(view.score_layout.is_one_plot());
     let response = ui.add(in_one);
     if response
         .on_hover_text("Draw all panes as lines in one plot instead of a staff each")
         .clicked()
     {
-        view.score_in_one = !view.score_in_one;
+        view.score_layout = view.score_layout.other();
     }
     let mut choices = ScoreMeasure::ALL;
     if ui.layout().prefer_right_to_left() {
