@@ -116,7 +116,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sha1", &["hub"]),
-    ("sha2", &["engine", "hub"]),
+    ("sha2", &["engine", "export", "hub"]),
     ("shlex", &["interop"]),
     ("sysinfo", &["engine"]),
     ("tempfile", &["export"]),

@@ -836,3 +836,71 @@ fn a_token_of_an_exported_run_is_explained_without_a_model() {
         assert!(stderr(&output).contains(message), "{}", stderr(&output));
     }
 }
+
+const AESOP: &str = "A hungry fox saw some fine bunches of grapes hanging from a vine.\n";
+
+#[test]
+fn a_text_is_scored_under_several_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("scored.json");
+    let export = folder.path().join("export");
+    let arguments = [
+        "score",
+        "-",
+        "--pane",
+        "sample",
+        "--pane",
+        "top-k 40",
+        "--json",
+        json.to_str().unwrap(),
+        "--export",
+        export.to_str().unwrap(),
+    ];
+    let output = with_input(AESOP, &arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stdout(&output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].contains("65 bytes · perplexity "), "{said}");
+    assert!(lines[1].starts_with("A  sample: All "), "{said}");
+    assert!(
+        lines[2].ends_with("could not have been generated (cut by top-k 40)"),
+        "{said}"
+    );
+    assert!(!stderr(&output).contains("Prefill"), "{}", stderr(&output));
+    let record: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let steps = record["panes"][0]["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["picked"] == "given"));
+    assert_eq!(lines.len(), 5 + steps.len());
+    let page = std::fs::read_to_string(export.join("run.html")).unwrap();
+    assert!(page.contains("perplexity") && !page.contains("=\"http"));
+    let rows = std::fs::read_to_string(export.join("run.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 2 * steps.len());
+}
+
+#[test]
+fn a_text_that_does_not_fit_names_the_option_that_shortens_it() {
+    let long = "The fox ran home. ".repeat(200);
+    let output = with_input(&long, &["score", "-"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("the model reads at most 384"), "{said}");
+    assert!(said.contains("--first 384"), "{said}");
+    let output = with_input(&long, &["score", "-", "--first", "384", "--pane", "greedy"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        stdout(&output).starts_with("383 tokens"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn an_unreadable_text_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    let score = || quartet(&["score", path.to_str().unwrap()]);
+    assert!(stderr(&score()).contains("could not read the text"));
+    std::fs::write(&path, [0xFF, 0xFE]).unwrap();
+    assert!(stderr(&score()).contains("it is not UTF-8 text"));
+    assert_eq!(score().status.code(), Some(1));
+}

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
-use quartet::decoding::{ChainConfig, Filter, TokenId};
-use quartet::engine::{Compute, EngineError, Progress, Session, open_embedded};
+use quartet::decoding::{ChainConfig, Filter, Selector, TokenId};
+use quartet::engine::{Compute, EngineError, Progress, Prompt, Session, open_embedded};
 use quartet::generation::{
     EndOfText, FinishReason, GenerationConfig, GenerationId, Limits, PromptRecord, Step,
 };
@@ -487,4 +487,107 @@ fn the_embedded_model_generates_the_same_with_and_without_a_cached_prefix() {
             assert_eq!(warm.tokens(pane), cold.tokens(pane), "{prompt}: {pane}");
         }
     }
+}
+
+/// A text of bytes to be scored, with its first byte as the prompt.
+fn text_of(session: &Session, text: &str) -> Prompt {
+    session.text(text, None).unwrap()
+}
+
+#[test]
+fn a_scored_text_has_the_evidence_of_a_text_that_was_generated() {
+    let config = GenerationConfig {
+        chain: ChainConfig {
+            selector: Selector::Greedy,
+            ..ChainConfig::sampled([Filter::TopK(TopK { k: 3 })])
+        },
+        seed: 7,
+        limits: Limits::default(),
+    };
+    let mut session = Session::new(ScriptedLm::reciting(512, TALE).into_loaded().unwrap());
+    let prompt = session.prompt("O").unwrap();
+    session.generate(prompt, [(GenerationId(0), config.clone())], Instant::now());
+    let mut progress = Vec::new();
+    while session.is_busy() {
+        session.advance(&mut progress);
+    }
+    let written = steps_of(&progress, 0);
+    let text: Vec<u8> = written
+        .iter()
+        .filter(|step| step.token != END)
+        .flat_map(|step| step.piece.bytes.clone())
+        .collect();
+    let text = format!("O{}", String::from_utf8(text).unwrap());
+    assert_eq!(text, TALE);
+
+    progress.clear();
+    let text = text_of(&session, TALE);
+    session.score(text, [(GenerationId(1), config)], Instant::now());
+    while session.is_busy() {
+        session.advance(&mut progress);
+    }
+    let scored = steps_of(&progress, 1);
+    assert_eq!(scored.len(), TALE.len() - 1);
+    for (scored, written) in scored.iter().zip(&written) {
+        let (own, other) = (&scored.trace, &written.trace);
+        assert_eq!((&own.raw, &own.stages), (&other.raw, &other.stages));
+        assert_eq!(own.survivors, other.survivors);
+        assert_eq!(own.draw.prob.to_bits(), other.draw.prob.to_bits());
+        assert_eq!((own.draw.coin, own.draw.is_given()), (None, true));
+    }
+}
+
+#[test]
+fn a_text_is_scored_between_the_steps_of_other_panes_and_can_be_stopped() {
+    let lm = ScriptedLm::reciting(2048, TALE);
+    let n_open = lm.n_open();
+    let mut session = Session::new(lm.into_loaded().unwrap());
+    let config = GenerationConfig {
+        chain: ChainConfig::greedy(),
+        seed: 0,
+        limits: Limits::default(),
+    };
+    let long = text_of(&session, &"many words ".repeat(100));
+    let panes = [0, 1].map(|id| (GenerationId(id), config.clone()));
+    session.score(long, panes, Instant::now());
+    let prompt = session.prompt("Once").unwrap();
+    session.generate(prompt, [(GenerationId(2), config)], Instant::now());
+    let mut progress = Vec::new();
+    for _ in 0..6 {
+        session.advance(&mut progress);
+    }
+    let n_steps = |progress: &[Progress], id| steps_of(progress, id).len();
+    assert!(n_steps(&progress, 2) > 0 && n_steps(&progress, 0) > 0);
+    assert_eq!(n_steps(&progress, 0), n_steps(&progress, 1));
+    assert!(session.stop(GenerationId(0)) && session.stop(GenerationId(1)));
+    assert!(!session.stop(GenerationId(0)));
+    assert_eq!(session.ids(), [GenerationId(2)]);
+    while session.is_busy() {
+        session.advance(&mut progress);
+    }
+    session.clear_prefix_cache();
+    assert_eq!(n_open.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_text_that_cannot_be_scored_is_refused_with_its_length() {
+    let session = Session::new(ScriptedLm::babbling(8).into_loaded().unwrap());
+    let error = |text: &str, n_first| session.text(text, n_first).unwrap_err().to_string();
+    let too_long = "the text has 12 tokens; the model reads at most 8";
+    assert_eq!(error("Once upon a ", None), too_long);
+    assert_eq!(
+        session.text("Once upon a ", Some(8)).unwrap().tokens.len(),
+        8
+    );
+    for text in ["", "a"] {
+        assert!(error(text, None).starts_with("the text has no token to score"));
+    }
+}
+
+fn steps_of(progress: &[Progress], pane: u64) -> Vec<Step> {
+    let steps = progress.iter().filter_map(|progress| match progress {
+        Progress::Stepped { id, step } if id.0 == pane => Some((**step).clone()),
+        _ => None,
+    });
+    steps.collect()
 }

@@ -18,9 +18,17 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Computes the metrics of a finished or running generation.
+    /// Computes the metrics of a finished or running generation. A text that was scored has no speed,
+    /// because many of its tokens share a forward pass.
     pub fn of(generation: &Generation) -> Self {
         let prompt = &generation.prompt;
+        if generation.is_scored() {
+            return Self {
+                n_prompt: prompt.tokens.len(),
+                n_generated: generation.steps.len(),
+                ..Self::default()
+            };
+        }
         let first = generation.steps.first().map(|step| step.time.at_secs);
         let last = generation.steps.last().map(|step| step.time.at_secs);
         let decode_secs = last.zip(first).map(|(last, first)| last - first);
@@ -52,8 +60,12 @@ pub struct SpeedPoint {
 
 /// Computes the decode speed at each step, averaged over the last `n_window` steps.
 ///
-/// The first step has no point because the time before it is prefill.
+/// The first step has no point because the time before it is prefill. A text that was scored has
+/// none at all.
 pub fn speed_series(generation: &Generation, n_window: usize) -> Vec<SpeedPoint> {
+    if generation.is_scored() {
+        return Vec::new();
+    }
     let times: Vec<f64> = generation
         .steps
         .iter()

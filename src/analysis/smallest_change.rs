@@ -84,7 +84,12 @@ impl SmallestChange {
         let config = &generation.config;
         Some(Self {
             evidence: step.trace.raw.clone(),
-            directions: directions(&config.chain),
+            // No setting chose a token of a given text.
+            directions: if generation.is_scored() {
+                Vec::new()
+            } else {
+                directions(&config.chain)
+            },
             chain: config.chain.clone(),
             coins: Coins {
                 seed: config.seed,

@@ -1,6 +1,8 @@
 //! Replays a recorded text under other settings, without running the model.
 
-use crate::decoding::{ChainConfig, Coins, History, TokenId, WhatIf, what_if, what_if_prob};
+use crate::decoding::{
+    ChainConfig, Coins, History, Picked, TokenId, WhatIf, what_if, what_if_prob,
+};
 use crate::generation::{PromptRecord, Step};
 
 /// For each step of a text, finds the token that another chain and seed would have sampled after
@@ -50,8 +52,8 @@ impl WhatIfReader {
     /// Recomputes the outcome of a step that was already read.
     pub fn outcome(&self, index: usize, step: &Step) -> Option<WhatIf> {
         let (history, coins) = self.before(index)?;
-        if step.trace.draw.is_by_hand() {
-            // The user's choice stays, whatever the settings.
+        if step.trace.draw.picked != Picked::ByChain {
+            // The user's choice and a given text stay, whatever the settings.
             return Some(WhatIf::Exact(step.token));
         }
         what_if(&step.trace.raw, &self.chain, history, coins)

@@ -66,12 +66,25 @@ fn stage_verdicts(step: &Step) -> Vec<String> {
         let after = place.and_then(|place| report.head_probs.get(place).copied().flatten());
         let after = after.map(f64::from);
         if !report.filter.is_neutral() {
-            sentences.push(verdict(report, n_before, [prob, after]));
+            let cuts = place.is_some() && prob.is_some() && after.is_none();
+            let words = if cuts && trace.draw.is_given() {
+                cut_words(report, n_before)
+            } else {
+                verdict(report, n_before, [prob, after])
+            };
+            sentences.push(words);
         }
         n_before = report.n_kept;
         prob = after;
     }
     sentences
+}
+
+/// "Top-k 40 kept 40 of 6,144 tokens and cut this one."
+fn cut_words(report: &StageReport, n_before: u32) -> String {
+    let [n, n_kept] = [n_before, report.n_kept].map(|n| grouped(f64::from(n)));
+    let name = stage_name(&report.filter);
+    format!("{name} kept {n_kept} of {n} tokens and cut this one.")
 }
 
 /// "Top-p 0.9 kept 8 of 6,144 tokens, and raised it from 10 % to 12 %."
@@ -120,6 +133,16 @@ fn stage_name(filter: &Filter) -> String {
 
 fn draw_words(selector: Selector, step: &Step) -> String {
     let draw = &step.trace.draw;
+    if draw.is_given() {
+        return if draw.was_possible() {
+            format!(
+                "The text was given; these settings would take the token with a probability of {}.",
+                percent(draw.prob)
+            )
+        } else {
+            "The text was given; these settings could not have written this token.".to_owned()
+        };
+    }
     match (selector, draw.coin) {
         (Selector::Greedy, _) | (_, None) if draw.n_kept == 1 => {
             "No coin: the most likely token left is always taken.".to_owned()
@@ -287,6 +310,9 @@ fn standing(trace: &Trace, token: TokenId) -> String {
 
 /// Describes the smallest change to a setting in one sentence, or how far the search is.
 pub fn smallest_change_words(generation: &Generation, search: &SmallestChange) -> String {
+    if generation.is_scored() {
+        return "A given token does not depend on the settings.".to_owned();
+    }
     let selector = generation.config.chain.selector;
     if selector.is_adaptive() {
         let name = selector.name();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-use crate::state::{Command, PathPurpose};
+use crate::state::{Command, Document, PathPurpose};
 
 /// How the user is asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,9 @@ pub(super) fn open(
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::ModelFolder => Box::pin(dialog.pick_folder()),
+        PathPurpose::ModelFolder | PathPurpose::Save(Document::Everything) => {
+            Box::pin(dialog.pick_folder())
+        }
         PathPurpose::Presets => {
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())

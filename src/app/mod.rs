@@ -3,6 +3,7 @@
 //! It decides nothing: commands go to the state, and effects come back to be run here.
 
 mod background;
+mod copy_picture;
 mod dialogs;
 mod icon;
 mod import;

@@ -14,8 +14,10 @@ use crate::state::{AppState, Command, Document, FuturesFormat, FuturesRun, Pictu
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
 use crate::ui::plots::StepAt;
 use crate::ui::plots::picture::{
-    Palette, View, XrayPicture, drawing, encode, step_caption, xray_drawing,
+    Palette, PictureError, Pixels, View, XrayPicture, drawing, encode, pixels, step_caption,
+    xray_drawing,
 };
+use crate::ui::run_folder;
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -56,19 +58,23 @@ impl Job {
         Self {
             document,
             path,
-            generations: state
-                .panes
-                .iter()
-                .map(|pane| pane.generation().cloned())
-                .collect(),
+            generations: match document {
+                Document::Everything => state.generations_to_export(),
+                _ => state.generations(),
+            }
+            .into_iter()
+            .map(Option::<&Generation>::cloned)
+            .collect(),
             presets: state.presets.clone(),
             view: View {
                 plot,
                 measure: state.view.score,
                 cap: state.view.score_cap,
+                in_one: state.view.score_layout.is_one_plot(),
                 tint: state.view.tint,
                 step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
                 palette: Palette::of(state.view.picture_theme, dark),
+                style: state.view.picture,
             },
             xray: match plot {
                 Plot::Xray => shown_xray(state),
@@ -113,9 +119,13 @@ impl Job {
     }
 
     fn write(self) -> Command {
-        let written = self.bytes().and_then(|bytes| {
-            export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
-        });
+        let written = if self.document == Document::Everything {
+            self.write_folder()
+        } else {
+            self.bytes().and_then(|bytes| {
+                export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
+            })
+        };
         match written {
             Ok(()) => Command::Saved {
                 document: self.document,
@@ -129,20 +139,27 @@ impl Job {
         }
     }
 
+    /// Writes everything into the folder, which is created if it is missing.
+    fn write_folder(&self) -> Result<(), String> {
+        let files = run_folder::files(&self.texts(), self.view.style)?;
+        std::fs::create_dir_all(&self.path)
+            .and_then(|()| export::write_folder(&self.path, &files))
+            .map_err(|error| error.to_string())
+    }
+
+    fn texts(&self) -> Vec<Option<&Generation>> {
+        self.generations.iter().map(Option::as_ref).collect()
+    }
+
     fn bytes(&self) -> Result<Vec<u8>, String> {
-        let texts: Vec<Option<&Generation>> = self.generations.iter().map(Option::as_ref).collect();
+        let texts = self.texts();
         match self.document {
-            Document::Run(format) => Ok(export::render_panes(format, &texts)),
+            Document::Run(format) => Ok(run_folder::render_run(format, &texts)),
+            Document::Everything => Err("a folder is written as a whole".to_owned()),
             Document::Presets => Ok(presets::file::render(&self.presets)),
             Document::Picture(plot, format) => {
-                let drawing = match (&self.xray, plot) {
-                    (Some((xray, caption)), _) => xray_drawing(xray, caption, self.view.palette),
-                    (None, Plot::Xray | Plot::ByHand) => {
-                        return Err("Its probabilities are not known".to_owned());
-                    }
-                    (None, _) => drawing(&texts, self.view),
-                };
-                encode(&drawing, format).map_err(|error| error.to_string())
+                encode(&self.drawing(plot)?, format, self.view.style)
+                    .map_err(|error| error.to_string())
             }
             Document::Futures(FuturesFormat::Svg) => self.futures_picture(PictureFormat::Svg),
             Document::Futures(FuturesFormat::Png) => self.futures_picture(PictureFormat::Png),
@@ -159,13 +176,29 @@ impl Job {
         }
     }
 
+    /// Draws a plot as SVG.
+    fn drawing(&self, plot: Plot) -> Result<String, String> {
+        match (&self.xray, plot) {
+            (Some((xray, caption)), _) => Ok(xray_drawing(xray, caption, self.view)),
+            (None, Plot::Xray | Plot::ByHand) => Err("Its probabilities are not known".to_owned()),
+            (None, _) => Ok(drawing(&self.texts(), self.view)),
+        }
+    }
+
+    /// Returns the pixels of a picture, for the clipboard.
+    pub(super) fn pixels(&self, plot: Plot) -> Result<Pixels, String> {
+        let drawing = self.drawing(plot)?;
+        pixels(&drawing, self.view.style.scale.into())
+            .map_err(|error: PictureError| error.to_string())
+    }
+
     fn futures_picture(&self, format: PictureFormat) -> Result<Vec<u8>, String> {
         let panes = self.futures.iter().map(|(place, run)| (*place, run));
         let picture = FuturesPicture {
             panes: panes.collect(),
         };
         let drawing = futures_drawing(&picture, self.view.palette);
-        encode(&drawing, format).map_err(|error| error.to_string())
+        encode(&drawing, format, self.view.style).map_err(|error| error.to_string())
     }
 }
 

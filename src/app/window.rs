@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
+use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::save::{self, Saves};
 use super::settings_file::{self, SettingsFile};
 use super::{icon, import, model_paths, show};
-use crate::state::{AppState, Command, Effect, HubCommand, Settings, ThemeChoice};
+use crate::state::{
+    AppState, Command, Document, Effect, HubCommand, PictureFormat, Settings, ThemeChoice,
+};
 use crate::ui::theme::Theme;
 use crate::ui::{WindowUi, style};
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker};
@@ -97,6 +100,8 @@ pub struct App {
     /// The files being written. Declared after `answers`, so that the receiver is dropped first and
     /// no thread blocks on sending its answer.
     saves: Saves,
+    /// The pictures being drawn for the clipboard.
+    copies: Copies,
     /// The settings file, or `None` if it can't be used.
     settings_file: Option<SettingsFile>,
     /// Whether the settings may have changed since they were last saved.
@@ -129,6 +134,7 @@ impl App {
             dialogs,
             answers: sync_channel(N_PENDING_ANSWERS),
             saves: Saves::default(),
+            copies: Copies::default(),
             settings_file: None,
             settings_changed: false,
             settings_failed: false,
@@ -201,6 +207,12 @@ impl App {
             Effect::Send(request) => self.worker.send(request),
             Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
             Effect::CopyText(text) => ctx.copy_text(text),
+            Effect::CopyPicture(plot) => {
+                let dark = ctx.global_style().visuals.dark_mode;
+                let document = Document::Picture(plot, PictureFormat::Png);
+                let job = save::Job::new(&self.state, document, PathBuf::new(), dark);
+                self.copies.start(ctx, job, plot, answers);
+            }
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
@@ -225,6 +237,7 @@ impl App {
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.copies.hand_over(ctx);
         self.drain_events(ctx);
         ctx.set_theme(theme_preference(self.state.view.theme));
     }

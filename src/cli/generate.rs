@@ -9,9 +9,9 @@ use super::compare;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, check_folder, create_folder, export_run, json_file, write_file};
+use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
 use super::interrupt::Interrupt;
-use super::pane_run::{Console, Pane, model_source, run_panes};
+use super::pane_run::{Console, Pane, Task, model_source, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_output::{TextOutput, error_of};
@@ -22,7 +22,7 @@ use crate::generation::{
     EndOfText, FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
 use crate::interop::GRAMMAR;
-use crate::state::{MAX_PANES, Settings};
+use crate::state::Settings;
 
 /// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     arguments.check_output_paths().map_err(Failure::run)?;
-    let prompt = arguments.prompt()?;
+    let task = Task::Generate(arguments.prompt()?);
     let source = model_source(arguments.model.clone());
     let compute = arguments.compute;
     let mut console = Console {
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = run_panes(source.clone(), compute, &prompt, panes, &mut console)?;
+    let generations = run_panes(source.clone(), compute, task, panes, &mut console)?;
     for pane in &generations {
         report_token_rules(pane);
     }
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     fn prompt(&self) -> Result<PromptText, Failure> {
         let text = match self.prompt.as_str() {
-            "-" => prompt_from(io::stdin().lock())?,
+            "-" => text_from(io::stdin().lock())?,
             prompt => prompt.to_owned(),
         };
         Ok(if self.chat {
@@ -158,14 +158,7 @@ impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded.
     fn check_output_paths(&self) -> Result<(), String> {
         if let Some(folder) = &self.export {
-            let n_panes = self.panes.len();
-            if n_panes > MAX_PANES {
-                return Err(format!(
-                    "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
-                ));
-            }
-            create_folder(folder)?;
-            check_folder(folder)?;
+            prepare_folder(folder, self.panes.len())?;
         }
         self.json_file().map_or(Ok(()), check_file)
     }
@@ -224,17 +217,18 @@ impl Arguments {
 }
 
 /// Whether a pane was stopped or failed before its first token.
-fn is_aborted(pane: &Generation) -> bool {
+pub(super) fn is_aborted(pane: &Generation) -> bool {
     let stopped = matches!(pane.finish, Some(FinishReason::Cancelled));
     pane.steps.is_empty() && (stopped || error_of(pane).is_some())
 }
 
-fn prompt_from(mut input: impl Read) -> Result<String, Failure> {
-    let mut prompt = String::new();
+/// Reads a text and drops its final line break.
+pub(super) fn text_from(mut input: impl Read) -> Result<String, Failure> {
+    let mut text = String::new();
     input
-        .read_to_string(&mut prompt)
+        .read_to_string(&mut text)
         .map_err(|error| Failure::run(format!("could not read standard input: {error}")))?;
-    let line = prompt.strip_suffix('\n').unwrap_or(&prompt);
+    let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
@@ -260,7 +254,7 @@ fn report_token_rules(pane: &Generation) {
 }
 
 /// Prints why panes failed, and a shared reason only once. Returns whether all succeeded.
-fn report_failures(generations: &[&Generation]) -> bool {
+pub(super) fn report_failures(generations: &[&Generation]) -> bool {
     let failures: Vec<(&str, &str)> = generations
         .iter()
         .filter_map(|pane| Some((pane.name.as_str(), error_of(pane)?)))
@@ -280,7 +274,7 @@ fn report_failures(generations: &[&Generation]) -> bool {
 }
 
 /// Prints the error, if there is one. Returns whether the operation succeeded.
-fn report_error(outcome: &Result<(), String>) -> bool {
+pub(super) fn report_error(outcome: &Result<(), String>) -> bool {
     if let Err(message) = outcome {
         console::error(message);
     }

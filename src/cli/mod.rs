@@ -24,6 +24,7 @@ mod precision;
 mod progress;
 mod render_template;
 mod sample;
+mod score;
 mod settings;
 mod system_files;
 mod text_output;
@@ -66,6 +67,8 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Run a sampler chain over a list of scores, without a model, and show every stage
     Sample(sample::Arguments),
+    /// Score a given text: the probability of each token, perplexity, and what the settings cut
+    Score(score::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
@@ -94,6 +97,7 @@ pub fn run() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
+        Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),

@@ -34,17 +34,29 @@ pub(super) struct Pane {
     pub config: GenerationConfig,
 }
 
+/// What the panes of a run do.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
+    /// Continue a prompt.
+    Generate(PromptText),
+    /// Score a text, or its first tokens.
+    Score {
+        text: String,
+        n_first: Option<usize>,
+    },
+}
+
 /// Returns the source of the model given on the command line, by default the built-in one.
 pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
 }
 
-/// Generates all panes together and returns their records. If generation fails or a signal arrives,
-/// the records keep the tokens generated so far and the reason.
+/// Runs all panes together and returns their records. If the run fails or a signal arrives, the
+/// records keep the tokens so far and the reason.
 pub(super) fn run_panes(
     source: ModelSource,
     compute: ComputeArguments,
-    prompt: &PromptText,
+    task: Task,
     panes: Vec<Pane>,
     console: &mut Console,
 ) -> Result<Vec<Generation>, Failure> {
@@ -58,24 +70,8 @@ pub(super) fn run_panes(
         console::note(&warning);
     }
     // The model is loaded before the request, because the record's times start here.
-    worker.send(Request::Generate {
-        prompt: prompt.clone(),
-        panes: (0..)
-            .map(GenerationId)
-            .zip(&panes)
-            .map(|(id, pane)| PaneRequest {
-                id,
-                config: pane.config.clone(),
-                continuation: Continuation::default(),
-            })
-            .collect(),
-        // Files keep only the head of each distribution.
-        n_detail_bytes: 0,
-    });
-    let prompt = Arc::new(PromptRecord {
-        text: prompt.text.clone(),
-        ..PromptRecord::default()
-    });
+    let prompt = task.prompt();
+    worker.send(task.into_request(&panes));
     let generations = panes.into_iter().map(|pane| Generation {
         name: pane.name,
         config: pane.config,
@@ -105,6 +101,45 @@ pub(super) fn run_panes(
     record.fail_unfinished("the engine stopped unexpectedly", console);
     console.progress.clear();
     Ok(record.generations)
+}
+
+impl Task {
+    /// Returns the prompt of the records until the engine reports its own.
+    fn prompt(&self) -> Arc<PromptRecord> {
+        let text = match self {
+            Self::Generate(prompt) => prompt.text.clone(),
+            Self::Score { .. } => String::new(),
+        };
+        Arc::new(PromptRecord {
+            text,
+            ..PromptRecord::default()
+        })
+    }
+
+    /// Returns the request for these panes. A pane's index is its generation id.
+    fn into_request(self, panes: &[Pane]) -> Request {
+        let request = |(id, pane): (GenerationId, &Pane)| PaneRequest {
+            id,
+            config: pane.config.clone(),
+            continuation: Continuation::default(),
+        };
+        let panes = (0..).map(GenerationId).zip(panes).map(request).collect();
+        // Files keep only the head of each distribution.
+        let n_detail_bytes = 0;
+        match self {
+            Self::Generate(prompt) => Request::Generate {
+                prompt,
+                panes,
+                n_detail_bytes,
+            },
+            Self::Score { text, n_first } => Request::Score {
+                text,
+                n_first,
+                panes,
+                n_detail_bytes,
+            },
+        }
+    }
 }
 
 fn loaded(
@@ -170,10 +205,11 @@ impl Record {
                 n_read, n_tokens, ..
             }) => progress.update(|| format!("Prefill, {n_read} of {n_tokens} prompt tokens")),
             Event::Progress(worker::Progress::Started { ids, prompt }) => {
-                progress.milestone(&format!(
-                    "Prefill done, {} prompt tokens",
-                    prompt.tokens.len()
-                ));
+                // A text that is scored has no prompt to prefill.
+                if prompt.n_prefilled > 0 {
+                    let n_tokens = prompt.tokens.len();
+                    progress.milestone(&format!("Prefill done, {n_tokens} prompt tokens"));
+                }
                 for id in ids {
                     if let Some(pane) = self.pane(id) {
                         pane.prompt = Arc::clone(&prompt);

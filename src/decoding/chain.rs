@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
 use super::evidence::{
-    N_RECORDED, by_hand_draw, evidence_of, probs_of, ranked, ranked_head, raw_rank, run_stage,
+    N_RECORDED, evidence_of, fixed_draw, probs_of, ranked, ranked_head, raw_rank, run_stage,
 };
 use super::{
-    Candidates, Coins, DecodingError, Filter, History, RankedCandidate, Rules, Selector,
+    Candidates, Coins, DecodingError, Filter, History, Picked, RankedCandidate, Rules, Selector,
     SelectorState, SettingError, StageContext, TokenId, Trace,
 };
 
@@ -211,8 +211,30 @@ impl SamplerChain {
         coins: Coins,
         token: TokenId,
     ) -> Result<Sampled, DecodingError> {
+        self.fix(logits, history, coins, (token, Picked::ByHand))
+    }
+
+    /// Scores a token of a given text: records what the chain would have made of it. The selector
+    /// learns nothing from such a token.
+    pub fn score(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        token: TokenId,
+    ) -> Result<Sampled, DecodingError> {
+        self.fix(logits, history, coins, (token, Picked::Given))
+    }
+
+    fn fix(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        coins: Coins,
+        fixed: (TokenId, Picked),
+    ) -> Result<Sampled, DecodingError> {
         let state = self.state;
-        let sampled = self.step(logits, history, coins, Some(token));
+        let sampled = self.step(logits, history, coins, Some(fixed));
         self.state = state;
         sampled.map(|mut sampled| {
             sampled.trace.selector_state = state;
@@ -225,7 +247,7 @@ impl SamplerChain {
         logits: &[f32],
         history: History<'_>,
         coins: Coins,
-        by_hand: Option<TokenId>,
+        fixed: Option<(TokenId, Picked)>,
     ) -> Result<Sampled, DecodingError> {
         let mut candidates = self.refilled(logits)?;
         let raw = evidence_of(&mut candidates, self.n_detail_bytes);
@@ -237,8 +259,8 @@ impl SamplerChain {
         }
         let selector = self.config.selector;
         let mut draw = selector.pick(coins, &mut self.state, &mut candidates);
-        if let Some(token) = by_hand {
-            draw = by_hand_draw(token, draw, &mut candidates);
+        if let Some(fixed) = fixed {
+            draw = fixed_draw(fixed, draw, &mut candidates);
         }
         let survivors = ranked_head(&mut candidates, N_RECORDED);
         let head_final_probs = probs_of(&raw.head, &mut candidates);

@@ -11,8 +11,12 @@ use super::{
 /// than the usual top-k of 40, so that what-if can answer for other values close to it.
 pub(super) const N_RECORDED: usize = 48;
 
-/// Returns the draw of a token that the user picked in place of the selector's.
-pub(super) fn by_hand_draw(token: TokenId, draw: Draw, candidates: &mut Candidates) -> Draw {
+/// Returns the draw of a token that takes the place of the selector's.
+pub(super) fn fixed_draw(
+    (token, picked): (TokenId, Picked),
+    draw: Draw,
+    candidates: &mut Candidates,
+) -> Draw {
     let softmax = candidates.softmax();
     let logit = candidates.logit(token);
     Draw {
@@ -21,7 +25,7 @@ pub(super) fn by_hand_draw(token: TokenId, draw: Draw, candidates: &mut Candidat
         coin: None,
         below: 0.0,
         n_kept: draw.n_kept,
-        picked: Picked::ByHand,
+        picked,
     }
 }
 

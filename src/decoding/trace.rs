@@ -139,8 +139,8 @@ pub struct Draw {
     pub below: f64,
     /// How many tokens could have been picked: those that the chain and its selector left.
     pub n_kept: u32,
-    /// Whether the chain picked the token or the user did. For a token picked by hand, `prob` is the
-    /// probability that the chain left it, `coin` is `None` and `below` is 0.
+    /// Whether the chain picked the token or the user did. For a token that the chain did not pick,
+    /// `prob` is the probability that the chain left it, `coin` is `None` and `below` is 0.
     #[serde(default)]
     pub picked: Picked,
 }
@@ -154,12 +154,24 @@ pub enum Picked {
     ByChain,
     /// The user, whatever the chain would have done. Statistics of draws leave such tokens out.
     ByHand,
+    /// Nobody: the text was given, and this token was only scored. `prob` is 0 if the chain cut it.
+    Given,
 }
 
 impl Draw {
     /// Whether the user picked the token.
     pub fn is_by_hand(&self) -> bool {
         self.picked == Picked::ByHand
+    }
+
+    /// Whether the token belongs to a text that was scored.
+    pub fn is_given(&self) -> bool {
+        self.picked == Picked::Given
+    }
+
+    /// Whether the chain could have picked the token.
+    pub fn was_possible(&self) -> bool {
+        self.prob > 0.0
     }
 }
 

@@ -19,6 +19,13 @@ pub enum EngineError {
     #[error("the prompt has {n_bytes}, but the model reads at most {n_max} tokens")]
     PromptTooLarge { n_bytes: ByteSize, n_max: usize },
 
+    /// A text to be scored has no token that follows another one.
+    #[error("the text has no token to score; paste at least two words")]
+    NothingToScore,
+
+    #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]
+    TextTooLong { n_tokens: usize, n_max: usize },
+
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
     ContextFull { n_max: usize },

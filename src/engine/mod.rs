@@ -1,5 +1,5 @@
 //! Tokens and tensors: loads a model, prefills a prompt once and decodes several sequences
-//! together.
+//! together, or scores a text.
 //!
 //! Its threads only compute: this module knows neither the worker's messages nor the window.
 
@@ -23,6 +23,7 @@ mod prefill;
 mod prefix_cache;
 mod recommended_sampling;
 mod resident;
+mod score;
 mod sequences;
 mod session;
 mod slot;

@@ -10,6 +10,7 @@ use super::batch::Batch;
 use super::futures::{FUTURES_WIDTH, FuturesJob};
 use super::prefill::Prefill;
 use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
+use super::score::Scoring;
 use super::slot::{ModelContext, Slot};
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::TokenId;
@@ -72,6 +73,10 @@ pub struct Session {
     prefilling: Option<Prefilling>,
     /// The slots that have left prefill and are decoding.
     batch: Batch,
+    /// The texts to be scored, oldest first.
+    scorings: VecDeque<Scoring>,
+    /// Whether the next forward pass is for a text to be scored, if there is other work too.
+    score_next: bool,
     /// The KV caches of prompts and texts that later requests may continue.
     prefix_cache: PrefixCache,
     /// Whether the next forward pass is a decode step. Prefill and decode alternate while there is
@@ -109,6 +114,8 @@ impl Session {
             queue: VecDeque::new(),
             prefilling: None,
             batch: Batch::new(),
+            scorings: VecDeque::new(),
+            score_next: false,
             prefix_cache: PrefixCache::new(DEFAULT_PREFIX_CACHE_BYTES),
             decode_next: false,
             n_detail_bytes: 0,
@@ -188,6 +195,37 @@ impl Session {
         }
     }
 
+    /// Tokenizes a text to be scored. Keeps its first `n_first` tokens, if that is set. Fails if the
+    /// rest has nothing to score or does not fit into the context.
+    pub fn text(&self, text: &str, n_first: Option<usize>) -> Result<Prompt, EngineError> {
+        let mut text = self.model.encode_prompt(&PromptText::raw(text))?;
+        text.tokens.truncate(n_first.unwrap_or(usize::MAX));
+        let (n_tokens, n_max) = (text.tokens.len(), self.model.lm.n_context());
+        if n_tokens > n_max {
+            Err(EngineError::TextTooLong { n_tokens, n_max })
+        } else if n_tokens < 2 {
+            Err(EngineError::NothingToScore)
+        } else {
+            Ok(text)
+        }
+    }
+
+    /// Queues a text to be scored under the settings of these panes, all in the same forward passes.
+    /// Its first token, which begins the text, is the prompt of the record; each other token becomes
+    /// a step.
+    pub fn score(
+        &mut self,
+        text: Prompt,
+        panes: impl IntoIterator<Item = (GenerationId, GenerationConfig)>,
+        requested_at: Instant,
+    ) {
+        let mut scoring = Scoring::new(text, requested_at);
+        for (id, config) in panes {
+            scoring.add_pane(id, config, self.n_detail_bytes);
+        }
+        self.scorings.push_back(scoring);
+    }
+
     /// Checks that a text can be continued: its tokens exist and leave room in the context.
     pub fn check_continuation(
         &self,
@@ -208,14 +246,31 @@ impl Session {
         Ok(())
     }
 
-    /// Whether any pane is queued, in prefill or decoding.
+    /// Whether any pane is queued, in prefill or decoding, or any text is being scored.
     pub fn is_busy(&self) -> bool {
+        self.is_generating() || !self.scorings.is_empty()
+    }
+
+    fn is_generating(&self) -> bool {
         self.prefilling.is_some() || !self.queue.is_empty() || !self.batch.is_empty()
     }
 
-    /// Runs one forward pass and reports what happened. Prefill and decode take turns if there is
-    /// work for both.
+    /// Runs one forward pass and reports what happened. Prefill, decode and scoring take turns if
+    /// there is work for several of them.
     pub fn advance(&mut self, progress: &mut Vec<Progress>) {
+        let score = self.score_next || !self.is_generating();
+        self.score_next = !score;
+        match self.scorings.front_mut().filter(|_| score) {
+            Some(scoring) => {
+                if !scoring.advance(&mut self.model, progress) {
+                    self.scorings.pop_front();
+                }
+            }
+            None => self.advance_generations(progress),
+        }
+    }
+
+    fn advance_generations(&mut self, progress: &mut Vec<Progress>) {
         self.begin_prefill(progress);
         self.join_cached(progress);
         self.decode_next = match self.prefilling.take() {
@@ -242,6 +297,11 @@ impl Session {
         {
             return true;
         }
+        if let Some(scoring) = self.scorings.iter_mut().find(|scoring| scoring.has(id)) {
+            scoring.leave(id, &mut *self.model.lm);
+            self.scorings.retain(Scoring::has_panes);
+            return true;
+        }
         let prefilling = self
             .prefilling
             .as_mut()
@@ -260,12 +320,14 @@ impl Session {
         was_present
     }
 
-    /// The ids of all panes that are decoding, in prefill or queued, in the order of their
-    /// requests.
+    /// The ids of all panes that are decoding, in prefill, queued or being scored, in the order of
+    /// their requests.
     pub fn ids(&self) -> Vec<GenerationId> {
         let prefilling = self.prefilling.iter().map(|prefilling| &prefilling.task);
         let slots = prefilling.chain(&self.queue).flat_map(|task| &task.slots);
-        self.batch.ids().chain(slots.map(Slot::id)).collect()
+        let generating = self.batch.ids().chain(slots.map(Slot::id));
+        let scored = self.scorings.iter().flat_map(Scoring::ids);
+        generating.chain(scored).collect()
     }
 
     /// Queues futures to draw. Fails if their text is empty or does not fit into the context.

@@ -10,9 +10,10 @@
 
 use super::runs::runs;
 use super::settings_words;
+use crate::decoding::Picked;
 use crate::generation::{Generation, PieceKind, Step};
 
-const COLUMNS: [&str; 22] = [
+pub(super) const COLUMNS: [&str; 22] = [
     "run",
     "model",
     "pane",
@@ -65,10 +66,10 @@ fn row(
         Some(_) => String::new(),
         None => step.piece.to_string(),
     };
-    let picked = if trace.draw.is_by_hand() {
-        "by_hand"
-    } else {
-        "by_chain"
+    let picked = match trace.draw.picked {
+        Picked::ByChain => "by_chain",
+        Picked::ByHand => "by_hand",
+        Picked::Given => "given",
     };
     [
         run.to_string(),

@@ -1,4 +1,4 @@
-//! Exporting runs: JSON to archive and process, Markdown to publish, CSV for spreadsheets.
+//! Exporting runs: JSON to archive, a web page and Markdown to publish, CSV and JSON Lines to process.
 //!
 //! Pure functions, and two that touch files. This module knows nothing about windows or engines.
 
@@ -6,13 +6,18 @@ mod csv;
 mod file;
 mod folder;
 mod futures;
+pub mod html;
 pub mod json;
+mod jsonl;
 mod markdown;
+mod prompt_hash;
 mod runs;
+mod text;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
+pub use self::prompt_hash::prompt_hash;
 
 use crate::generation::{Generation, PaneSettings};
 
@@ -21,22 +26,38 @@ use crate::generation::{Generation, PaneSettings};
 pub enum ExportFormat {
     /// The complete record; can be loaded again.
     Json,
+    /// A page to read in a browser, with every token's alternatives.
+    Html,
     /// The texts with their settings and metrics.
     Markdown,
     /// One row per step of each pane.
     Csv,
+    /// One JSON object per step of each pane.
+    JsonLines,
+    /// The texts alone.
+    Text,
 }
 
 impl ExportFormat {
     /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Csv];
+    pub const ALL: [Self; 6] = [
+        Self::Json,
+        Self::Html,
+        Self::Markdown,
+        Self::Csv,
+        Self::JsonLines,
+        Self::Text,
+    ];
 
     /// Returns the name to show in the menu.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "JSON",
+            Self::Html => "web page",
             Self::Markdown => "Markdown",
             Self::Csv => "CSV",
+            Self::JsonLines => "JSON Lines",
+            Self::Text => "plain text",
         }
     }
 
@@ -44,8 +65,11 @@ impl ExportFormat {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Json => "the complete record",
+            Self::Html => "for anyone with a browser",
             Self::Markdown => "the texts with their settings",
             Self::Csv => "one row per token",
+            Self::JsonLines => "one object per token",
+            Self::Text => "the texts alone",
         }
     }
 
@@ -53,8 +77,11 @@ impl ExportFormat {
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
+            Self::Html => "html",
             Self::Markdown => "md",
             Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Text => "txt",
         }
     }
 
@@ -73,15 +100,18 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
 }
 
 /// Renders the texts of these panes as the content of a file. A pane without a text is left out, and
-/// the others keep their letters.
+/// the others keep their letters. A web page gets no plots; [`html::render`] takes them.
 pub fn render_panes(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
     match format {
         ExportFormat::Json => {
             let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
             json::render(&generations)
         }
+        ExportFormat::Html => html::render(panes, &[]).into_bytes(),
         ExportFormat::Markdown => markdown::render(panes).into_bytes(),
         ExportFormat::Csv => csv::render(panes).into_bytes(),
+        ExportFormat::JsonLines => jsonl::render(panes).into_bytes(),
+        ExportFormat::Text => text::render(panes).into_bytes(),
     }
 }
 

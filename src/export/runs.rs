@@ -41,7 +41,7 @@ pub(super) fn same_run(a: &Generation, b: &Generation) -> bool {
 }
 
 /// Returns the letters of the generation at this index: A to Z, then AA, AB and so on.
-fn letters(index: usize) -> String {
+pub(super) fn letters(index: usize) -> String {
     let last = char::from(b'A' + (index % 26) as u8);
     match (index / 26).checked_sub(1) {
         Some(before) => letters(before) + &last.to_string(),

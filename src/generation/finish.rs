@@ -18,6 +18,8 @@ pub enum FinishReason {
     Cancelled,
     /// It paused after the number of tokens that was asked for.
     Paused,
+    /// All tokens of a given text were scored.
+    Scored,
     /// A step failed; the text generated before it is kept.
     Failed {
         /// A message that can be shown to the user.
@@ -30,7 +32,7 @@ impl FinishReason {
     pub const fn can_continue(&self) -> bool {
         match self {
             Self::MaxTokens | Self::Cancelled | Self::Paused | Self::Failed { .. } => true,
-            Self::EndOfText | Self::StopString { .. } | Self::ContextFull => false,
+            Self::EndOfText | Self::StopString { .. } | Self::ContextFull | Self::Scored => false,
         }
     }
 }
@@ -44,6 +46,7 @@ impl std::fmt::Display for FinishReason {
             Self::ContextFull => f.write_str("Context full"),
             Self::Cancelled => f.write_str("Stopped by you"),
             Self::Paused => f.write_str("Paused"),
+            Self::Scored => f.write_str("Scored"),
             Self::Failed { error } => write!(f, "Stopped: {error}"),
         }
     }

@@ -68,6 +68,12 @@ impl Generation {
             && (Arc::ptr_eq(&self.model, &other.model) || self.model.is_equivalent_to(&other.model))
     }
 
+    /// Returns whether this is a given text that was scored, and not a generated one.
+    pub fn is_scored(&self) -> bool {
+        let last = self.steps.last();
+        last.is_some_and(|step| step.trace.draw.is_given())
+    }
+
     /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop
     /// sequence ended the generation, the text ends before it.
     pub fn text(&self) -> String {

@@ -70,6 +70,29 @@ pub(crate) fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
     }
 }
 
+/// A text of these pieces that was scored under settings in the `--pane` grammar.
+pub(crate) fn scored(pieces: &[(&str, f64)], settings: &str) -> Generation {
+    let settings: crate::generation::PaneSettings = settings.parse().expect("valid settings");
+    let mut generation = generation(pieces);
+    generation.config.chain = settings.chain;
+    generation.finish = Some(FinishReason::Scored);
+    let n_vocab = generation.vocabulary.n_tokens();
+    for (step, (_, prob)) in generation.steps.iter_mut().zip(pieces) {
+        let logits = logits(step.token, *prob, n_vocab);
+        let coins = Coins {
+            seed: 42,
+            position: 0,
+        };
+        let mut chain = SamplerChain::new(generation.config.chain.clone());
+        let scored = chain.score(&logits, History::empty(), coins, step.token);
+        let mut trace = scored.expect("the logits are finite").trace;
+        // The other tokens don't add up to exactly the rest.
+        trace.raw_prob = *prob;
+        step.trace = Arc::new(trace);
+    }
+    generation
+}
+
 fn piece(text: &str) -> Piece {
     if text == "</s>" {
         Piece::special(text)
@@ -99,17 +122,7 @@ fn step(index: usize, piece: &Piece, prob: f64, vocabulary: &[Piece], chain: &Ch
 /// The trace of a step at which the model assigns `prob` to `token` and each other token gets half
 /// the probability of the previous one; the coin falls on `token`.
 fn trace(token: TokenId, prob: f64, n_vocab: usize, chain: &ChainConfig) -> Trace {
-    let prob = prob.clamp(1e-9, 1.0 - 1e-9);
-    let mut share = 1.0 - prob;
-    let logits: Vec<f32> = (0..n_vocab)
-        .map(|index| {
-            if index == token.index() {
-                return prob.ln() as f32;
-            }
-            share /= 2.0;
-            share.ln() as f32
-        })
-        .collect();
+    let logits = logits(token, prob, n_vocab);
     let coins = Coins {
         seed: 42,
         position: 0,
@@ -142,4 +155,17 @@ fn trace(token: TokenId, prob: f64, n_vocab: usize, chain: &ChainConfig) -> Trac
         })
         .count() as u32;
     trace
+}
+
+fn logits(token: TokenId, prob: f64, n_vocab: usize) -> Vec<f32> {
+    let prob = prob.clamp(1e-9, 1.0 - 1e-9);
+    let mut share = 1.0 - prob;
+    let logit = |index: usize| {
+        if index == token.index() {
+            return prob.ln() as f32;
+        }
+        share /= 2.0;
+        share.ln() as f32
+    };
+    (0..n_vocab).map(logit).collect()
 }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::{
-    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, Futures, HandDraws, HubState,
-    MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin, PromptMode,
-    PromptReading, Settings, ViewChoices,
+    BranchDialog, BranchTree, ByHand, ComparedPair, Effect, ExportChoice, Futures, HandDraws,
+    HubState, MAX_PANES, ModelStatus, Models, Notice, Pane, PaneId, Paste, PathPurpose, Pin,
+    PromptMode, PromptReading, ScoreDialog, Settings, ViewChoices,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -79,6 +79,10 @@ pub struct AppState {
     pub(super) branch_tree: BranchTree,
     /// The futures on screen, and what to draw next.
     pub futures: Futures,
+    /// What an export of everything leaves out, and whether its dialog is open.
+    pub export: ExportChoice,
+    /// The dialog for a text to be scored, while it is open.
+    pub score_dialog: Option<ScoreDialog>,
     /// Whether texts are generated token by token, on request.
     pub step_mode: bool,
     /// The only pane that steps in step mode; `None` for all.
@@ -135,6 +139,8 @@ impl AppState {
             removed_text: None,
             branch_tree: BranchTree::default(),
             futures: Futures::default(),
+            export: ExportChoice::default(),
+            score_dialog: None,
             step_mode: false,
             step_pane: None,
             notices: Vec::new(),
@@ -283,12 +289,15 @@ impl AppState {
     /// prompt, the settings or the model changed since the last run.
     pub fn output_is_stale(&self) -> bool {
         let model = self.model.ready().map(|model| &model.info);
-        self.panes.iter().any(|pane| {
-            pane.generation().is_none_or(|generation| {
-                !self.is_prompt_of(&generation.prompt)
-                    || generation.config != self.config_of(pane)
-                    || Some(&generation.model) != model
-            })
+        let mut panes = self.panes.iter();
+        panes.any(|pane| {
+            let written = !self.keeps_given_text(pane);
+            written
+                && pane.generation().is_none_or(|generation| {
+                    !self.is_prompt_of(&generation.prompt)
+                        || generation.config != self.config_of(pane)
+                        || Some(&generation.model) != model
+                })
         })
     }
 

@@ -56,6 +56,7 @@ impl AppState {
             Command::CopySettings(id, tool) => self.copy_settings(id, tool),
             Command::Paste(command) => self.apply_to_paste(command),
             Command::Preset(command) => self.apply_to_presets(command),
+            Command::Score(command) => self.apply_to_score(command),
 
             Command::Pin(pin) => self.toggle_pin(pin),
             Command::Unpin => {
@@ -63,6 +64,12 @@ impl AppState {
                 Vec::new()
             }
             Command::MovePin(direction) => self.move_pin(direction),
+
+            Command::CopyPicture(plot) => vec![Effect::CopyPicture(plot)],
+            Command::CopyPictureFailed(error) => {
+                self.notify(Notice::error("The picture was not copied", error))
+            }
+            Command::ShowExport(open) => self.show_export(open),
 
             Command::CopyWhy => self.copy_why(),
             Command::DrawStep => self.begin_step_draws(),
@@ -114,11 +121,13 @@ impl AppState {
         self.request_generation(places, Some(2))
     }
 
-    /// The places of the panes whose settings are valid.
+    /// The places of the panes whose settings are valid, without those that keep a given text.
     pub(super) fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
             let pane = self.panes.get(*place);
-            pane.is_some_and(|pane| pane.settings.chain.validate().is_ok())
+            pane.is_some_and(|pane| {
+                pane.settings.chain.validate().is_ok() && !self.keeps_given_text(pane)
+            })
         };
         (0..self.panes.len()).filter(is_valid).collect()
     }
@@ -364,7 +373,9 @@ impl AppState {
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
         let purpose = PathPurpose::Save(document);
         let (title, safe) = match document {
-            Document::Run(_) => ("The run was not saved", "Your texts are safe"),
+            Document::Run(_) | Document::Everything => {
+                ("The run was not saved", "Your texts are safe")
+            }
             Document::Picture(..) => ("The picture was not saved", "Your texts are safe"),
             Document::Futures(_) => ("The futures were not saved", "They are still on screen"),
             Document::Presets => ("The presets were not saved", "Quartet still has them"),

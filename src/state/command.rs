@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, FuturesCommand, FuturesFormat, HubCommand, ModelsCommand, PaneId, PasteCommand,
-    PictureFormat, Pin, Plot, PresetCommand,
+    PictureFormat, Pin, Plot, PresetCommand, ScoreCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -68,6 +68,8 @@ pub enum Command {
     Paste(PasteCommand),
     /// Save, edit or import presets.
     Preset(PresetCommand),
+    /// Score a text.
+    Score(ScoreCommand),
 
     /// Pin a token, or unpin it if it is already pinned.
     Pin(Pin),
@@ -75,6 +77,13 @@ pub enum Command {
     Unpin,
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
+
+    /// Copy a plot as an image.
+    CopyPicture(Plot),
+    /// A plot could not be copied, for this reason.
+    CopyPictureFailed(String),
+    /// Show what an export of everything writes, or close that dialog.
+    ShowExport(bool),
 
     /// Copy the explanation of the step that the dock shows.
     CopyWhy,
@@ -130,6 +139,8 @@ pub enum Effect {
     RestartWorker,
     /// Copy this text to the clipboard.
     CopyText(String),
+    /// Copy a plot as an image to the clipboard.
+    CopyPicture(Plot),
     /// Open a file dialog.
     OpenDialog(PathPurpose),
     /// Write a file.
@@ -176,6 +187,8 @@ impl PathPurpose {
 pub enum Document {
     /// Everything that was generated.
     Run(ExportFormat),
+    /// The chosen panes in every format with every plot, as a folder.
+    Everything,
     Picture(Plot, PictureFormat),
     /// The futures on screen.
     Futures(FuturesFormat),
@@ -188,6 +201,7 @@ impl Document {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run(_) => "the run",
+            Self::Everything => "everything",
             Self::Picture(..) => "the picture",
             Self::Futures(_) => "the futures",
             Self::Presets => "the presets",
@@ -198,6 +212,7 @@ impl Document {
     pub fn file_name(self) -> String {
         match self {
             Self::Run(format) => format!("quartet.{}", format.extension()),
+            Self::Everything => "quartet-run".to_owned(),
             Self::Picture(plot, format) => {
                 let plot = plot.name().to_lowercase().replace(' ', "-");
                 format!("quartet-{plot}.{}", format.extension())

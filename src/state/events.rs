@@ -42,7 +42,10 @@ impl AppState {
             Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
-            Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
+            Event::Tokenized { prompt, tokens } => {
+                self.on_text_counted(&prompt, &tokens);
+                self.on_tokenized(prompt, tokens);
+            }
             Event::CachedCounted { n_tokens, n_cached } => {
                 self.on_cached_counted(n_tokens, n_cached);
             }

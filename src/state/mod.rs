@@ -16,6 +16,7 @@ mod branches;
 mod by_hand;
 mod command;
 mod events;
+mod export_choice;
 mod futures;
 mod models;
 mod notice;
@@ -23,6 +24,7 @@ mod panes;
 mod picture;
 mod prompt;
 mod recording;
+mod score;
 mod settings;
 mod starters;
 #[cfg(test)]
@@ -36,6 +38,7 @@ pub use branches::{
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Document, Effect, PathPurpose, PinMove};
+pub use export_choice::ExportChoice;
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun,
     FuturesStatus, WordRow,
@@ -50,12 +53,14 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTheme, Plot};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
+pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{
-    BranchesView, DockTab, Pin, ScoreCap, ScoreMeasure, ThemeChoice, Tint, Trend, ViewChoices,
+    BranchesView, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure, ThemeChoice,
+    Tint, Trend, ViewChoices,
 };
 pub use words::{
     DivergenceSummary, describe, divergence_reasons, divergence_reasons_of, divergence_summary,

@@ -39,6 +39,14 @@ impl Plot {
         Self::Texts,
     ];
 
+    /// Returns the title for use in a sentence: "the X-ray", "the score".
+    pub fn name_in_sentence(self) -> String {
+        match self {
+            Self::Xray => "the X-ray".to_owned(),
+            _ => self.name().to_lowercase(),
+        }
+    }
+
     /// Returns the picture's title.
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,11 +90,34 @@ impl PictureTheme {
     }
 }
 
-/// The file format of a picture.
+/// Where a picture goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PictureFormat {
+pub enum PictureTarget {
     #[default]
+    Svg,
+    Png,
+    /// The clipboard, as an image.
+    Clipboard,
+}
+
+impl PictureTarget {
+    /// All targets, in menu order.
+    pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Clipboard];
+
+    /// Returns the label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Svg => "SVG",
+            Self::Png => "PNG",
+            Self::Clipboard => "Clipboard",
+        }
+    }
+}
+
+/// The file format of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureFormat {
     Svg,
     Png,
 }

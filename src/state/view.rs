@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PaneId, PictureFormat, PictureTheme};
-use crate::analysis::Prices;
+use super::{PaneId, PictureTarget, PictureTheme};
+use crate::analysis::{Prices, TokenScale};
 use crate::generation::Step;
 
 /// What the height of a token's bar in the score plot shows.
@@ -139,30 +139,25 @@ impl Tint {
 
     /// Returns the label of each step of the scale, from expected to unexpected.
     pub const fn legend(self) -> [&'static str; 5] {
-        match self {
-            Self::None => [""; 5],
-            Self::Probability => ["≥ 50 %", "20–50", "5–20", "1–5", "< 1 %"],
-            Self::Rank => ["1", "2–10", "11–100", "101–1,000", "> 1,000"],
-            Self::Entropy => ["< 0.5 bits", "0.5–1.5", "1.5–3", "3–5", "> 5"],
-            Self::Surprisal => ["< 1 bit", "1–3", "3–5", "5–8", "> 8"],
+        match self.scale() {
+            Some(scale) => scale.legend(),
+            None => [""; 5],
         }
     }
 
     /// Returns a token's step on the scale, 0 to 4.
     pub fn step(self, step: &Step) -> usize {
-        let trace = &step.trace;
-        let (value, thresholds) = match self {
-            Self::None => return 0,
-            Self::Probability => (-trace.raw_prob, [-0.5, -0.2, -0.05, -0.01]),
-            Self::Rank => (f64::from(trace.raw_rank), [1.0, 10.0, 100.0, 1000.0]),
-            Self::Entropy => (
-                trace.raw.entropy_nats / std::f64::consts::LN_2,
-                [0.5, 1.5, 3.0, 5.0],
-            ),
-            Self::Surprisal => (-trace.raw_prob.log2(), [1.0, 3.0, 5.0, 8.0]),
-        };
-        let is_above = |threshold: &&f64| value > **threshold;
-        thresholds.iter().filter(is_above).count()
+        self.scale().map_or(0, |scale| scale.step(step))
+    }
+
+    const fn scale(self) -> Option<TokenScale> {
+        match self {
+            Self::None => None,
+            Self::Probability => Some(TokenScale::Probability),
+            Self::Rank => Some(TokenScale::Rank),
+            Self::Entropy => Some(TokenScale::Entropy),
+            Self::Surprisal => Some(TokenScale::Surprise),
+        }
     }
 }
 
@@ -290,6 +285,63 @@ impl Trend {
     }
 }
 
+/// How the score arranges the panes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreLayout {
+    /// A staff of bars for each pane.
+    #[default]
+    Staves,
+    /// A line for each pane, all in one plot.
+    OnePlot,
+}
+
+impl ScoreLayout {
+    /// Whether all panes share one plot.
+    pub fn is_one_plot(self) -> bool {
+        self == Self::OnePlot
+    }
+
+    /// Returns the other arrangement.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Staves => Self::OnePlot,
+            Self::OnePlot => Self::Staves,
+        }
+    }
+}
+
+/// How plots are exported as pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PictureStyle {
+    /// The width in points, or `None` for the plot's usual size. The height follows.
+    pub width: Option<u16>,
+    /// The PNG's pixels per point, from 1 to 4.
+    pub scale: u8,
+    /// Whether the paper is left out.
+    pub transparent: bool,
+}
+
+impl PictureStyle {
+    /// The widths to choose from, in points.
+    pub const WIDTHS: [Option<u16>; 4] = [None, Some(960), Some(1280), Some(1920)];
+
+    /// The scales to choose from.
+    pub const SCALES: [u8; 4] = [1, 2, 3, 4];
+}
+
+impl Default for PictureStyle {
+    fn default() -> Self {
+        Self {
+            width: None,
+            scale: 2,
+            transparent: false,
+        }
+    }
+}
+
 /// A pinned token: the inspector and the dock stay on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
@@ -309,6 +361,8 @@ pub struct ViewChoices {
     pub score_cap: ScoreCap,
     /// The plot on the right; `None` for the speed.
     pub trend: Option<Trend>,
+    pub score_layout: ScoreLayout,
+    pub picture: PictureStyle,
     pub theme: ThemeChoice,
     pub dock_tab: DockTab,
     /// What the Branches tab shows.
@@ -326,5 +380,5 @@ pub struct ViewChoices {
     pub prices: Prices,
     /// The colors and the format of exported pictures.
     pub picture_theme: PictureTheme,
-    pub picture_format: PictureFormat,
+    pub picture_target: PictureTarget,
 }

@@ -315,6 +315,7 @@ fn plots_ui(
         Some(StepAt { pane, step })
     });
     data.hovered = hovered;
+    data.in_one = state.view.score_layout.is_one_plot();
     let response = score_plot_ui(&mut child_ui(ui, score, "score"), &data);
 
     let shown = response

@@ -1,10 +1,11 @@
 //! Keyboard shortcuts that work wherever the focus is.
 
-use egui::{Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
+use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::state::{
     AppState, BranchCommand, Command, DockTab, FuturesCommand, PasteCommand, Pin, PinMove,
+    ScoreCommand,
 };
 
 /// Starts all panes. `COMMAND` is Cmd on a Mac and Ctrl elsewhere.
@@ -40,6 +41,9 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if state.path_field.is_some() || state.models.dialog_open {
         return None;
     }
+    if state.score_dialog.is_some() {
+        return Some(Command::Score(ScoreCommand::Run));
+    }
     if state.paste.is_some() {
         return Some(Command::Paste(PasteCommand::Apply));
     }
@@ -69,11 +73,16 @@ pub(super) fn keys_ui(
     let dialog_open = state.path_field.is_some()
         || state.paste.is_some()
         || state.branch_dialog.is_some()
+        || state.score_dialog.is_some()
+        || state.export.dialog_open
         || state.models.dialog_open;
     undo_keys_ui(ui, dialog_open, commands);
     // Popups handle Escape, and text fields handle the arrow keys.
     if Popup::is_any_open(ui) || dialog_open {
         return;
+    }
+    if let Some(text) = pasted_to_score(ui) {
+        commands.push(Command::Score(ScoreCommand::OpenWith(text)));
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if state.is_running() && pressed(Key::Escape) {
@@ -142,6 +151,20 @@ fn pick_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if shows_field && pressed(Key::Num0) {
         ui.memory_mut(|memory| memory.request_focus(field_id()));
     }
+}
+
+/// Returns the clipboard's text if Ctrl+Shift+V was pressed outside of text fields.
+fn pasted_to_score(ui: &Ui) -> Option<String> {
+    if ui.text_edit_focused() {
+        return None;
+    }
+    ui.input(|input| {
+        let pasted = |event: &Event| match event {
+            Event::Paste(text) if input.modifiers.shift => Some(text.clone()),
+            _ => None,
+        };
+        input.events.iter().find_map(pasted)
+    })
 }
 
 /// If no token is pinned yet, pins the latest one of the text that has the focus.

@@ -10,7 +10,7 @@ use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
 use super::theme::Theme;
-use crate::analysis::Metrics;
+use crate::analysis::{Metrics, TextScore};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
 
@@ -110,6 +110,9 @@ fn what_if_ui(ui: &mut Ui, pane: &Pane, words: &WhatIfSummary) -> bool {
 }
 
 fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
+    if generation.is_scored() {
+        return scored_counts(generation);
+    }
     let metrics = Metrics::of(generation);
     let tokens = match metrics.n_generated {
         1 => "1 token".to_owned(),
@@ -120,6 +123,19 @@ fn counts(breakpoint: Breakpoint, generation: &Generation) -> String {
             format!("{tokens} · {} tok/s", speed(per_sec))
         }
         _ => tokens,
+    }
+}
+
+/// "60 tokens · perplexity 37", or how much has been scored so far.
+fn scored_counts(generation: &Generation) -> String {
+    let score = TextScore::of(generation);
+    let n_tokens = grouped(score.n_tokens as f64);
+    match score.perplexity() {
+        Some(perplexity) if generation.finish.is_some() => {
+            let decimals = usize::from(perplexity < 9.95);
+            format!("{n_tokens} tokens · perplexity {perplexity:.decimals$}")
+        }
+        _ => format!("{n_tokens} tokens"),
     }
 }
 
@@ -135,6 +151,11 @@ fn status_text(status: &PaneStatus, model_ready: bool, theme: &Theme) -> (bool, 
         } => {
             let (n_read, n_tokens) = (grouped(*n_read as f64), grouped(*n_tokens as f64));
             plain(&format!("Reading the prompt: {n_read} of {n_tokens}"))
+        }
+        PaneStatus::Writing { generation, .. } if generation.is_scored() => {
+            let n_scored = grouped(generation.steps.len() as f64);
+            let n_tokens = grouped(generation.config.limits.max_new_tokens as f64);
+            plain(&format!("Scoring, {n_scored} of {n_tokens} tokens"))
         }
         PaneStatus::Writing { .. } => plain("Generating"),
         PaneStatus::Finished(generation) => match &generation.finish {

@@ -14,9 +14,11 @@ use super::pane::PaneFrame;
 use super::theme::Theme;
 use super::widgets::{BADGE, Chip, badge, letter, menu_item};
 use crate::analysis::dialects::spoken;
-use crate::generation::PaneSettings;
+use crate::generation::{Generation, PaneSettings};
 use crate::interop::tools::Tool;
-use crate::state::{AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PasteCommand};
+use crate::state::{
+    AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PasteCommand, ScoreCommand,
+};
 
 const MENU_WIDTH: f32 = 240.0;
 
@@ -164,7 +166,12 @@ fn chain_ui(
     } else {
         chip_words(&chain.to_string())
     };
-    let dialect = spoken(chain).filter(|_| !is_invalid).unwrap_or_default();
+    let is_given = pane.generation().is_some_and(Generation::is_scored);
+    let dialect = if is_given {
+        "a text, scored".to_owned()
+    } else {
+        spoken(chain).filter(|_| !is_invalid).unwrap_or_default()
+    };
     let name = format!("How {} chooses", letter(place));
     let id = editor_id(pane.id);
     let is_open = Popup::is_id_open(ui, id);
@@ -246,6 +253,8 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let earlier = Command::Branch(BranchCommand::ShowEarlier(id));
     item(ui, "Show the earlier text", has_earlier, earlier);
     item(ui, "Copy text", has_text, Command::CopyText(id));
+    let score = Command::Score(ScoreCommand::Open(id));
+    item(ui, "Score a text…", state.model.ready().is_some(), score);
     ui.separator();
     for tool in Tool::ALL {
         let label = format!("Copy as {}", tool.name());

@@ -1,17 +1,21 @@
-//! The menu that exports a picture: its colors, its format and what it shows.
+//! The menu that exports a picture: its colors, its size, where it goes and what it shows.
 
 use egui::{Popup, PopupCloseBehavior, Ui};
 
 use super::fonts::Face;
 use super::icons::{Icon, icon_button};
 use super::theme::Theme;
-use super::widgets::{Chip, menu_item};
+use super::widgets::{Chip, checkbox, menu_item};
 use crate::state::{
-    Command, Document, PathPurpose, PictureFormat, PictureTheme, Plot, ViewChoices,
+    Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget, PictureTheme, Plot,
+    ViewChoices,
 };
 
-/// The width of the labels before the choices.
-const LABEL: f32 = 52.0;
+/// The space left of the labels in a menu, in points.
+const INDENT: f32 = 10.0;
+
+/// The width of the labels before the choices, in points.
+const LABEL: f32 = 68.0;
 
 /// Draws the button that opens the menu.
 pub(super) fn picture_button_ui(
@@ -22,61 +26,128 @@ pub(super) fn picture_button_ui(
 ) {
     let response = icon_button(ui, Icon::Export, "Export a picture");
     Popup::menu(&response)
-        .width(280.0)
+        .width(300.0)
         .gap(4.0)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("Export a picture")
         .show(|ui| picture_items_ui(ui, has_text, view, commands));
 }
 
-/// Draws the choices of colors and format, and an item for each picture. Without a text, only the
-/// logits set by hand can be exported.
+/// Draws the choices for all pictures, which leave the menu open, and an item for each picture.
+/// Without a text, only the logits set by hand can be exported.
 pub(super) fn picture_items_ui(
     ui: &mut Ui,
     has_text: bool,
     view: &mut ViewChoices,
     commands: &mut Vec<Command>,
 ) {
-    choices_ui(ui, "Colors", |ui| {
+    row_ui(ui, "Colors", |ui| {
         for theme in PictureTheme::ALL {
             let name = format!("Picture colors: {}", theme.name().to_lowercase());
-            let chip = Chip::new(theme.name()).name(&name).quiet();
-            if ui.add(chip.open(view.picture_theme == theme)).clicked() {
+            if choice_ui(ui, theme.name(), &name, view.picture_theme == theme) {
                 view.picture_theme = theme;
             }
         }
     });
-    choices_ui(ui, "Format", |ui| {
-        for format in PictureFormat::ALL {
-            let label = format.extension().to_uppercase();
-            let name = format!("Picture format: {label}");
-            let chip = Chip::new(&label).name(&name).quiet();
-            if ui.add(chip.open(view.picture_format == format)).clicked() {
-                view.picture_format = format;
+    row_ui(ui, "Format", |ui| {
+        for target in PictureTarget::ALL {
+            let name = format!("Picture format: {}", target.name());
+            if choice_ui(ui, target.name(), &name, view.picture_target == target) {
+                view.picture_target = target;
             }
         }
     });
+    style_ui(ui, view.picture_target, &mut view.picture);
     for plot in Plot::ALL {
-        let kind = view.picture_format.extension().to_uppercase();
-        let label = format!("{} as {kind}…", plot.name());
+        let label = match view.picture_target {
+            PictureTarget::Clipboard => format!("Copy {} as an image", plot.name_in_sentence()),
+            PictureTarget::Svg => format!("{} as SVG…", plot.name()),
+            PictureTarget::Png => format!("{} as PNG…", plot.name()),
+        };
         let possible = has_text || plot == Plot::ByHand;
         let item = |ui: &mut Ui| menu_item(ui, &label, "", false).clicked();
         if ui.add_enabled_ui(possible, item).inner {
-            let document = Document::Picture(plot, view.picture_format);
-            commands.push(Command::AskPath(PathPurpose::Save(document)));
+            let save = |format| {
+                let document = Document::Picture(plot, format);
+                Command::AskPath(PathPurpose::Save(document))
+            };
+            commands.push(match view.picture_target {
+                PictureTarget::Svg => save(PictureFormat::Svg),
+                PictureTarget::Png => save(PictureFormat::Png),
+                PictureTarget::Clipboard => Command::CopyPicture(plot),
+            });
             ui.close();
         }
     }
 }
 
-fn choices_ui(ui: &mut Ui, label: &str, choices: impl FnOnce(&mut Ui)) {
+/// Draws the width, the scale and the paper of pictures.
+fn style_ui(ui: &mut Ui, target: PictureTarget, style: &mut PictureStyle) {
+    row_ui(ui, "Width", |ui| {
+        for width in PictureStyle::WIDTHS {
+            let label = width.map_or_else(|| "usual".to_owned(), |width| width.to_string());
+            let name = format!("Picture width {label}");
+            if choice_ui(ui, &label, &name, style.width == width) {
+                style.width = width;
+            }
+        }
+    });
+    if target != PictureTarget::Svg {
+        row_ui(ui, "Scale", |ui| {
+            for scale in PictureStyle::SCALES {
+                let (label, name) = (format!("{scale}×"), format!("Picture scale {scale}"));
+                if choice_ui(ui, &label, &name, style.scale == scale) {
+                    style.scale = scale;
+                }
+            }
+        });
+    }
+    ui.horizontal(|ui| {
+        ui.add_space(INDENT);
+        let label = Face::Small.text("Transparent background");
+        checkbox(ui, &mut style.transparent, label);
+    });
+}
+
+fn row_ui(ui: &mut Ui, label: &str, choices: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        ui.add_space(10.0);
-        let label = Face::Small.text(label).color(Theme::of(ui).text_3);
-        let left = ui.cursor().left();
-        ui.label(label);
-        ui.add_space((left + LABEL - ui.cursor().left()).max(0.0));
+        ui.add_space(INDENT);
+        let theme = Theme::of(ui);
+        let width = ui
+            .label(Face::Small.text(label).color(theme.text_3))
+            .rect
+            .width();
+        ui.add_space((LABEL - width).max(0.0));
         choices(ui);
     });
+}
+
+/// Draws one of several choices. Returns whether it was clicked.
+fn choice_ui(ui: &mut Ui, label: &str, name: &str, selected: bool) -> bool {
+    let chip = Chip::new(label).name(name).quiet();
+    ui.add(chip.open(selected)).clicked()
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+
+    use crate::state::tests::written;
+    use crate::ui::testing::{press, window_of};
+
+    #[test]
+    fn the_size_of_pictures_is_chosen_in_their_menu() {
+        let mut window = window_of(vec2(1280.0, 800.0), written());
+        press(&mut window, "Export a picture");
+        press(&mut window, "Picture width 1280");
+        press(&mut window, "Picture format: PNG");
+        press(&mut window, "Picture scale 4");
+        press(&mut window, "Transparent background");
+        let style = window.state().view.picture;
+        assert_eq!(
+            (style.width, style.scale, style.transparent),
+            (Some(1280), 4, true)
+        );
+    }
 }

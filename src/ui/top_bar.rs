@@ -159,6 +159,10 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                     ui.close();
                 }
             }
+            if menu_item(ui, "Everything…", "a folder with all formats", false).clicked() {
+                commands.push(Command::ShowExport(true));
+                ui.close();
+            }
             ui.separator();
             picture_items_ui(ui, has_text, &mut state.view, commands);
         });

@@ -9,6 +9,7 @@ use egui::{Rect, Ui, vec2};
 use super::branch_dialog::branch_dialog_ui;
 use super::child_ui::child_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
+use super::export_dialog::export_dialog_ui;
 use super::keys::{generate_key_ui, keys_ui};
 use super::layout::{Breakpoint, EDGE, Layout, LayoutInput};
 use super::models::{drop_ui, models_dialog_ui};
@@ -19,6 +20,7 @@ use super::plots::StepAt;
 use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
 use super::run_column::run_column_ui;
+use super::score_dialog::score_dialog_ui;
 use super::theme::Theme;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
@@ -89,6 +91,8 @@ impl WindowUi {
 
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &layout.panes, state, &mut commands);
+        score_dialog_ui(ui, state, &mut commands);
+        export_dialog_ui(ui, state, &mut commands);
         models_dialog_ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         toast_ui(ui, layout.dock.top(), state, &mut commands);

@@ -68,6 +68,16 @@ pub enum Request {
     DrawFutures { id: GenerationId, plan: FuturesPlan },
     /// Stop drawing these futures.
     StopFutures(GenerationId),
+    /// Score a given text under the settings of these panes, token by token. Their continuations are
+    /// not used.
+    Score {
+        text: String,
+        /// Score only this many tokens from the beginning of the text.
+        n_first: Option<usize>,
+        panes: Vec<PaneRequest>,
+        /// As for [`Request::Generate`].
+        n_detail_bytes: usize,
+    },
     /// Stop one generation.
     Stop(GenerationId),
     /// Stop all generations.

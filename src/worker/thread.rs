@@ -136,6 +136,17 @@ where
             }
             Request::DrawFutures { id, plan } => self.draw_futures(id, plan),
             Request::StopFutures(id) => self.stop_futures(id),
+            Request::Score {
+                text,
+                n_first,
+                panes,
+                n_detail_bytes,
+            } => {
+                if let Some(session) = &mut self.session {
+                    session.set_detail(n_detail_bytes);
+                }
+                self.score(&text, n_first, panes, sent_at)
+            }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
         }
@@ -260,6 +271,32 @@ where
         invalid
             .into_iter()
             .try_for_each(|(pane, error)| self.fail(&[pane], &error))
+    }
+
+    fn score(
+        &mut self,
+        text: &str,
+        n_first: Option<usize>,
+        panes: Vec<PaneRequest>,
+        sent_at: Instant,
+    ) -> Result<(), Disconnected> {
+        let Some(session) = &mut self.session else {
+            return self.fail(&panes, NO_MODEL);
+        };
+        let text = match session.text(text, n_first) {
+            Ok(text) => text,
+            Err(error) => return self.fail(&panes, &error.to_string()),
+        };
+        let (valid, invalid): (Vec<_>, Vec<_>) = panes
+            .into_iter()
+            .partition(|pane| pane.config.chain.validate().is_ok());
+        let valid = valid.into_iter().map(|pane| (pane.id, pane.config));
+        session.score(text, valid, sent_at);
+        invalid.into_iter().try_for_each(|pane| {
+            let error = pane.config.chain.validate().err();
+            let error = error.map(|error| error.to_string());
+            self.fail(&[pane], &error.unwrap_or_default())
+        })
     }
 
     fn fail(&self, panes: &[PaneRequest], error: &str) -> Result<(), Disconnected> {

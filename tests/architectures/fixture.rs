@@ -43,6 +43,11 @@ impl Fixture {
         }
     }
 
+    /// The logits of transformers after each token.
+    pub(crate) fn logits(&self) -> &[Vec<f32>] {
+        &self.logits
+    }
+
     /// The expected logits at `position`, when the sequence has `n_read` tokens after the forward
     /// pass.
     pub(crate) fn expected(&self, position: usize, n_read: usize) -> &[f32] {

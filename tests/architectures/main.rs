@@ -14,6 +14,7 @@ mod borrowed_faults;
 mod faults;
 mod fixture;
 mod reading;
+mod scoring;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -7,6 +7,7 @@ mod pictures;
 mod presets;
 #[path = "../scripted/mod.rs"]
 mod scripted;
+mod sharing;
 mod writing;
 mod xray;
 

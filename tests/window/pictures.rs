@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quartet::state::{DockTab, PictureFormat, PictureTheme};
+use quartet::state::{DockTab, PictureTarget, PictureTheme};
 
 use super::writing::save_entry_as;
 use super::{DEFAULT_SIZE, Window, generate, is_ready, open, press, reciting, settings, wait};
@@ -87,8 +87,8 @@ fn the_logits_set_by_hand_can_be_exported_before_any_text_is_generated() {
     press(&mut window, "Export a picture");
     press(&mut window, "Picture format: PNG");
     assert_eq!(
-        window.state().state().view.picture_format,
-        PictureFormat::Png
+        window.state().state().view.picture_target,
+        PictureTarget::Png
     );
     let path = folder.path().join("by-hand.png");
     let png = exported(&mut window, "By hand as PNG…", &path);

@@ -381,7 +381,7 @@ fn replacing_a_file_needs_confirmation() {
 }
 
 /// Chooses an entry of the export menu and types a path.
-fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
+pub(crate) fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, "Export");
     save_entry_as(window, entry, path);
 }
@@ -389,6 +389,11 @@ fn save_as(window: &mut Window, entry: &str, path: &std::path::Path) {
 /// Chooses an entry of an open menu and types a path.
 pub(super) fn save_entry_as(window: &mut Window, entry: &str, path: &std::path::Path) {
     press(window, entry);
+    type_path(window, path);
+}
+
+/// Types a path into the field that replaces a file dialog, and saves.
+pub(crate) fn type_path(window: &mut Window, path: &std::path::Path) {
     wait(window, "the path field", |state| state.path_field.is_some());
     let label = "No file dialog is available on this system. Type the full path.";
     let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);

@@ -45,6 +45,8 @@ pub enum DrawnBy {
     CoinForEach,
     /// The user picked it, whatever the coin.
     Hand,
+    /// It belongs to a text that was scored.
+    Given,
 }
 
 impl Default for CoinBar {
@@ -83,6 +85,7 @@ impl CoinBar {
                 token: Some(draw.token),
                 by: match (selector, draw.coin) {
                     _ if draw.is_by_hand() => DrawnBy::Hand,
+                    _ if draw.is_given() => DrawnBy::Given,
                     (Selector::GumbelMax, _) => DrawnBy::CoinForEach,
                     (_, Some(coin)) => DrawnBy::OneCoin(coin),
                     (_, None) => DrawnBy::TopToken,

@@ -83,6 +83,7 @@ enum Finish {
     ContextFull,
     Cancelled,
     Paused,
+    Scored,
     Error,
 }
 
@@ -245,6 +246,7 @@ impl Finish {
             FinishReason::ContextFull => (Self::ContextFull, None),
             FinishReason::Cancelled => (Self::Cancelled, None),
             FinishReason::Paused => (Self::Paused, None),
+            FinishReason::Scored => (Self::Scored, None),
             FinishReason::Failed { error } => (Self::Error, Some(error.clone())),
         };
         (Some(finish), detail)
@@ -258,6 +260,7 @@ impl Finish {
             Self::ContextFull => FinishReason::ContextFull,
             Self::Cancelled => FinishReason::Cancelled,
             Self::Paused => FinishReason::Paused,
+            Self::Scored => FinishReason::Scored,
             Self::Error => FinishReason::Failed { error: detail },
         }
     }

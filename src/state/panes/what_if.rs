@@ -43,6 +43,8 @@ pub struct WhatIfs {
     n_steps: usize,
     n_changed: usize,
     n_unsure: usize,
+    /// Whether the text was given, so that a changed token is one that the settings would cut.
+    is_given: bool,
     first_changed: Option<usize>,
     first_unsure: Option<usize>,
 }
@@ -142,8 +144,15 @@ impl WhatIfs {
         let Some(reader) = &mut self.reader else {
             return;
         };
-        let verdict = verdict_of(step, reader.read(step));
-        let index = Some(self.verdicts.len());
+        let outcome = reader.read(step);
+        self.is_given |= step.trace.draw.is_given();
+        let index = self.verdicts.len();
+        let verdict = if step.trace.draw.is_given() {
+            given_verdict(reader.prob(index, step, step.token))
+        } else {
+            verdict_of(step, outcome)
+        };
+        let index = Some(index);
         match verdict {
             WhatIfVerdict::Same => {}
             WhatIfVerdict::Changed => {
@@ -173,11 +182,21 @@ impl WhatIfs {
         let max_changed = self.n_changed + self.n_unsure;
         match (self.n_changed, self.n_unsure) {
             _ if !self.is_complete() => "evaluating…".to_owned(),
+            _ if self.is_given => self.cut_words(),
             (0, 0) => "nothing would change".to_owned(),
             (0, unsure) if unsure == n => "unknown".to_owned(),
             (0, _) => format!("at most {max_changed} of {n} would change"),
             (changed, 0) => format!("{changed} of {n} would change"),
             (changed, _) => format!("{changed} to {max_changed} of {n} would change"),
+        }
+    }
+
+    fn cut_words(&self) -> String {
+        let n = self.n_steps;
+        match (self.n_changed, self.n_unsure) {
+            (0, 0) => "no token is cut".to_owned(),
+            (cut, 0) => format!("{cut} of {n} cut"),
+            (cut, unsure) => format!("{cut} to {} of {n} cut", cut + unsure),
         }
     }
 
@@ -189,11 +208,14 @@ impl WhatIfs {
     }
 
     fn explanation(&self, selector: Selector) -> String {
-        let mut sentences = vec![
+        let meaning = if self.is_given {
+            "Which tokens of the given text these settings could not have written, after the same \
+             text before each."
+        } else {
             "What these settings would have picked at each step, given the same text before it. \
              After the first change, a new run would continue differently."
-                .to_owned(),
-        ];
+        };
+        let mut sentences = vec![meaning.to_owned()];
         if selector.is_adaptive() {
             sentences.push(format!(
                 "{} adapts to the tokens it picks, and this comparison does not rerun it, so no \
@@ -211,6 +233,15 @@ impl WhatIfs {
             ));
         }
         sentences.join("\n")
+    }
+}
+
+/// Whether the settings would cut a given token, by the bounds of its probability.
+const fn given_verdict(prob: Option<[f64; 2]>) -> WhatIfVerdict {
+    match prob {
+        Some([_, most]) if most <= 0.0 => WhatIfVerdict::Changed,
+        Some([least, _]) if least > 0.0 => WhatIfVerdict::Same,
+        Some(_) | None => WhatIfVerdict::Unsure,
     }
 }
 

@@ -20,6 +20,9 @@ pub struct DivergenceSummary {
 /// Describes where the panes diverge.
 pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
     let n_panes = state.panes.len();
+    if let Some(words) = given_words(&state.generations()) {
+        return without_divergence(words);
+    }
     if !are_comparable(&state.generations()) {
         let words = "These texts come from different prompts or models, so they are not compared";
         return without_divergence(words.to_owned());
@@ -31,6 +34,24 @@ pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
         }
         Divergence::Agree { .. } => without_divergence(agreement_words(state)),
         Divergence::At { step, groups } => at_divergence(state, step, &groups),
+    }
+}
+
+/// Says which panes show a text that was given, if any does.
+fn given_words(texts: &[Option<&Generation>]) -> Option<String> {
+    let given = (0..)
+        .zip(texts)
+        .filter(|(_, text)| text.is_some_and(Generation::is_scored));
+    let given: Vec<String> = given.map(|(place, _)| letter(place).to_string()).collect();
+    let who = listed(&given);
+    match given.len() {
+        0 => None,
+        1 => Some(format!(
+            "{who} is a given text: each token is scored as if the model had to write it"
+        )),
+        _ => Some(format!(
+            "{who} are given texts: each token is scored as if the model had to write it"
+        )),
     }
 }
 

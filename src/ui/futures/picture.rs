@@ -36,6 +36,7 @@ pub fn futures_drawing(futures: &FuturesPicture<'_>, palette: Palette) -> String
         caption: &caption(futures),
         size: [width + MORE_WIDTH * more, height],
         palette,
+        transparent: false,
     })
 }
 

@@ -317,6 +317,7 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
             FinishReason::MaxTokens => "the token limit ended the text",
             FinishReason::ContextFull => "the context is full",
             FinishReason::Cancelled => "stopped by you",
+            FinishReason::Scored => "the text was given: every token is scored",
             FinishReason::Paused => "paused: press Step for the next token",
             FinishReason::Failed { .. } => "stopped by an error",
         },

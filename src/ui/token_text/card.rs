@@ -155,6 +155,9 @@ fn probs_label(trace: &Trace) -> String {
     if trace.draw.is_by_hand() {
         return format!("Picked by hand · {before} before, {after} after · rank {rank}");
     }
+    if !trace.draw.was_possible() {
+        return format!("{before} before, cut by the chain · rank {rank}");
+    }
     format!("{before} before, {after} after · rank {rank}")
 }
 

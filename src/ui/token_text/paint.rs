@@ -161,7 +161,11 @@ impl Painting<'_> {
             self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
         }
         self.loop_line(span, rect);
-        self.what_if(span, rect);
+        if step.is_some_and(|step| step.trace.draw.is_given()) {
+            self.cut_line(span, rect);
+        } else {
+            self.what_if(span, rect);
+        }
         if span.step < Some(self.input.n_dimmed) {
             let veil = self.theme.surface_1.gamma_multiply(0.6);
             self.painter.rect_filled(rect, 0, veil);
@@ -175,6 +179,24 @@ impl Painting<'_> {
             let stroke = Stroke::new(1.0, self.theme.warning);
             let y = rect.bottom();
             self.painter.hline(rect.x_range(), y, stroke);
+        }
+    }
+
+    /// Underlines a given token that the settings cut.
+    fn cut_line(&self, span: &Span, rect: Rect) {
+        let steps = &self.input.generation.steps;
+        let Some((index, step)) = span.step.and_then(|at| Some((at, steps.get(at)?))) else {
+            return;
+        };
+        let verdict = self.input.what_ifs.and_then(|ifs| ifs.verdict(index));
+        let is_cut = match verdict {
+            Some(verdict) => verdict == WhatIfVerdict::Changed,
+            None => !step.trace.draw.was_possible(),
+        };
+        if is_cut {
+            let stroke = Stroke::new(2.0, self.theme.error);
+            let x_range = rect.shrink2(vec2(1.0, 0.0)).x_range();
+            self.painter.hline(x_range, rect.bottom() + 1.0, stroke);
         }
     }
 

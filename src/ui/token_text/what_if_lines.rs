@@ -32,6 +32,7 @@ pub(super) fn what_if_lines(
     };
     let n_recorded = step.trace.raw.head.len();
     let (outcome, certainty) = match what_if_token.outcome {
+        Some(_) if step.trace.draw.is_given() => given_lines(what_if_token.prob),
         Some(WhatIf::Exact(token)) => (
             word(token) + &prob_suffix(what_if_token.prob),
             "Exact, given the text before it".to_owned(),
@@ -59,6 +60,19 @@ pub(super) fn what_if_lines(
     WhatIfLines {
         outcome: format!("What if: {outcome}"),
         certainty,
+    }
+}
+
+/// What other settings would have left of a given token, and how certain that is.
+fn given_lines(prob: Option<[f64; 2]>) -> (String, String) {
+    let exact = "Exact, given the text before it".to_owned();
+    match prob {
+        Some([_, most]) if most <= 0.0 => ("these settings would cut it".to_owned(), exact),
+        Some(_) => (format!("kept{}", prob_suffix(prob)), exact),
+        None => (
+            "unknown".to_owned(),
+            "It depends on tokens that are not recorded".to_owned(),
+        ),
     }
 }
 

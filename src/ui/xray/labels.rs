@@ -1,7 +1,7 @@
 //! The X-ray's labels and sentences.
 
 use super::Xray;
-use crate::analysis::xray::{DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
+use crate::analysis::xray::{BarPart, DrawnBy, XrayCell, XrayColumn, XrayPlace, XrayRow};
 use crate::decoding::{Filter, KnownCount, Selector, TokenId};
 use crate::ui::formatting::{grouped, percent, token_word};
 
@@ -142,6 +142,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
             DrawnBy::OneCoin(coin) => format!("{coin_label} {coin:.3} falls on {name}"),
             DrawnBy::CoinForEach => format!("One coin per token: {name} wins"),
             DrawnBy::Hand => format!("Picked by hand: {name}"),
+            DrawnBy::Given => given_label(xray, &name),
         };
     };
     let same = drawn.token == Some(generated);
@@ -164,6 +165,7 @@ pub(super) fn draw_sentence(xray: &Xray<'_>) -> String {
         }
         DrawnBy::CoinForEach => format!("One coin per token: {name} {how} win"),
         DrawnBy::Hand => format!("Picked by hand: {name}"),
+        DrawnBy::Given => given_label(xray, &name),
     };
     if drawn.sure {
         sentence
@@ -183,6 +185,17 @@ fn top_token_label(xray: &Xray<'_>) -> &'static str {
         "the top remaining token"
     } else {
         "the top token"
+    }
+}
+
+/// Says that the text was given, and whether the chain could have written it.
+fn given_label(xray: &Xray<'_>, name: &str) -> String {
+    let is_left = |part: &BarPart| part.token == xray.table.bar.drawn.token;
+    let parts = &xray.table.bar.parts;
+    if parts.iter().any(is_left) || parts.iter().any(|part| part.token.is_none()) {
+        format!("The text was given: {name}")
+    } else {
+        format!("The text was given: {name}. These settings could not have written it.")
     }
 }
 

@@ -1,23 +1,17 @@
-//! The line below a picture: the model, the prompt, the seed and the coin.
+//! The line below a picture: the model, the prompt, each pane's settings and seed, and the coin.
 
-use crate::generation::Generation;
+use crate::export::prompt_hash;
 use crate::generation::formatting::pane_letter;
+use crate::generation::{Generation, PaneSettings, needs_seed};
 use crate::ui::plots::StepAt;
 
 /// The maximum number of characters of a prompt in a caption.
 const MAX_PROMPT_CHARS: usize = 100;
 
-/// Names each distinct model and prompt of these panes once, then their seeds.
-pub fn caption(panes: &[Option<&Generation>]) -> String {
-    let sources = sources(panes);
-    let seeds = seeds(panes);
-    let parts = [sources, seeds].into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// Names the model and the prompt of a text, its seed, and the coin of one step.
+/// Names the model, the prompt, the settings and the seed of a text, and the coin of one step.
 pub fn step_caption(generation: &Generation, at: StepAt) -> String {
-    let panes = [Some(generation)];
+    let mut panes = vec![None; at.pane];
+    panes.push(Some(generation));
     let draw = generation.steps.get(at.step).map(|step| step.trace.draw);
     let coin = match draw.and_then(|draw| draw.coin) {
         Some(coin) => format!(", coin {coin:.3}"),
@@ -26,33 +20,30 @@ pub fn step_caption(generation: &Generation, at: StepAt) -> String {
     format!("{}, token {}{coin}", caption(&panes), at.step + 1)
 }
 
-/// Names the seed that all panes share, or the seed of each.
-fn seeds(panes: &[Option<&Generation>]) -> String {
-    let seeds = || {
-        let panes = panes.iter().enumerate();
-        panes.filter_map(|(pane, text)| Some((pane_letter(pane), (*text)?.config.seed)))
-    };
-    let Some((_, first)) = seeds().next() else {
-        return String::new();
-    };
-    if seeds().all(|(_, seed)| seed == first) {
-        return format!("seed {first}");
-    }
-    let seeds: Vec<String> = seeds()
-        .map(|(pane, seed)| format!("{pane} {seed}"))
-        .collect();
-    format!("seeds {}", seeds.join(", "))
-}
-
-fn sources(panes: &[Option<&Generation>]) -> String {
-    let mut sources: Vec<String> = Vec::new();
+/// Names each distinct model and prompt of these panes once, then the settings of each pane. A pane's
+/// index determines its letter.
+pub fn caption(panes: &[Option<&Generation>]) -> String {
+    let mut parts: Vec<String> = Vec::new();
     for generation in panes.iter().flatten() {
         let source = source(generation);
-        if !sources.contains(&source) {
-            sources.push(source);
+        if !parts.contains(&source) {
+            parts.push(source);
         }
     }
-    sources.join(" · ")
+    let texts = (0..).zip(panes);
+    parts.extend(texts.filter_map(|(place, text)| Some(settings(place, (*text)?))));
+    parts.join(" · ")
+}
+
+/// "B T 0.7, top-p 0.9, seed 42". Greedy needs no seed.
+fn settings(place: usize, generation: &Generation) -> String {
+    let chain = &generation.config.chain;
+    let (letter, words) = (pane_letter(place), PaneSettings::from(chain.clone()));
+    if needs_seed(chain) && !generation.is_scored() {
+        format!("{letter} {words}, seed {}", generation.config.seed)
+    } else {
+        format!("{letter} {words}")
+    }
 }
 
 fn source(generation: &Generation) -> String {
@@ -66,15 +57,19 @@ fn source(generation: &Generation) -> String {
     } else {
         format!(" ({})", details.join(", "))
     };
+    if generation.is_scored() {
+        return format!("{}{details}, a given text", model.name);
+    }
     let input_kind = if generation.prompt.chat.is_some() {
         "message"
     } else {
         "prompt"
     };
     format!(
-        "{}{details}, {input_kind} ‘{}’",
+        "{}{details}, {input_kind} ‘{}’ ({})",
         model.name,
-        shortened(&generation.prompt.text)
+        shortened(&generation.prompt.text),
+        prompt_hash(&generation.prompt)
     )
 }
 
@@ -94,31 +89,40 @@ mod tests {
     use crate::generation::testing::generation;
 
     #[test]
-    fn a_caption_names_each_source_once() {
+    fn a_caption_names_each_source_once_and_every_setting() {
         let one = generation(&[(" fox", 0.5)]);
         let mut other = one.clone();
         let prompt = std::sync::Arc::make_mut(&mut other.prompt);
         prompt.text = format!("Once\nupon {}", "a time ".repeat(40));
+        other.config.chain = crate::decoding::ChainConfig::greedy();
+        let hashes = [&one, &other].map(|text| prompt_hash(&text.prompt));
         let panes = [Some(&one), None, Some(&one), Some(&other)];
         let caption = caption(&panes);
-        assert!(
-            caption.starts_with("Test, prompt ‘Once there was’ · Test, prompt ‘Once upon a time"),
-            "{caption}"
+        let source = format!(
+            "Test, prompt ‘Once there was’ ({}) · Test, prompt",
+            hashes[0]
         );
-        assert!(caption.ends_with(" …’, seed 42"), "{caption}");
+        assert!(caption.starts_with(&source), "{caption}");
+        let settings = format!(
+            " …’ ({}) · A T 0.7, seed 42 · C T 0.7, seed 42 · D greedy",
+            hashes[1]
+        );
+        assert!(caption.ends_with(&settings), "{caption}");
     }
 
     #[test]
-    fn a_caption_names_the_seeds_and_the_coin() {
-        let one = generation(&[(" fox", 0.5)]);
-        let mut other = one.clone();
-        other.config.seed = 7;
-        let words = caption(&[Some(&one), None, Some(&other)]);
-        assert!(words.ends_with(", seeds A 42, C 7"), "{words}");
-        let at = StepAt { pane: 2, step: 0 };
-        let coin = other.steps[0].trace.draw.coin.unwrap();
-        let words = step_caption(&other, at);
-        let end = format!(", seed 7, token 1, coin {coin:.3}");
+    fn the_caption_of_a_step_names_the_coin() {
+        let mut text = generation(&[(" fox", 0.5)]);
+        text.config.seed = 7;
+        let coin = text.steps[0].trace.draw.coin.unwrap();
+        let words = step_caption(&text, StepAt { pane: 2, step: 0 });
+        let end = format!(" · C T 0.7, seed 7, token 1, coin {coin:.3}");
         assert!(words.ends_with(&end), "{words}");
+    }
+
+    #[test]
+    fn a_scored_text_has_no_prompt_and_no_seed() {
+        let text = crate::generation::testing::scored(&[(" fox", 0.5)], "top-k 3");
+        assert_eq!(caption(&[Some(&text)]), "Test, a given text · A top-k 3");
     }
 }

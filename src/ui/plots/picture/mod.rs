@@ -20,7 +20,7 @@ use egui_system_font_provider::SystemFontProvider;
 
 pub use self::caption::{caption, step_caption};
 pub use self::palette::Palette;
-pub use self::png::{PictureError, png};
+pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{View, drawing, encode, xray_drawing};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
@@ -55,6 +55,8 @@ pub struct Picture<'a> {
     /// Width and height, in points.
     pub size: [f32; 2],
     pub palette: Palette,
+    /// Whether the paper is left out, so that what is behind the picture shows.
+    pub transparent: bool,
 }
 
 impl PicturePlot<'_> {
@@ -153,7 +155,9 @@ fn input(size: Vec2) -> egui::RawInput {
 fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
     let theme = picture.palette.theme();
     let page = Rect::from_min_size(pos2(0.0, 0.0), size);
-    ui.painter().rect_filled(page, 0, picture.palette.paper());
+    if !picture.transparent {
+        ui.painter().rect_filled(page, 0, picture.palette.paper());
+    }
 
     let mut area = page.shrink(MARGIN);
     if !picture.caption.is_empty() {

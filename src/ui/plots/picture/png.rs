@@ -29,8 +29,34 @@ pub enum PictureError {
 /// The maximum width and height, in pixels.
 const MAX_SIDE: u32 = 16_384;
 
-/// Rasterizes a drawing at `scale` pixels per point; 2 or 3 is sharp in print.
+/// A picture as rows of pixels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pixels {
+    /// Width and height.
+    pub size: [usize; 2],
+    /// Red, green, blue and alpha of each pixel; the colors are multiplied by alpha.
+    pub rgba: Vec<u8>,
+}
+
+/// Rasterizes a drawing at `scale` pixels per point and encodes it as PNG; a scale of 2 or 3 is sharp in
+/// print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
+    let encoded = rasterized(svg, scale)?.encode_png();
+    encoded.map_err(|error| PictureError::EncodingFailed {
+        message: error.to_string(),
+    })
+}
+
+/// Rasterizes a drawing at `scale` pixels per point.
+pub fn pixels(svg: &str, scale: f32) -> Result<Pixels, PictureError> {
+    let pixmap = rasterized(svg, scale)?;
+    Ok(Pixels {
+        size: [pixmap.width() as usize, pixmap.height() as usize],
+        rgba: pixmap.data().to_vec(),
+    })
+}
+
+fn rasterized(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
     let options = usvg::Options {
         fontdb: Arc::new(faces()),
         font_resolver: FontResolver {
@@ -54,11 +80,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
         Transform::from_scale(scale, scale),
         &mut pixmap.as_mut(),
     );
-    pixmap
-        .encode_png()
-        .map_err(|error| PictureError::EncodingFailed {
-            message: error.to_string(),
-        })
+    Ok(pixmap)
 }
 
 /// Selects a fallback font for a character that the bundled faces lack. System fonts are loaded

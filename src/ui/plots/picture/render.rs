@@ -5,11 +5,8 @@ use super::{
     step_caption, svg,
 };
 use crate::generation::Generation;
-use crate::state::{PictureFormat, Plot, ScoreCap, ScoreMeasure, Tint, Trend};
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreCap, ScoreMeasure, Tint, Trend};
 use crate::ui::plots::{NextTokenData, ScoreData, SpeedData, StepAt, TrendData};
-
-/// The PNG's pixels per point of the picture.
-const PNG_SCALE: f32 = 2.0;
 
 /// Which picture to render, and how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,17 +15,21 @@ pub struct View {
     /// What the bars of the score show, and its cap.
     pub measure: ScoreMeasure,
     pub cap: ScoreCap,
+    /// Whether the score shows all panes in one plot.
+    pub in_one: bool,
     /// What the color behind a token shows.
     pub tint: Tint,
     /// The step whose candidates the next-token plot and the X-ray show.
     pub step: Option<StepAt>,
     pub palette: Palette,
+    pub style: PictureStyle,
 }
 
 /// Renders a picture of these panes as SVG, at its usual size. A pane's index determines its letter,
 /// so panes without text keep their place in the list. The X-ray shows the step as it was recorded.
 pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
-    let score = ScoreData::capped(panes, view.measure, view.cap);
+    let mut score = ScoreData::capped(panes, view.measure, view.cap);
+    score.in_one = view.in_one;
     let speed = SpeedData::of(panes);
     let texts = TextsPicture::of(panes, view.tint);
     let step = view.step.and_then(|at| {
@@ -57,34 +58,45 @@ pub fn drawing(panes: &[Option<&Generation>], view: View) -> String {
             PicturePlot::NextToken(candidates.as_ref())
         }
     };
-    // The picture of one step names only that pane's model and prompt.
+    // The picture of one step names only that pane's model, prompt and settings.
     let caption = match (view.plot, step) {
         (Plot::NextToken | Plot::Xray, Some((at, generation))) => step_caption(generation, at),
         _ => caption(panes),
     };
-    svg(&Picture {
-        plot,
-        caption: &caption,
-        size: plot.usual_size(),
-        palette: view.palette,
-    })
+    picture_of(plot, &caption, view)
 }
 
 /// Renders an X-ray as SVG.
-pub fn xray_drawing(xray: &XrayPicture, caption: &str, palette: Palette) -> String {
-    let plot = PicturePlot::Xray(xray);
+pub fn xray_drawing(xray: &XrayPicture, caption: &str, view: View) -> String {
+    picture_of(PicturePlot::Xray(xray), caption, view)
+}
+
+fn picture_of(plot: PicturePlot<'_>, caption: &str, view: View) -> String {
     svg(&Picture {
         plot,
         caption,
-        size: plot.usual_size(),
-        palette,
+        size: size(plot.usual_size(), view.style.width),
+        palette: view.palette,
+        transparent: view.style.transparent,
     })
 }
 
-/// Encodes an SVG drawing as the bytes of a file.
-pub fn encode(drawing: &str, format: PictureFormat) -> Result<Vec<u8>, PictureError> {
+/// Returns the size of a picture that is this wide, with the usual proportions.
+fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
+    match wanted.map(f32::from) {
+        Some(wanted) => [wanted, (height * wanted / width).round()],
+        None => [width, height],
+    }
+}
+
+/// Encodes an SVG drawing as the bytes of a file. An SVG has no pixels, so the scale is that of a PNG.
+pub fn encode(
+    drawing: &str,
+    format: PictureFormat,
+    style: PictureStyle,
+) -> Result<Vec<u8>, PictureError> {
     match format {
         PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),
-        PictureFormat::Png => png(drawing, PNG_SCALE),
+        PictureFormat::Png => png(drawing, style.scale.into()),
     }
 }

@@ -37,6 +37,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
             caption: &caption,
             size: SIZE,
             palette,
+            transparent: false,
         })
     };
     let mut score = ScoreData::of(&panes, ScoreMeasure::Probability);
@@ -192,6 +193,7 @@ fn long_names_are_truncated_and_none_is_omitted() {
             caption: "",
             size,
             palette: Palette::Light,
+            transparent: false,
         });
         assert!(svg.contains("…</text>"), "{svg}");
         let names: Vec<&str> = svg.lines().filter(|line| line.contains("min-p<")).collect();
@@ -217,6 +219,7 @@ fn scripts_missing_from_the_bundled_faces_are_rendered() {
         caption: "",
         size: SIZE,
         palette: Palette::Light,
+        transparent: false,
     });
     // In logical order, including the right-to-left part.
     assert!(svg.contains(">狐 ثعلب 🦊</text>"), "{svg}");
@@ -246,6 +249,7 @@ fn an_empty_plot_can_be_exported() {
             caption: &caption(&none),
             size: plot.usual_size(),
             palette: Palette::Light,
+            transparent: false,
         });
         assert!(svg.contains(words), "{svg}");
         usvg::Tree::from_str(&svg, &usvg::Options::default()).unwrap();

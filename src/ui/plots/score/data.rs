@@ -19,6 +19,8 @@ pub struct ScoreData<'a> {
     largest: f64,
     /// The length of the token axis.
     pub n_axis: usize,
+    /// Whether all panes share one plot, with a line each, instead of a staff each.
+    pub in_one: bool,
     pub pinned: Option<StepAt>,
     /// The step hovered elsewhere in the window.
     pub hovered: Option<StepAt>,
@@ -84,6 +86,7 @@ impl<'a> ScoreData<'a> {
                 longest
             },
             lanes,
+            in_one: false,
             pinned: None,
             hovered: None,
         }

@@ -11,21 +11,45 @@ pub(in crate::ui) fn score_choice_ui(ui: &mut Ui, breakpoint: Breakpoint, view: 
     if breakpoint < Breakpoint::Normal {
         return menu_ui(ui, view);
     }
-    if has_cap(view.score) {
-        let chip = Chip::new(view.score_cap.name())
-            .label("Cap")
-            .name("Cap of the score");
-        let chip = ui.add(chip.chevron().quiet());
-        let chip = chip.on_hover_text(
-            "The height of a staff. A taller bar is clipped, with a gap below its top.",
-        );
-        Popup::menu(&chip)
-            .width(140.0)
-            .gap(4.0)
-            .accessible_name("Cap of the score")
-            .show(|ui| caps_ui(ui, &mut view.score_cap));
-    }
+    drawing_ui(ui, view);
     measures_ui(ui, &mut view.score);
+}
+
+/// Draws the menu of the cap and of the arrangement of the panes.
+fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
+    let layout = if view.score_layout.is_one_plot() {
+        "One plot"
+    } else {
+        "Staves"
+    };
+    let chip = if has_cap(view.score) {
+        Chip::new(view.score_cap.name())
+            .label("Cap")
+            .name("Cap of the score")
+    } else {
+        Chip::new(layout).name("Arrangement of the score")
+    };
+    let chip = ui.add(chip.chevron().quiet());
+    let chip = chip.on_hover_text(
+        "The height of a staff, and whether each pane has its own. A taller bar is clipped, with a \
+         gap below its top.",
+    );
+    Popup::menu(&chip)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("How the score is drawn")
+        .show(|ui| drawing_items_ui(ui, view));
+}
+
+fn drawing_items_ui(ui: &mut Ui, view: &mut ViewChoices) {
+    if has_cap(view.score) {
+        caps_ui(ui, &mut view.score_cap);
+        ui.separator();
+    }
+    let in_one = view.score_layout.is_one_plot();
+    if menu_item(ui, "In one plot", "", in_one).clicked() {
+        view.score_layout = view.score_layout.other();
+    }
 }
 
 /// Returns whether the measure is in bits, which have no largest value.
@@ -46,10 +70,8 @@ fn menu_ui(ui: &mut Ui, view: &mut ViewChoices) {
                     view.score = choice;
                 }
             }
-            if has_cap(view.score) {
-                ui.separator();
-                caps_ui(ui, &mut view.score_cap);
-            }
+            ui.separator();
+            drawing_items_ui(ui, view);
         });
 }
 

@@ -1,6 +1,7 @@
 //! The score: one staff per pane and one bar per token, so that gambles stand out.
 
 mod data;
+mod lines;
 mod marks;
 mod measure_choice;
 mod pointer;
@@ -48,6 +49,9 @@ pub(super) fn draw(ui: &mut Ui, data: &ScoreData<'_>, target: Target) -> PlotRes
     if data.is_empty() {
         empty(ui, data);
         return PlotResponse::default();
+    }
+    if data.in_one {
+        return lines::draw(ui, data, target);
     }
     let theme = Theme::of(ui);
     let rest = title_ui(ui, "The score", None, &data.subtitles());

@@ -117,6 +117,7 @@ fn every_trend_is_a_picture_with_named_axes() {
             caption: "",
             size: [720.0, 420.0],
             palette: Palette::Dark,
+            transparent: false,
         });
         for words in expected {
             assert!(drawing.contains(words), "{words}: {drawing}");

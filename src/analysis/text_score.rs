@@ -1,0 +1,180 @@
+//! How well a model predicts a given text, and which of its tokens a chain could not have generated.
+
+use crate::decoding::Trace;
+use crate::generation::{Generation, PieceKind};
+
+/// The figures of a text that was scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextScore {
+    pub n_tokens: usize,
+    /// The bytes of the scored tokens, special tokens excluded.
+    pub n_bytes: usize,
+    /// The total surprise: −log2 of the probability of the whole text before the chain.
+    pub bits: f64,
+    /// The number of tokens that the model ranked first.
+    pub n_greedy: usize,
+    /// The tokens that the chain could not have generated, in order.
+    pub cuts: Vec<Cut>,
+}
+
+/// A token that the chain could not have generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The index of its step.
+    pub step: usize,
+    /// The stage or the selector that dropped it, "top-k 40", or `None` if the record does not tell.
+    pub by: Option<String>,
+}
+
+impl TextScore {
+    /// Computes the figures of a text under the settings with which it was scored.
+    pub fn of(generation: &Generation) -> Self {
+        let steps = &generation.steps;
+        let texts = steps
+            .iter()
+            .filter(|step| step.piece.kind == PieceKind::Text);
+        let impossible = steps.iter().enumerate();
+        let impossible = impossible.filter(|(_, step)| !step.trace.draw.was_possible());
+        let bits: f64 = steps.iter().map(|step| -step.trace.raw_prob.log2()).sum();
+        Self {
+            n_tokens: steps.len(),
+            n_bytes: texts.map(|step| step.piece.bytes.len()).sum(),
+            // A sum of zeros must not be shown as −0.
+            bits: bits + 0.0,
+            n_greedy: steps.iter().filter(|step| step.trace.raw_rank == 1).count(),
+            cuts: impossible
+                .map(|(index, step)| Cut {
+                    step: index,
+                    by: cut_by(generation, &step.trace),
+                })
+                .collect(),
+        }
+    }
+
+    /// Returns `exp` of the mean surprise in nats (Jelinek et al. 1977, "Perplexity"), or `None` for
+    /// a text without tokens.
+    pub fn perplexity(&self) -> Option<f64> {
+        self.bits_per_token().map(f64::exp2)
+    }
+
+    /// Returns the mean surprise of a token.
+    pub fn bits_per_token(&self) -> Option<f64> {
+        (self.n_tokens > 0).then(|| self.bits / self.n_tokens as f64)
+    }
+
+    /// Returns the mean surprise of a byte, which compares models with different tokenizers.
+    pub fn bits_per_byte(&self) -> Option<f64> {
+        (self.n_bytes > 0).then(|| self.bits / self.n_bytes as f64)
+    }
+
+    /// Says what the chain could not have written: "3 of 60 tokens could not have been generated (cut
+    /// by top-k 40)".
+    pub fn cut_words(&self) -> String {
+        let n = match self.n_tokens {
+            1 => "1 token".to_owned(),
+            n => format!("{n} tokens"),
+        };
+        if self.cuts.is_empty() {
+            return format!("All {n} could have been generated");
+        }
+        let mut stages: Vec<(&str, usize)> = Vec::new();
+        for by in self.cuts.iter().filter_map(|cut| cut.by.as_deref()) {
+            match stages.iter_mut().find(|(stage, _)| *stage == by) {
+                Some((_, n)) => *n += 1,
+                None => stages.push((by, 1)),
+            }
+        }
+        let by = match stages.as_slice() {
+            [] => String::new(),
+            [(stage, n)] if *n == self.cuts.len() => format!(" (cut by {stage})"),
+            stages => {
+                let parts = stages.iter().map(|(stage, n)| format!("{n} by {stage}"));
+                format!(" (cut: {})", parts.collect::<Vec<_>>().join(", "))
+            }
+        };
+        format!(
+            "{} of {n} could not have been generated{by}",
+            self.cuts.len()
+        )
+    }
+}
+
+/// Returns what dropped the token of a step, which the chain could not have picked.
+///
+/// The record follows the most likely tokens through the stages. Another token was dropped by the only
+/// stage that dropped anything, or else the record does not tell.
+fn cut_by(generation: &Generation, trace: &Trace) -> Option<String> {
+    let selector = || {
+        let selector = generation.config.chain.selector;
+        selector.to_string()
+    };
+    let head = &trace.raw.head;
+    if let Some(place) = head
+        .iter()
+        .position(|known| known.token == trace.draw.token)
+    {
+        let mut stages = trace.stages.iter();
+        let cut = stages.find(|stage| stage.head_probs.get(place).copied().flatten().is_none());
+        return Some(cut.map_or_else(selector, |stage| stage.filter.to_string()));
+    }
+    let mut n_before = trace.raw.n_candidates;
+    let mut cutting = Vec::new();
+    for stage in &trace.stages {
+        if stage.n_kept < n_before {
+            cutting.push(stage.filter.to_string());
+        }
+        n_before = stage.n_kept;
+    }
+    if trace.draw.n_kept < n_before {
+        cutting.push(selector());
+    }
+    match cutting.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TextScore;
+    use crate::generation::testing::scored;
+
+    #[test]
+    fn a_text_has_the_perplexity_of_its_probabilities() {
+        let text = scored(&[(" the", 0.5), (" fox", 0.125)], "sample");
+        let score = TextScore::of(&text);
+        assert!((score.bits - 4.0).abs() < 1e-5, "{}", score.bits);
+        assert!((score.perplexity().unwrap() - 4.0).abs() < 1e-5);
+        assert!((score.bits_per_byte().unwrap() - 0.5).abs() < 1e-6);
+        assert_eq!((score.n_tokens, score.n_greedy), (2, 1));
+        assert_eq!(score.cut_words(), "All 2 tokens could have been generated");
+    }
+
+    #[test]
+    fn a_cut_token_names_the_stage_that_dropped_it() {
+        let pieces = [(" the", 0.9), (" fox", 0.01), (" a", 0.05)];
+        for (settings, words) in [
+            (
+                "top-k 5",
+                "1 of 3 tokens could not have been generated (cut by top-k 5)",
+            ),
+            (
+                "greedy",
+                "2 of 3 tokens could not have been generated (cut by greedy)",
+            ),
+            (
+                "top-k 5, min-p 0.2",
+                "2 of 3 tokens could not have been generated (cut: 1 by top-k 5, 1 by min-p 0.2)",
+            ),
+        ] {
+            let score = TextScore::of(&scored(&pieces, settings));
+            assert_eq!(score.cut_words(), words);
+        }
+    }
+
+    #[test]
+    fn an_empty_text_has_no_figures() {
+        let score = TextScore::of(&scored(&[], "sample"));
+        assert_eq!((score.perplexity(), score.bits_per_byte()), (None, None));
+    }
+}

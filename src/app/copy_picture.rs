@@ -1,0 +1,62 @@
+//! Draws pictures for the clipboard on background threads.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use eframe::egui::{self, ColorImage};
+
+use super::save::Job;
+use crate::state::{Command, Plot};
+
+/// How many finished pictures can wait for the next frame.
+const N_WAITING: usize = 4;
+
+/// The pictures that are being drawn for the clipboard.
+pub(super) struct Copies {
+    sender: SyncSender<ColorImage>,
+    finished: Receiver<ColorImage>,
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        let (sender, finished) = sync_channel(N_WAITING);
+        Self { sender, finished }
+    }
+}
+
+impl Copies {
+    /// Draws a plot on a background thread. Reports a failure as a command.
+    pub(super) fn start(
+        &self,
+        ctx: &egui::Context,
+        job: Job,
+        plot: Plot,
+        answers: SyncSender<Command>,
+    ) {
+        let (ctx, sender) = (ctx.clone(), self.sender.clone());
+        let draw = move || {
+            match job.pixels(plot) {
+                Ok(pixels) => {
+                    let image = ColorImage::from_rgba_premultiplied(pixels.size, &pixels.rgba);
+                    // The receiver is gone if the app was closed.
+                    sender.send(image).ok();
+                }
+                Err(error) => {
+                    let failed = Command::CopyPictureFailed(error);
+                    answers.send(failed).ok();
+                }
+            }
+            ctx.request_repaint();
+        };
+        // If no thread can be started, nothing is copied, and the user can try again.
+        let thread = thread::Builder::new().name("copy picture".to_owned());
+        thread.spawn(draw).ok();
+    }
+
+    /// Copies what was drawn since the last call. The clipboard belongs to the window's thread.
+    pub(super) fn hand_over(&self, ctx: &egui::Context) {
+        for image in self.finished.try_iter() {
+            ctx.copy_image(image);
+        }
+    }
+}

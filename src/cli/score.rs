@@ -1,0 +1,308 @@
+//! `quartet score`: measures how well a model predicts a given text, token by token, and which of its
+//! tokens the settings could not have generated.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::compute::ComputeArguments;
+use super::console;
+use super::failure::Failure;
+use super::files::{check_file, export_run, json_file, prepare_folder, write_file};
+use super::generate::{is_aborted, report_error, report_failures, text_from};
+use super::interrupt::Interrupt;
+use super::pane_run::{Console, Pane, Task, model_source, run_panes};
+use super::panes::pane_settings;
+use super::progress::Progress;
+use super::text_output::{TextOutput, error_of};
+use crate::analysis::TextScore;
+use crate::export::{ExportFormat, render};
+use crate::generation::formatting::{grouped, pane_letter, quoted};
+use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
+use crate::interop::GRAMMAR;
+use crate::state::Settings;
+
+/// The arguments of `quartet score`.
+#[derive(Debug, Args)]
+#[command(after_help = GRAMMAR.as_str())]
+pub(super) struct Arguments {
+    /// The text to score; `-` reads it from standard input. A final line break is dropped
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Score only the first N tokens of the text, counting the one that begins it
+    #[arg(long, value_name = "N")]
+    first: Option<usize>,
+
+    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
+    /// built-in model
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+
+    #[command(flatten)]
+    compute: ComputeArguments,
+
+    /// The settings that could have written the text, as described below; repeat for more panes. The
+    /// default is four panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
+    #[arg(long = "pane", value_name = "SETTINGS")]
+    panes: Vec<String>,
+
+    /// Write the full record to this file; `-` writes it to standard output instead of the table
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Export the scored text to this folder in every format, with its plots
+    #[arg(long, value_name = "FOLDER")]
+    export: Option<PathBuf>,
+}
+
+/// Runs `quartet score`.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let panes = arguments.panes()?;
+    arguments.check_output_paths().map_err(Failure::run)?;
+    let task = Task::Score {
+        text: arguments.text()?,
+        n_first: arguments.first,
+    };
+    let source = model_source(arguments.model.clone());
+    let mut console = Console {
+        progress: Progress::new(),
+        texts: TextOutput::off(),
+        interrupt: Interrupt::catch(),
+    };
+    let mut texts = run_panes(source, arguments.compute, task, panes, &mut console)?;
+    for text in &mut texts {
+        text.config.limits.max_new_tokens = text.steps.len();
+    }
+    arguments.output(&texts.iter().collect::<Vec<_>>())?;
+    if console.interrupt.is_raised() {
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn text(&self) -> Result<String, Failure> {
+        if self.file.as_os_str() == "-" {
+            return text_from(io::stdin().lock());
+        }
+        let path = self.file.display();
+        let unreadable =
+            |error| Failure::run(format!("could not read the text: {error}\nFile: {path}"));
+        let bytes = std::fs::read(&self.file).map_err(unreadable)?;
+        let not_text = |_| {
+            let reason = "it is not UTF-8 text; convert it first";
+            Failure::run(format!("could not read the text: {reason}\nFile: {path}"))
+        };
+        let text = String::from_utf8(bytes).map_err(not_text)?;
+        text_from(text.as_bytes())
+    }
+
+    fn panes(&self) -> Result<Vec<Pane>, Failure> {
+        let pane = |settings: PaneSettings| Pane {
+            name: settings.name,
+            config: GenerationConfig {
+                chain: settings.chain,
+                seed: settings.seed.unwrap_or(Settings::default().seed),
+                limits: Limits::default(),
+            },
+        };
+        Ok(pane_settings(&self.panes)?.into_iter().map(pane).collect())
+    }
+
+    /// Fails early if the output files can't be written, before the model is loaded.
+    fn check_output_paths(&self) -> Result<(), String> {
+        if let Some(folder) = &self.export {
+            prepare_folder(folder, self.panes.len())?;
+        }
+        json_file(self.json.as_deref()).map_or(Ok(()), check_file)
+    }
+
+    /// Names the option that shortens a text that is too long.
+    fn hint(&self, texts: &[&Generation]) -> Option<String> {
+        let text = texts.first()?;
+        let is_long = error_of(text)?.contains("the model reads at most");
+        let n_max = text.model.n_context;
+        (is_long && self.first.is_none_or(|first| first > n_max))
+            .then(|| format!("--first {n_max} scores its beginning"))
+    }
+
+    /// Prints the table and writes the files. A failure of one output does not prevent the others.
+    fn output(&self, texts: &[&Generation]) -> Result<(), Failure> {
+        let mut succeeded = report_failures(texts);
+        if let Some(hint) = self.hint(texts) {
+            console::note(&hint);
+        }
+        if texts.iter().all(|text| is_aborted(text)) {
+            return if succeeded {
+                Ok(())
+            } else {
+                Err(Failure::Reported)
+            };
+        }
+        let json_file = json_file(self.json.as_deref());
+        let printed = if self.json.is_some() && json_file.is_none() {
+            console::print(&render(ExportFormat::Json, texts))
+        } else {
+            console::print(report(texts).as_bytes())
+        };
+        if let Some(path) = json_file {
+            succeeded &= report_error(&write_file(path, &render(ExportFormat::Json, texts)));
+        }
+        if let Some(folder) = &self.export {
+            succeeded &= report_error(&export_run(folder, texts));
+        }
+        printed.and(if succeeded {
+            Ok(())
+        } else {
+            Err(Failure::Reported)
+        })
+    }
+}
+
+/// The figures of the text, what each pane's settings cut, and a row for each token.
+fn report(texts: &[&Generation]) -> String {
+    let Some(first) = texts.first() else {
+        return String::new();
+    };
+    let score = TextScore::of(first);
+    let mut report = format!("{}\n", figures(&score));
+    for (place, text) in texts.iter().enumerate() {
+        let (letter, words) = (pane_letter(place), TextScore::of(text).cut_words());
+        let settings = PaneSettings::from(text.config.chain.clone());
+        // Writing to a string cannot fail.
+        writeln!(report, "{letter}  {settings}: {words}").ok();
+    }
+    report.push('\n');
+    report.push_str(&table(texts));
+    report
+}
+
+/// "60 tokens · 312 bytes · perplexity 37.21 · 5.22 bits per token · 1.00 bits per byte".
+fn figures(score: &TextScore) -> String {
+    let mut parts = vec![
+        format!("{} tokens", grouped(score.n_tokens as f64)),
+        format!("{} bytes", grouped(score.n_bytes as f64)),
+    ];
+    let unit = |value: Option<f64>, name: &str| Some(format!("{:.4} {name}", value?));
+    parts.extend(
+        score
+            .perplexity()
+            .map(|value| format!("perplexity {value:.4}")),
+    );
+    parts.extend(unit(score.bits_per_token(), "bits per token"));
+    parts.extend(unit(score.bits_per_byte(), "bits per byte"));
+    parts.join(" · ")
+}
+
+/// One row per token: its number, text, probability, rank, surprise and entropy, and the panes that
+/// could not have generated it.
+fn table(texts: &[&Generation]) -> String {
+    let mut rows = vec![
+        [
+            "#",
+            "token",
+            "probability",
+            "rank",
+            "surprise",
+            "entropy",
+            "cut in",
+        ]
+        .map(str::to_owned),
+    ];
+    let steps = texts.first().map_or(&[][..], |text| text.steps.as_slice());
+    rows.extend(steps.iter().enumerate().map(|(index, step)| {
+        let cut_in = (0..).zip(texts).filter(|(_, text)| {
+            let step = text.steps.get(index);
+            step.is_some_and(|step| !step.trace.draw.was_possible())
+        });
+        let letters = cut_in.map(|(place, _)| pane_letter(place).to_string());
+        row(index, step, letters.collect::<Vec<_>>().join(" "))
+    }));
+    let mut widths = [0; 7];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut table = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| match column {
+            1 | 6 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        table.push_str(line.trim_end());
+        table.push('\n');
+    }
+    table
+}
+
+fn row(index: usize, step: &Step, cut_in: String) -> [String; 7] {
+    let trace = &step.trace;
+    let entropy_bits = trace.raw.entropy_nats / std::f64::consts::LN_2;
+    [
+        (index + 1).to_string(),
+        quoted(&step.piece),
+        percent(trace.raw_prob),
+        grouped(f64::from(trace.raw_rank)),
+        // A certain token has a surprise of 0, not of −0.
+        format!("{:.2} bits", 0.0 - trace.raw_prob.log2()),
+        format!("{entropy_bits:.2} bits"),
+        cut_in,
+    ]
+}
+
+/// Formats a probability with three significant digits: "41.2 %", "0.0312 %".
+fn percent(prob: f64) -> String {
+    let percent = prob * 100.0;
+    let has_three = |decimals: &u8| percent * 10_f64.powi((*decimals).into()) >= 99.95;
+    let smallest = if percent > 0.0 { 9 } else { 0 };
+    let decimals = usize::from((0..9).find(has_three).unwrap_or(smallest));
+    format!("{percent:.decimals$} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{percent, report};
+    use crate::generation::testing::scored;
+
+    #[test]
+    fn a_report_has_the_figures_the_cuts_and_a_row_per_token() {
+        let pieces = [(" the", 0.5), (" fox", 0.125)];
+        let texts = [scored(&pieces, "sample"), scored(&pieces, "greedy")];
+        let report = report(&texts.iter().collect::<Vec<_>>());
+        let lines: Vec<&str> = report.lines().collect();
+        let figures =
+            "2 tokens · 8 bytes · perplexity 4.0000 · 2.0000 bits per token · 0.5000 bits per byte";
+        assert_eq!(lines[0], figures);
+        assert_eq!(
+            lines[1],
+            "A  sample: All 2 tokens could have been generated"
+        );
+        assert!(
+            lines[2].starts_with("B  greedy: 1 of 2 tokens could not have been generated"),
+            "{report}"
+        );
+        assert_eq!(lines.len(), 7);
+        assert!(
+            lines[6].contains("‘fox’") && lines[6].ends_with('B'),
+            "{report}"
+        );
+    }
+
+    #[test]
+    fn probabilities_have_three_digits() {
+        for (prob, shown) in [
+            (1.0, "100 %"),
+            (0.4123, "41.2 %"),
+            (0.000_312, "0.0312 %"),
+            (0.0, "0 %"),
+        ] {
+            assert_eq!(percent(prob), shown);
+        }
+    }
+}

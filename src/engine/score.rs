@@ -1,0 +1,226 @@
+//! Scoring a given text: reads it in chunks and records each token as if the model had to write it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::prefill::PREFILL_CHUNK;
+use super::{CausalLm, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
+use crate::decoding::{Coins, History, SamplerChain, TokenId};
+use crate::generation::{
+    FinishReason, GenerationConfig, GenerationId, PieceKind, PromptRecord, Step, StepTime,
+    Vocabulary,
+};
+
+/// How many logits one pass may compute, so that a chunk takes at most 16 MB.
+const N_LOGITS: usize = 1 << 22;
+
+/// A text that is being scored.
+pub(super) struct Scoring {
+    text: Prompt,
+    panes: Vec<ScoredPane>,
+    /// `None` until the first pass.
+    sequence: Option<SequenceId>,
+    /// How many tokens the model has read. The last token is never read, because nothing follows it.
+    n_read: usize,
+    requested_at: Instant,
+}
+
+/// A pane under whose settings the text is scored.
+struct ScoredPane {
+    id: GenerationId,
+    chain: SamplerChain,
+    seed: u64,
+}
+
+/// The tokens of one forward pass, with the logits after each.
+struct Chunk<'a> {
+    /// The text, of which the first token is the prompt.
+    tokens: &'a [TokenId],
+    /// The position of the first token that was read.
+    start: usize,
+    logits: &'a Logits,
+    vocabulary: &'a Vocabulary,
+    time: StepTime,
+}
+
+impl Scoring {
+    /// A text that is not scored yet. It has at least two tokens.
+    pub(super) const fn new(text: Prompt, requested_at: Instant) -> Self {
+        Self {
+            text,
+            panes: Vec::new(),
+            sequence: None,
+            n_read: 0,
+            requested_at,
+        }
+    }
+
+    /// Scores the text under these settings too.
+    pub(super) fn add_pane(
+        &mut self,
+        id: GenerationId,
+        config: GenerationConfig,
+        n_detail_bytes: usize,
+    ) {
+        self.panes.push(ScoredPane {
+            id,
+            chain: SamplerChain::new(config.chain).with_detail(n_detail_bytes),
+            seed: config.seed,
+        });
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = GenerationId> {
+        self.panes.iter().map(|pane| pane.id)
+    }
+
+    pub(super) fn has(&self, id: GenerationId) -> bool {
+        self.ids().any(|other| other == id)
+    }
+
+    pub(super) const fn has_panes(&self) -> bool {
+        !self.panes.is_empty()
+    }
+
+    /// Removes a pane, and frees the sequence with the last one.
+    pub(super) fn leave(&mut self, id: GenerationId, lm: &mut dyn CausalLm) {
+        self.panes.retain(|pane| pane.id != id);
+        if self.panes.is_empty() {
+            self.close(lm);
+        }
+    }
+
+    /// Reads the next chunk and reports its steps. Returns whether tokens are left to score.
+    pub(super) fn advance(
+        &mut self,
+        model: &mut LoadedModel,
+        progress: &mut Vec<Progress>,
+    ) -> bool {
+        let goes_on = self.read_chunk(model, progress).unwrap_or_else(|error| {
+            let failed = |id| Progress::failed(id, &error.to_string());
+            progress.extend(self.ids().map(failed));
+            false
+        });
+        if !goes_on {
+            self.close(&mut *model.lm);
+        }
+        goes_on
+    }
+
+    fn read_chunk(
+        &mut self,
+        model: &mut LoadedModel,
+        progress: &mut Vec<Progress>,
+    ) -> Result<bool, EngineError> {
+        let tokens = &self.text.tokens;
+        let n_to_read = tokens.len().saturating_sub(1);
+        let n_rows = (N_LOGITS / model.lm.n_vocab().max(1)).clamp(1, PREFILL_CHUNK);
+        let sequence = if let Some(sequence) = self.sequence {
+            sequence
+        } else {
+            progress.push(self.started(&model.vocabulary));
+            *self.sequence.insert(model.lm.open_for(n_to_read))
+        };
+        let n_after = (self.n_read + n_rows).min(n_to_read);
+        let read = tokens.get(self.n_read..n_after).unwrap_or_default();
+        let rows: Vec<Row> = read
+            .iter()
+            .map(|token| Row {
+                sequence,
+                token: *token,
+                logits_wanted: true,
+            })
+            .collect();
+        let started_at = Instant::now();
+        let logits = model.lm.forward(&rows)?;
+        let chunk = Chunk {
+            tokens,
+            start: self.n_read,
+            logits: &logits,
+            vocabulary: &model.vocabulary,
+            time: StepTime {
+                at_secs: self.requested_at.elapsed().as_secs_f64(),
+                forward_secs: started_at.elapsed().as_secs_f64() / rows.len().max(1) as f64,
+                n_batch: 1,
+            },
+        };
+        self.n_read = n_after;
+        let is_done = self.n_read == n_to_read;
+        for pane in &self.panes {
+            let id = pane.id;
+            for step in chunk.steps(pane)? {
+                let step = Box::new(step);
+                progress.push(Progress::Stepped { id, step });
+            }
+            if is_done {
+                let reason = FinishReason::Scored;
+                progress.push(Progress::Finished { id, reason });
+            }
+        }
+        Ok(!is_done)
+    }
+
+    /// The record's prompt is the token that begins the text: nothing comes before it, so it can't be
+    /// scored.
+    fn started(&self, vocabulary: &Vocabulary) -> Progress {
+        let first = self.text.tokens.first().copied();
+        let pieces: Vec<_> = first.iter().map(|id| vocabulary.piece(*id)).collect();
+        let shown = pieces.iter().filter(|piece| piece.kind == PieceKind::Text);
+        Progress::Started {
+            ids: self.ids().collect(),
+            prompt: Arc::new(PromptRecord {
+                text: shown.map(ToString::to_string).collect(),
+                chat: None,
+                tokens: first.into_iter().collect(),
+                pieces,
+                n_prefilled: 0,
+                prefill_secs: 0.0,
+            }),
+        }
+    }
+
+    fn close(&mut self, lm: &mut dyn CausalLm) {
+        if let Some(sequence) = self.sequence.take() {
+            lm.close(sequence);
+        }
+    }
+}
+
+impl Chunk<'_> {
+    /// Scores the token after each that was read.
+    fn steps(&self, pane: &ScoredPane) -> Result<Vec<Step>, EngineError> {
+        let rows = (0..self.logits.n_rows()).into_par_iter();
+        let steps = rows.map_init(
+            || pane.chain.clone(),
+            |chain, row| self.step(row, pane.seed, chain),
+        );
+        steps.filter_map(Result::transpose).collect()
+    }
+
+    fn step(
+        &self,
+        row: usize,
+        seed: u64,
+        chain: &mut SamplerChain,
+    ) -> Result<Option<Step>, EngineError> {
+        let position = self.start + row + 1;
+        let (Some(logits), Some(token)) = (self.logits.row(row), self.tokens.get(position)) else {
+            return Ok(None);
+        };
+        let history = History::new(self.tokens.get(..position).unwrap_or_default(), 1);
+        let coins = Coins {
+            seed,
+            position: position as u64,
+        };
+        let scored = chain
+            .score(logits, history, coins, *token)
+            .map_err(|source| EngineError::SamplingFailed { position, source })?;
+        Ok(Some(Step {
+            token: *token,
+            piece: self.vocabulary.piece(*token),
+            trace: Arc::new(scored.trace),
+            time: self.time,
+        }))
+    }
+}

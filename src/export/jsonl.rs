@@ -1,0 +1,126 @@
+//! Runs as JSON Lines: one object per step of each pane, with the columns of the CSV table.
+//!
+//! `pandas.read_json(path, lines=True)` reads it. A value that does not exist is `null`: the coin of a
+//! step without one, the piece of a token that is not valid UTF-8, the surprise of an impossible token.
+
+use serde::Serialize;
+
+use super::runs::runs;
+use super::settings_words;
+use crate::decoding::{Picked, TokenId};
+use crate::generation::{Generation, PieceKind, Step};
+
+/// One step. The fields are the columns of the CSV table, in their order.
+#[derive(Serialize)]
+struct Row<'a> {
+    run: usize,
+    model: &'a str,
+    pane: &'a str,
+    name: &'a str,
+    settings: &'a str,
+    seed: u64,
+    step: usize,
+    token: TokenId,
+    piece: Option<&'a str>,
+    bytes: Option<String>,
+    special: bool,
+    raw_prob: f64,
+    final_prob: f64,
+    rank: u32,
+    surprise_bits: Option<f64>,
+    entropy_bits: f64,
+    entropy_nats: f64,
+    coin: Option<f64>,
+    n_kept: u32,
+    at_secs: f64,
+    n_batch: usize,
+    picked: Picked,
+}
+
+/// Renders the lines.
+pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+    let mut lines = String::new();
+    for (run_index, run) in runs(panes).iter().enumerate() {
+        for (pane, generation) in &run.panes {
+            let settings = settings_words(generation);
+            for (step_index, step) in generation.steps.iter().enumerate() {
+                let row = Row {
+                    run: run_index + 1,
+                    pane,
+                    settings: &settings,
+                    step: step_index + 1,
+                    ..Row::of(generation, step)
+                };
+                // A row is made of strings and finite numbers, so it can always be written.
+                lines.push_str(&serde_json::to_string(&row).unwrap_or_default());
+                lines.push('\n');
+            }
+        }
+    }
+    lines
+}
+
+impl<'a> Row<'a> {
+    fn of(generation: &'a Generation, step: &'a Step) -> Self {
+        let trace = &step.trace;
+        let piece = step.piece.as_str();
+        let surprise_bits = -trace.raw_prob.log2();
+        Self {
+            run: 0,
+            model: &generation.model.name,
+            pane: "",
+            name: &generation.name,
+            settings: "",
+            seed: generation.config.seed,
+            step: 0,
+            token: step.token,
+            piece,
+            bytes: piece.is_none().then(|| step.piece.to_string()),
+            special: step.piece.kind == PieceKind::Special,
+            raw_prob: trace.raw_prob,
+            final_prob: trace.draw.prob,
+            rank: trace.raw_rank,
+            // A certain token has a surprise of 0, not of −0.
+            surprise_bits: surprise_bits.is_finite().then_some(surprise_bits + 0.0),
+            entropy_bits: trace.raw.entropy_nats / std::f64::consts::LN_2,
+            entropy_nats: trace.raw.entropy_nats,
+            coin: trace.draw.coin,
+            n_kept: trace.draw.n_kept,
+            at_secs: step.time.at_secs,
+            n_batch: step.time.n_batch,
+            picked: trace.draw.picked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use crate::export::csv;
+    use crate::generation::Piece;
+    use crate::generation::testing::generation_of;
+
+    #[test]
+    fn a_line_has_the_columns_of_the_table_in_their_order() {
+        let text = generation_of(&[(Piece::text(" \"a\"\n"), 0.5), (Piece::text([0xFF]), 0.5)]);
+        let lines = render(&[None, Some(&text)]);
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.len(), 2);
+        let mut from = 0;
+        for column in csv::COLUMNS {
+            let key = format!("\"{column}\":");
+            let at = lines[0][from..].find(&key);
+            from += at.unwrap_or_else(|| panic!("{column} in {}", lines[0]));
+        }
+        let rows: Vec<serde_json::Value> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(rows[0].as_object().unwrap().len(), csv::COLUMNS.len());
+        assert_eq!(rows[0]["pane"], "B");
+        assert_eq!(rows[0]["piece"], " \"a\"\n");
+        assert_eq!(rows[1]["piece"], serde_json::Value::Null);
+        assert_eq!(rows[1]["bytes"], "FF");
+        assert_eq!(rows[1]["picked"], "by_chain");
+    }
+}

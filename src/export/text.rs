@@ -1,0 +1,43 @@
+//! Runs as plain text: each prompt with its continuation, under the pane's letter and settings.
+
+use super::runs::runs;
+use super::settings_words;
+use crate::generation::Generation;
+
+/// Renders the texts.
+pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+    let mut page = String::new();
+    for run in runs(panes) {
+        for (letter, generation) in &run.panes {
+            if !page.is_empty() {
+                page.push('\n');
+            }
+            let (name, settings) = (&generation.name, settings_words(generation));
+            let seed = generation.config.seed;
+            let title = format!("{letter} · {name} · {settings} · seed {seed}");
+            // A name is one line, whatever it contains.
+            page.push_str(&title.replace(['\n', '\r'], " "));
+            page.push_str("\n\n");
+            page.push_str(&generation.prompt.text);
+            page.push_str(&generation.text());
+            page.push('\n');
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use crate::generation::testing::generation;
+
+    #[test]
+    fn each_text_follows_its_prompt_under_its_pane() {
+        let text = generation(&[(" a", 0.5), (" fox", 0.5), ("</s>", 0.5)]);
+        assert_eq!(
+            render(&[None, Some(&text), Some(&text)]),
+            "B · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n\n\
+             C · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n"
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Scoring a text that the user pastes: the dialog, its token count, and the request.
+
+use super::panes::pane::PendingGeneration;
+use super::{AppState, BranchTarget, Effect, Pane, PaneId, PaneStatus, capitalize};
+use crate::generation::{
+    Continuation, FinishReason, Generation, GenerationConfig, Limits, PromptForm, PromptText,
+    PromptToken,
+};
+use crate::worker::{GenerationId, PaneRequest, Request};
+
+/// What the user can do with a text to be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScoreCommand {
+    /// Open the dialog for a pane.
+    Open(PaneId),
+    /// Open the dialog with this text, for the last pane.
+    OpenWith(String),
+    /// The text in the dialog was edited; count its tokens again.
+    Edited,
+    /// Score the text in the dialog, or as much of it as fits into the context.
+    Run,
+    /// Close the dialog.
+    Close,
+}
+
+/// The dialog for a text to be scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreDialog {
+    /// The pane whose settings the text is scored under.
+    pub pane: PaneId,
+    pub text: String,
+    pub target: BranchTarget,
+    /// The engine's latest token count, with the text that it is for.
+    counted: Option<(String, Result<usize, String>)>,
+}
+
+/// What the dialog says about its text, and whether the text can be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScoreReadiness {
+    /// There is nothing to score yet.
+    Empty,
+    /// The tokens are being counted.
+    Counting,
+    /// The text fits.
+    Fits { n_tokens: usize },
+    /// Only its beginning fits.
+    TooLong { n_tokens: usize, n_max: usize },
+    /// It can't be scored, for this reason.
+    Impossible(String),
+}
+
+impl AppState {
+    pub(super) fn apply_to_score(&mut self, command: ScoreCommand) -> Vec<Effect> {
+        match command {
+            ScoreCommand::Open(id) => self.open_score_dialog(id, None),
+            ScoreCommand::OpenWith(text) => {
+                let last = self.panes.last().map(|pane| pane.id);
+                last.map_or_else(Vec::new, |id| self.open_score_dialog(id, Some(text)))
+            }
+            ScoreCommand::Edited => self.count_text_to_score(),
+            ScoreCommand::Run => self.score_text(),
+            ScoreCommand::Close => {
+                self.score_dialog = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns whether the text in the dialog can be scored.
+    pub fn score_readiness(&self, dialog: &ScoreDialog) -> ScoreReadiness {
+        let Some(model) = self.model.ready() else {
+            return ScoreReadiness::Impossible("Load a model first".to_owned());
+        };
+        if dialog.text.trim().is_empty() {
+            return ScoreReadiness::Empty;
+        }
+        let chain = self.pane(dialog.pane).map(|pane| &pane.settings.chain);
+        if let Some(Err(error)) = chain.map(crate::decoding::ChainConfig::validate) {
+            return ScoreReadiness::Impossible(error.to_string());
+        }
+        let n_max = model.info.n_context;
+        match &dialog.counted {
+            Some((text, _)) if *text != dialog.text => ScoreReadiness::Counting,
+            None => ScoreReadiness::Counting,
+            Some((_, Err(error))) => ScoreReadiness::Impossible(capitalize(error)),
+            Some((_, Ok(0 | 1))) => {
+                ScoreReadiness::Impossible("A single token has nothing before it".to_owned())
+            }
+            Some((_, Ok(n_tokens))) if *n_tokens > n_max => ScoreReadiness::TooLong {
+                n_tokens: *n_tokens,
+                n_max,
+            },
+            Some((_, Ok(n_tokens))) => ScoreReadiness::Fits {
+                n_tokens: *n_tokens,
+            },
+        }
+    }
+
+    /// Opens the dialog. Without another text it shows the one that the pane has scored, to be scored
+    /// again in place.
+    fn open_score_dialog(&mut self, id: PaneId, text: Option<String>) -> Vec<Effect> {
+        let Some(pane) = self.pane(id) else {
+            return Vec::new();
+        };
+        let scored = pane.generation().filter(|text| text.is_scored());
+        let scored = scored.filter(|_| text.is_none());
+        self.score_dialog = Some(ScoreDialog {
+            pane: id,
+            target: if scored.is_some() || !self.can_add_pane() {
+                BranchTarget::InPlace
+            } else {
+                BranchTarget::NewPane
+            },
+            text: text
+                .or_else(|| scored.map(|text| text.prompt.text.clone() + &text.text()))
+                .unwrap_or_default(),
+            counted: None,
+        });
+        self.count_text_to_score()
+    }
+
+    fn count_text_to_score(&self) -> Vec<Effect> {
+        let dialog = self.score_dialog.as_ref();
+        let text = dialog.map(|dialog| dialog.text.as_str());
+        let text = text.filter(|text| !text.trim().is_empty() && self.model.ready().is_some());
+        let prompt = text.map(PromptText::raw);
+        prompt
+            .map(|prompt| Effect::Send(Request::Tokenize { prompt }))
+            .into_iter()
+            .collect()
+    }
+
+    /// Stores the number of tokens of the text in the dialog.
+    pub(super) fn on_text_counted(
+        &mut self,
+        prompt: &PromptText,
+        tokens: &Result<Vec<PromptToken>, String>,
+    ) {
+        if let Some(dialog) = &mut self.score_dialog
+            && prompt.form == PromptForm::Raw
+            && prompt.text == dialog.text
+        {
+            let n_tokens = tokens.as_ref().map(Vec::len).map_err(Clone::clone);
+            dialog.counted = Some((prompt.text.clone(), n_tokens));
+        }
+    }
+
+    fn score_text(&mut self) -> Vec<Effect> {
+        let Some(dialog) = self.score_dialog.clone() else {
+            return Vec::new();
+        };
+        let n_tokens = match self.score_readiness(&dialog) {
+            ScoreReadiness::Fits { n_tokens } => n_tokens,
+            ScoreReadiness::TooLong { n_max, .. } => n_max,
+            _ => return Vec::new(),
+        };
+        let Some(place) = self.score_place(&dialog) else {
+            return Vec::new();
+        };
+        self.score_dialog = None;
+        let mut effects = Vec::new();
+        if let Some(pane) = self.panes.get(place).map(|pane| pane.id) {
+            effects.extend(self.stop(pane));
+        }
+        let n_detail_bytes = self.detail_bytes_per_step(&[place]);
+        let limits = Limits {
+            max_new_tokens: n_tokens.saturating_sub(1),
+            ..self.limits.clone()
+        };
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        let Some(config) = self.panes.get(place).map(|pane| self.config_of(pane)) else {
+            return effects;
+        };
+        let config = GenerationConfig { limits, ..config };
+        if let Some(pane) = self.panes.get_mut(place) {
+            pane.wait_for(id, config.clone());
+        }
+        effects.push(Effect::Send(Request::Score {
+            text: dialog.text,
+            n_first: Some(n_tokens),
+            panes: vec![PaneRequest {
+                id,
+                config,
+                continuation: Continuation::default(),
+            }],
+            n_detail_bytes,
+        }));
+        effects
+    }
+
+    /// Returns the place of the pane that shows the scored text, which may be a new one.
+    fn score_place(&mut self, dialog: &ScoreDialog) -> Option<usize> {
+        let place = self.place_of(dialog.pane)?;
+        if dialog.target == BranchTarget::InPlace || !self.can_add_pane() {
+            return Some(place);
+        }
+        let mut settings = self.panes.get(place)?.settings.clone();
+        "Text".clone_into(&mut settings.name);
+        let id = self.next_pane_id();
+        self.panes.insert(place + 1, Pane::new(id, settings));
+        Some(place + 1)
+    }
+
+    /// Returns whether a run of all panes leaves this pane alone, because it shows a given text. If all
+    /// panes do, none is left alone.
+    pub(super) fn keeps_given_text(&self, pane: &Pane) -> bool {
+        let is_given = |pane: &Pane| pane.generation().is_some_and(Generation::is_scored);
+        is_given(pane) && !self.panes.iter().all(is_given)
+    }
+}
+
+impl Pane {
+    /// Waits for a text that replaces the current one.
+    fn wait_for(&mut self, id: GenerationId, config: GenerationConfig) {
+        let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
+        status.finish(FinishReason::Cancelled);
+        let pending = PendingGeneration {
+            id,
+            name: self.settings.name.clone(),
+            config,
+            previous: status.into_generation(),
+            kept: None,
+        };
+        self.status = PaneStatus::Waiting { pending };
+    }
+}

@@ -1,0 +1,104 @@
+//! The dialog that exports everything: which panes, and which files will be written.
+
+use egui::{Id, Modal, ScrollArea, Ui};
+
+use super::fonts::Face;
+use super::run_folder;
+use super::theme::Theme;
+use super::widgets::{Button, checkbox, hint_ui, letter};
+use crate::state::{AppState, Command, Document, PathPurpose};
+
+const WIDTH: f32 = 520.0;
+
+/// Draws the dialog, if it is open.
+pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    if !state.export.dialog_open {
+        return;
+    }
+    let frame = egui::Frame::window(ui.style()).inner_margin(22);
+    let modal = Modal::new(Id::unique("export everything")).frame(frame);
+    let response = modal.show(ui, |ui| {
+        ui.set_width(WIDTH);
+        ui.spacing_mut().item_spacing.y = 8.0;
+        let theme = Theme::of(ui);
+        ui.label(Face::Title.text("Export everything").color(theme.text_1));
+        panes_ui(ui, state);
+        ui.add_space(4.0);
+        files_ui(ui);
+        hint_ui(
+            ui,
+            "The files are written together: all of them or none. Other files in the folder stay.",
+        );
+        ui.add_space(4.0);
+        buttons_ui(ui, state, commands);
+    });
+    if response.should_close() {
+        commands.push(Command::ShowExport(false));
+    }
+}
+
+/// Draws a checkbox for each pane with a text.
+fn panes_ui(ui: &mut Ui, state: &mut AppState) {
+    let panes: Vec<_> = state
+        .panes
+        .iter()
+        .enumerate()
+        .filter_map(|(place, pane)| {
+            let n_tokens = pane.generation()?.steps.len();
+            let name = &pane.settings.name;
+            let label = format!("{} · {name} · {n_tokens} tokens", letter(place));
+            Some((pane.id, label))
+        })
+        .collect();
+    for (id, label) in panes {
+        let mut included = !state.export.left_out.contains(&id);
+        if checkbox(ui, &mut included, Face::Body.text(label)).changed() {
+            if included {
+                state.export.left_out.remove(&id);
+            } else {
+                state.export.left_out.insert(id);
+            }
+        }
+    }
+}
+
+/// Lists the files with what they contain.
+fn files_ui(ui: &mut Ui) {
+    let theme = Theme::of(ui);
+    let contents = run_folder::contents();
+    let title = format!("{} files", contents.len());
+    ui.label(Face::SmallMedium.text(title).color(theme.text_2));
+    let area = ScrollArea::vertical()
+        .max_height(260.0)
+        .auto_shrink([false, true]);
+    area.show(ui, |ui| {
+        ui.spacing_mut().interact_size.y = 18.0;
+        egui::Grid::new("files to be written")
+            .num_columns(2)
+            .spacing([24.0, 2.0])
+            .show(ui, |ui| {
+                for (name, description) in contents {
+                    ui.label(Face::Code.text(name).color(theme.text_1));
+                    ui.label(Face::Small.text(description).color(theme.text_3));
+                    ui.end_row();
+                }
+            });
+    });
+}
+
+fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let has_text = state.generations_to_export().iter().any(Option::is_some);
+    ui.horizontal(|ui| {
+        let button = Button::new("Choose a folder…").primary();
+        let button = ui.add_enabled(has_text, button);
+        let button = button.on_disabled_hover_text("Choose at least one pane");
+        if button.clicked() {
+            commands.push(Command::ShowExport(false));
+            let purpose = PathPurpose::Save(Document::Everything);
+            commands.push(Command::AskPath(purpose));
+        }
+        if ui.add(Button::new("Cancel")).clicked() {
+            commands.push(Command::ShowExport(false));
+        }
+    });
+}

@@ -1,0 +1,192 @@
+//! A run as a folder: every format and every plot, for the window and for the command line.
+
+use crate::analysis::{Divergence, first_divergence};
+use crate::export::html::{self, PagePlot};
+use crate::export::{ExportFormat, render_panes};
+use crate::generation::Generation;
+use crate::state::{PictureFormat, PictureStyle, Plot, ScoreMeasure, capitalize};
+use crate::ui::plots::StepAt;
+use crate::ui::plots::picture::{Palette, View, drawing, encode};
+
+/// A plot in the folder.
+struct FolderPlot {
+    /// The file name without its extension.
+    name: &'static str,
+    /// What it shows, in a list.
+    title: &'static str,
+    plot: Plot,
+    measure: ScoreMeasure,
+    in_one: bool,
+    /// Whether the web page shows it too.
+    on_page: bool,
+}
+
+const fn score(name: &'static str, title: &'static str, measure: ScoreMeasure) -> FolderPlot {
+    FolderPlot {
+        name,
+        title,
+        plot: Plot::Score,
+        measure,
+        in_one: false,
+        on_page: true,
+    }
+}
+
+const PLOTS: [FolderPlot; 5] = [
+    score("surprise", "surprise of each token", ScoreMeasure::Surprise),
+    FolderPlot {
+        in_one: true,
+        ..score(
+            "surprise-in-one",
+            "surprise of each token, all panes in one plot",
+            ScoreMeasure::Surprise,
+        )
+    },
+    FolderPlot {
+        on_page: false,
+        ..score(
+            "probability",
+            "probability of each token",
+            ScoreMeasure::Probability,
+        )
+    },
+    FolderPlot {
+        plot: Plot::NextToken,
+        on_page: false,
+        ..score(
+            "next-token",
+            "candidates where the texts diverge",
+            ScoreMeasure::Surprise,
+        )
+    },
+    FolderPlot {
+        plot: Plot::Speed,
+        ..score("speed", "decoding speed", ScoreMeasure::Surprise)
+    },
+];
+
+/// Returns the name of each file in the folder, with what it contains.
+pub fn contents() -> Vec<(String, &'static str)> {
+    let runs = ExportFormat::ALL
+        .into_iter()
+        .map(|format| (run_name(format), format.description()));
+    let plots = PLOTS.iter().flat_map(|plot| {
+        let name = |format: PictureFormat| format!("{}.{}", plot.name, format.extension());
+        PictureFormat::ALL.map(|format| (name(format), plot.title))
+    });
+    runs.chain(plots).collect()
+}
+
+/// Renders the files, by name. A pane's index determines its letter.
+pub fn files(
+    panes: &[Option<&Generation>],
+    style: PictureStyle,
+) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut files: Vec<(String, Vec<u8>)> = ExportFormat::ALL
+        .into_iter()
+        .map(|format| (run_name(format), render_run(format, panes)))
+        .collect();
+    for plot in &PLOTS {
+        let drawing = drawing(panes, plot.view(panes, Palette::Light, style));
+        for format in PictureFormat::ALL {
+            let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
+            files.push((format!("{}.{}", plot.name, format.extension()), bytes));
+        }
+    }
+    Ok(files)
+}
+
+/// Renders a run in one format; a web page gets its plots.
+pub fn render_run(format: ExportFormat, panes: &[Option<&Generation>]) -> Vec<u8> {
+    if format != ExportFormat::Html {
+        return render_panes(format, panes);
+    }
+    let style = PictureStyle::default();
+    let plots = PLOTS.iter().filter(|plot| plot.on_page);
+    let plots: Vec<PagePlot> = plots
+        .map(|plot| PagePlot {
+            title: capitalize(plot.title),
+            light: drawing(panes, plot.view(panes, Palette::Light, style)),
+            dark: drawing(panes, plot.view(panes, Palette::Dark, style)),
+        })
+        .collect();
+    html::render(panes, &plots).into_bytes()
+}
+
+fn run_name(format: ExportFormat) -> String {
+    format!("run.{}", format.extension())
+}
+
+impl FolderPlot {
+    fn view(&self, panes: &[Option<&Generation>], palette: Palette, style: PictureStyle) -> View {
+        View {
+            plot: self.plot,
+            measure: self.measure,
+            in_one: self.in_one,
+            step: step_to_plot(panes),
+            palette,
+            style,
+            ..View::default()
+        }
+    }
+}
+
+/// Returns the step whose candidates are plotted: the step where the panes diverge, in the first
+/// pane that had a choice there. If they do not diverge, it is the last step of the first pane; if
+/// no pane had a choice, it is the first pane's step at the divergence.
+fn step_to_plot(panes: &[Option<&Generation>]) -> Option<StepAt> {
+    let (first, text) = panes
+        .iter()
+        .enumerate()
+        .find_map(|(place, text)| Some((place, (*text)?)))?;
+    let newest = text.steps.len().checked_sub(1)?;
+    let Divergence::At { step, .. } = first_divergence(panes) else {
+        return Some(StepAt {
+            pane: first,
+            step: newest,
+        });
+    };
+    let could_differ = |text: Option<&Generation>| {
+        let step = text.and_then(|text| text.steps.get(step));
+        step.is_some_and(|step| step.trace.draw.n_kept > 1)
+    };
+    Some(match panes.iter().copied().position(could_differ) {
+        Some(pane) => StepAt { pane, step },
+        None => StepAt {
+            pane: first,
+            step: step.min(newest),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contents, files, render_run};
+    use crate::export::ExportFormat;
+    use crate::generation::testing::generation;
+    use crate::state::PictureStyle;
+
+    #[test]
+    fn the_folder_holds_what_its_contents_say() {
+        let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
+        let written = files(&[None, Some(&text)], PictureStyle::default()).unwrap();
+        let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+        let listed = contents();
+        let listed: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, listed);
+        let page = written.iter().find(|(name, _)| name == "run.html").unwrap();
+        let page = String::from_utf8(page.1.clone()).unwrap();
+        // Three plots, each for either theme.
+        assert_eq!(page.matches("<img ").count(), 6);
+    }
+
+    #[test]
+    fn a_page_with_four_panes_of_500_tokens_takes_less_than_2_megabytes() {
+        let pieces: Vec<(&str, f64)> = (0..500)
+            .map(|n| (" fox", [0.9, 0.01, 0.3, 0.000_1][n % 4]))
+            .collect();
+        let text = generation(&pieces);
+        let page = render_run(ExportFormat::Html, &[Some(&text); 4]);
+        assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    }
+}
