@@ -96,7 +96,7 @@ fn all_measures_can_be_drawn_in_one_plot() {
     window.get_by_label("Surprise in one plot, bits, token by token, before the chain");
     press(&mut window, "Score shows rank");
     window.get_by_label("Rank in one plot, of each token before the chain, log scale");
-    press(&mut window, "Cap of the score");
+    press(&mut window, "Arrangement of the score");
     press(&mut window, "In one plot");
     assert!(!window.state().state().view.score_layout.is_one_plot());
 }
