@@ -22,13 +22,16 @@ use super::plots::{
     score_choice_ui, score_plot_ui, speed_plot_ui, trend_plot_ui,
 };
 use super::theme::Theme;
-use super::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
+use super::widgets::{SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
 use crate::analysis::xray::XrayTable;
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Pane, Pin, PinMove, Plot, Trend,
     ViewChoices,
 };
 use crate::ui::xray::xray_ui;
+
+/// The side of the button that chooses the plot on the right, in points.
+const PLOT_CHOICE: f32 = 22.0;
 
 /// The dock's place in the layout.
 #[derive(Debug, Clone, Copy)]
@@ -154,10 +157,6 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             let has_room = ui.available_width() >= MIN_SCORE_CHOICE;
             if frame.open && tab == DockTab::Plots && has_text && has_room {
                 ui.add_space(6.0);
-                if frame.breakpoint > Breakpoint::Tight {
-                    right_plot_ui(ui, &mut state.view.trend);
-                    ui.add_space(6.0);
-                }
                 score_choice_ui(ui, frame.breakpoint, &mut state.view);
                 ui.add_space(6.0);
             }
@@ -236,11 +235,14 @@ pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     response.clicked()
 }
 
-/// Draws the menu that chooses the plot on the right.
-fn right_plot_ui(ui: &mut Ui, trend: &mut Option<Trend>) {
-    let value = trend.map_or(Plot::Speed.name(), Trend::name);
-    let chip = Chip::new(value).name("Plot on the right").chevron();
-    let response = ui.add(chip);
+/// Draws the button, at the top right of a column, whose menu chooses the plot there.
+fn right_plot_ui(ui: &mut Ui, column: Rect, trend: &mut Option<Trend>) {
+    let corner = Rect::from_min_size(
+        pos2(column.right() - PLOT_CHOICE, column.top() - 4.0),
+        vec2(PLOT_CHOICE, PLOT_CHOICE),
+    );
+    let mut ui = child_ui(ui, corner, "plot on the right");
+    let response = icon_button(&mut ui, Icon::Down, "Plot on the right");
     Popup::menu(&response)
         .width(180.0)
         .gap(4.0)
@@ -327,7 +329,8 @@ fn plots_ui(
         &mut child_ui(ui, next_token, "next token"),
         candidates.as_ref(),
     );
-    let mut right = child_ui(ui, speed, "right plot");
+    let beside_choice = speed.with_max_x(speed.right() - PLOT_CHOICE);
+    let mut right = child_ui(ui, beside_choice, "right plot");
     let in_trend = if let Some(kind) = state.view.trend {
         let mut trend = TrendData::of(&generations, kind);
         (trend.pinned, trend.hovered) = (data.pinned, hovered);
@@ -336,6 +339,8 @@ fn plots_ui(
         speed_plot_ui(&mut right, &SpeedData::of(&generations));
         PlotResponse::default()
     };
+    let mut chosen = state.view.trend;
+    right_plot_ui(ui, speed, &mut chosen);
     let response = PlotResponse {
         hovered: response.hovered.or(in_trend.hovered),
         clicked: response.clicked.or(in_trend.clicked),
@@ -348,6 +353,7 @@ fn plots_ui(
             .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
     }
     pin_from_plot(response, &state.panes, commands);
+    state.view.trend = chosen;
     response.hovered
 }
 

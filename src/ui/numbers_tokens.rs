@@ -118,10 +118,14 @@ mod tests {
     #[test]
     fn a_row_holds_the_figures_of_a_token() {
         let text = generation(&[(" a", 0.5), (" fox", 0.25)]);
+        let bits = -text.steps[1].trace.raw_prob.log2();
         let mut sum = 1.0;
         let row = token_row(&text, 1, &mut sum);
         assert_eq!(row[..2], ["2", "fox"]);
-        assert_eq!(row[3..5], ["2.00 bits", "3.0 bits"]);
+        assert_eq!(
+            row[3..5],
+            [format!("{bits:.2} bits"), format!("{:.1} bits", 1.0 + bits)]
+        );
         assert_eq!(row[6..], ["100.0 %", "2.50 ms"]);
         assert_eq!(token_row(&text, 0, &mut sum)[7], "–");
     }

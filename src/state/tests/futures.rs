@@ -1,6 +1,6 @@
 //! Tests of futures: what is requested, and what becomes of the events.
 
-use super::{ready, tokenized, written};
+use super::{deliver, ready, tokenized, written};
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, Future, FuturesPlan, FuturesUpdate};
 use crate::state::{
@@ -39,10 +39,6 @@ fn future(index: usize, tokens: &[u32]) -> Future {
         tokens: tokens.iter().copied().map(TokenId).collect(),
         finish: FinishReason::MaxTokens,
     }
-}
-
-fn update(state: &mut AppState, id: GenerationId, update: FuturesUpdate) {
-    state.on_event(Event::Futures { id, update });
 }
 
 #[test]
@@ -84,12 +80,12 @@ fn figures_grow_with_each_batch_and_a_stop_keeps_them() {
     let (id, _) = plans(&requests).remove(0);
     apply(&mut state, FuturesCommand::AddWord(" house ".to_owned()));
     let own = state.panes[3].generation().unwrap().steps[2].token.0;
-    update(
+    deliver(
         &mut state,
         id,
         FuturesUpdate::Drawn(vec![future(0, &[own, 6]), future(1, &[4, 6])]),
     );
-    update(
+    deliver(
         &mut state,
         id,
         FuturesUpdate::Drawn(vec![future(2, &[4, 6])]),
@@ -106,14 +102,14 @@ fn figures_grow_with_each_batch_and_a_stop_keeps_them() {
 
     let stop = apply(&mut state, FuturesCommand::Stop);
     assert_eq!(stop, [Request::StopFutures(id)]);
-    update(&mut state, id, FuturesUpdate::Stopped);
+    deliver(&mut state, id, FuturesUpdate::Stopped);
     assert_eq!(state.futures.runs()[0].status, FuturesStatus::Stopped);
     assert_eq!(state.futures.runs()[0].futures().len(), 3);
     assert!(!state.futures.is_drawing());
 
     // New futures replace them, and late events of the old ones are ignored.
     apply(&mut state, FuturesCommand::Draw);
-    update(&mut state, id, FuturesUpdate::Drawn(vec![future(3, &[4])]));
+    deliver(&mut state, id, FuturesUpdate::Drawn(vec![future(3, &[4])]));
     assert!(state.futures.runs()[0].futures().is_empty());
 }
 

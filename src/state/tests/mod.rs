@@ -24,7 +24,9 @@ use std::sync::Arc;
 use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
+use crate::generation::{
+    ChatSupport, FinishReason, FuturesUpdate, Generation, Piece, PromptText, PromptToken,
+};
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
     Precision,
@@ -95,6 +97,11 @@ pub(super) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64
         id,
         reason: FinishReason::MaxTokens,
     }));
+}
+
+/// Delivers an update of the futures with this id.
+pub(crate) fn deliver(state: &mut AppState, id: GenerationId, update: FuturesUpdate) {
+    state.on_event(Event::Futures { id, update });
 }
 
 pub(super) fn text(state: &AppState, place: usize) -> String {

@@ -212,7 +212,7 @@ mod tests {
     fn greedy_passes_tokens_over_and_cuts_none() {
         let written = generation(&[(" fox", 0.4)]);
         let recorded = NextTokenData::of(0, &written, 0).unwrap();
-        for (words, label) in [("greedy", "27 %"), ("top-k 1", "cut")] {
+        for (words, label) in [("greedy", "30 %"), ("top-k 1", "cut")] {
             let settings: crate::generation::PaneSettings = words.parse().unwrap();
             let chain = settings.chain;
             let table = XrayTable::of(&written, 0, &chain, 1).unwrap();
