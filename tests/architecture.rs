@@ -80,6 +80,8 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
 
 /// An external crate, and the only modules that may use it.
 const CRATE_USERS: &[(&str, &[&str])] = &[
+    ("base64", &["export"]),
+    ("flate2", &["export"]),
     ("candle_core", &["engine"]),
     ("candle_nn", &["engine"]),
     ("candle_transformers", &["engine"]),

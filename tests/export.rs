@@ -252,7 +252,7 @@ mod fixture {
     use quartet::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, TokenId};
     use quartet::generation::{
         FinishReason, Generation, GenerationConfig, Implementation, Limits, ModelInfo, Piece,
-        PromptRecord, Step, StepTime, Vocabulary,
+        PromptRecord, Provenance, Step, StepTime, Vocabulary,
     };
 
     pub(crate) fn without_version(rendered: Vec<u8>) -> String {
@@ -345,6 +345,7 @@ mod fixture {
                 n_context: 16,
                 file: "test.gguf".to_owned(),
                 sha256: "00ff".to_owned(),
+                provenance: Provenance::default(),
             }),
             vocabulary: Arc::new(Vocabulary::new((0..8).map(piece).collect())),
             prompt: Arc::new(PromptRecord {

@@ -7,10 +7,12 @@ mod file;
 mod folder;
 pub mod json;
 mod markdown;
+mod run_path;
 mod runs;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
+pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
 
 use crate::generation::{Generation, PaneSettings};
 

@@ -30,7 +30,7 @@ pub use finish::FinishReason;
 pub use id::GenerationId;
 pub use implementation::Implementation;
 pub(crate) use listing::{in_sentence, listed};
-pub use model::ModelInfo;
+pub use model::{ModelInfo, Provenance};
 pub use outline::{MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub(crate) use pane_settings::{default_name, needs_seed};
