@@ -9,6 +9,7 @@ pub mod dialects;
 mod divergence;
 mod linter;
 mod metrics;
+pub mod replay;
 mod smallest_change;
 mod text_metrics;
 mod what_if;

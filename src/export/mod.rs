@@ -8,11 +8,13 @@ mod folder;
 pub mod json;
 mod markdown;
 mod run_path;
+mod run_summary;
 mod runs;
 
 pub use self::file::{check_writable, remove_stale_temporaries, write_atomically};
 pub use self::folder::write_folder;
 pub use self::run_path::{RunFileError, is_run_name, read_run, read_text, write_run};
+pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 
 use crate::generation::{Generation, PaneSettings};
 

@@ -18,6 +18,14 @@ const MAX_BYTES: u64 = 400_000_000;
 /// The first bytes of a file compressed with gzip.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
+/// Files that models bring along.
+const MODEL_FILES: [&str; 4] = [
+    "config.json",
+    "generation_config.json",
+    "model.safetensors.index.json",
+    "tokenizer.json",
+];
+
 /// Why a run file can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFileError {
@@ -94,11 +102,12 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Whether a path has the name of a run file: `*.json` or `*.json.gz`.
+/// Whether a path has the name of a run file: `*.json` or `*.json.gz`, unless it is part of a model.
 pub fn is_run_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    name.ends_with(".json") || name.ends_with(".json.gz")
+    let is_part_of_model = MODEL_FILES.contains(&name.as_str());
+    !is_part_of_model && (name.ends_with(".json") || name.ends_with(".json.gz"))
 }
 
 #[cfg(test)]
@@ -169,6 +178,7 @@ mod tests {
             ("run.json", true),
             ("model.gguf", false),
             ("json", false),
+            ("config.json", false),
             ("story.gz", false),
         ] {
             assert_eq!(is_run_name(Path::new(name)), is_run, "{name}");

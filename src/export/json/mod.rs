@@ -125,7 +125,7 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         format_version: u32,
     }
 
-    let Head { format_version } = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let Head { format_version } = serde_json::from_slice(bytes)?;
     match format_version {
         0 => Err(ParseError::damaged("there is no format 0")),
         1 => format_1::read(bytes),
@@ -139,27 +139,23 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Generation>, ParseError> {
     read(bytes).map(|file| file.panes)
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the signature that map_err requires"
-)]
-fn unreadable(error: serde_json::Error) -> ParseError {
-    let message = error.to_string();
-    let place = format!("line {}, column {}", error.line(), error.column());
-    if error.is_eof() && error.column() > 1 {
-        return ParseError::Incomplete { place };
-    }
-    for (start, kind) in [
-        ("unknown field `", "the field"),
-        ("unknown variant `", "the kind"),
-    ] {
-        let name = message
-            .strip_prefix(start)
-            .and_then(|rest| rest.split('`').next());
-        if let Some(name) = name {
-            let what = format!("{kind} ‘{name}’ at {place}");
-            return ParseError::UnknownContent { what };
+impl From<serde_json::Error> for ParseError {
+    fn from(error: serde_json::Error) -> Self {
+        let message = error.to_string();
+        let place = format!("line {}, column {}", error.line(), error.column());
+        if error.is_eof() && error.column() > 1 {
+            return Self::Incomplete { place };
         }
+        for (start, kind) in [
+            ("unknown field `", "the field"),
+            ("unknown variant `", "the kind"),
+        ] {
+            let rest = message.strip_prefix(start);
+            if let Some(name) = rest.and_then(|rest| rest.split('`').next()) {
+                let what = format!("{kind} ‘{name}’ at {place}");
+                return Self::UnknownContent { what };
+            }
+        }
+        Self::Unreadable { message }
     }
-    ParseError::Unreadable { message }
 }

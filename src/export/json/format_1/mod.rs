@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use self::pane::{Pane, Prompt};
-use super::{ParseError, RunFile, RunHeader, unreadable};
+use super::{ParseError, RunFile, RunHeader};
 use crate::generation::ModelInfo;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ struct File {
 
 /// Reads a file of format 1.
 pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
-    let file: File = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let file: File = serde_json::from_slice(bytes)?;
     let known = |mut model: ModelInfo| {
         if model.provenance.version.is_empty() {
             model.provenance.version.clone_from(&file.quartet);

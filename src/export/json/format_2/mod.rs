@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use self::known::Known;
 use self::pane::{Pane, Prompt};
 use self::vocabulary::{Entry, entries_of, vocabulary_of};
-use super::{FORMAT_VERSION, Form, ParseError, RunFile, RunHeader, unreadable};
+use super::{FORMAT_VERSION, Form, ParseError, RunFile, RunHeader};
 use crate::export::runs::same_run;
 use crate::generation::{Generation, ModelInfo};
 
@@ -77,7 +77,7 @@ pub(super) fn content(
 
 /// Reads a file of format 2.
 pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
-    let file: File = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let file: File = serde_json::from_slice(bytes)?;
     let model = Arc::new(file.model.map(|model| model.0).unwrap_or_default());
     let vocabulary = Arc::new(vocabulary_of(file.vocabulary)?);
     let prompt = file.prompt.unwrap_or_default();
