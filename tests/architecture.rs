@@ -95,7 +95,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("egui_plot", &["ui"]),
     ("fs4", &["hub"]),
     ("hf_hub", &["hub"]),
-    ("jiff", &["engine"]),
+    ("jiff", &["engine", "ui"]),
     ("minijinja", &["engine"]),
     ("minijinja_contrib", &["engine"]),
     ("pollster", &["app"]),

@@ -56,6 +56,10 @@ pub(super) fn open(
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
+        PathPurpose::Run => {
+            let dialog = dialog.add_filter("Runs", &["json", "gz"]);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::Save(document) => {
             Box::pin(dialog.set_file_name(document.file_name()).save_file())
         }

@@ -7,6 +7,7 @@ mod dialogs;
 mod icon;
 mod import;
 mod model_paths;
+mod runs;
 mod save;
 mod settings_file;
 mod window;

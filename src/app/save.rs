@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use eframe::egui;
 
-use crate::export;
+use crate::export::json::{Form, RunHeader};
+use crate::export::{self, ExportFormat};
 use crate::generation::Generation;
 use crate::interop::presets::{self, OwnPreset};
 use crate::state::{AppState, Command, Document, ScoreMeasure};
@@ -29,6 +30,28 @@ impl Drop for Saves {
     }
 }
 
+impl Saves {
+    /// Runs work that writes files on a background thread, and sends its result as a command.
+    pub(super) fn run(
+        &mut self,
+        ctx: egui::Context,
+        answers: &SyncSender<Command>,
+        work: impl FnOnce() -> Command + Send + 'static,
+    ) {
+        let report = answers.clone();
+        let spawned = thread::Builder::new()
+            .name("runs".to_owned())
+            .spawn(move || {
+                // The receiver is gone if the app was closed.
+                report.send(work()).ok();
+                ctx.request_repaint();
+            });
+        self.threads.retain(|thread| !thread.is_finished());
+        // If no thread can be started, nothing happens, and the user can try again.
+        self.threads.extend(spawned.ok());
+    }
+}
+
 /// Everything needed to write one file, copied from the state at the time of the request.
 pub(super) struct Job {
     document: Document,
@@ -38,6 +61,7 @@ pub(super) struct Job {
     shown_step: Option<StepAt>,
     measure: ScoreMeasure,
     dark: bool,
+    header: RunHeader,
 }
 
 impl Job {
@@ -55,6 +79,7 @@ impl Job {
             shown_step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
             measure: state.view.score,
             dark,
+            header: state.run_header(),
         }
     }
 
@@ -92,9 +117,18 @@ impl Job {
     }
 
     fn write(self) -> Command {
-        let written = self.bytes().and_then(|bytes| {
-            export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
-        });
+        let written = if self.document == Document::Run(ExportFormat::Json) {
+            let texts: Vec<&Generation> = self.generations.iter().flatten().collect();
+            let form = Form {
+                detail: true,
+                ..Form::default()
+            };
+            export::write_run(&self.path, &self.header, &texts, form).map_err(|e| e.to_string())
+        } else {
+            self.bytes().and_then(|bytes| {
+                export::write_atomically(&self.path, &bytes).map_err(|e| e.to_string())
+            })
+        };
         match written {
             Ok(()) => Command::Saved {
                 document: self.document,
@@ -133,6 +167,7 @@ mod tests {
     use eframe::egui;
 
     use super::{Job, Saves};
+    use crate::export::json::RunHeader;
     use crate::state::{Document, ScoreMeasure};
 
     #[test]
@@ -147,6 +182,7 @@ mod tests {
             shown_step: None,
             measure: ScoreMeasure::default(),
             dark: false,
+            header: RunHeader::default(),
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

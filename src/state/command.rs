@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, HubCommand, ModelsCommand, PaneId, PasteCommand, PictureFormat, Pin, Plot,
-    PresetCommand,
+    PresetCommand, RunCommand, RunRequest,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -80,6 +80,8 @@ pub enum Command {
     /// Draw this many tokens from the logits set by hand.
     DrawByHand(u32),
 
+    /// Open, keep and list runs.
+    Run(RunCommand),
     /// Load the built-in model.
     LoadEmbeddedModel,
     /// Open, list and unload models.
@@ -124,6 +126,8 @@ pub enum Effect {
     Save(Document, PathBuf),
     /// Read a preset file.
     ReadPresets(PathBuf),
+    /// Read or change the runs that are kept.
+    Runs(RunRequest),
     /// Send a request to the download threads.
     Hub(DownloadRequest),
     /// Check that these models still exist, and how large they are.
@@ -141,6 +145,8 @@ pub enum PathPurpose {
     ModelFolder,
     /// To import a preset file.
     Presets,
+    /// To open a run file.
+    Run,
     /// To write a file.
     Save(Document),
 }
@@ -152,6 +158,7 @@ impl PathPurpose {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::Presets => "Import presets".to_owned(),
+            Self::Run => "Open a run".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
         }
     }
@@ -180,6 +187,7 @@ impl Document {
     /// Returns the file name that the dialog suggests.
     pub fn file_name(self) -> String {
         match self {
+            Self::Run(ExportFormat::Json) => "run.quartet.json".to_owned(),
             Self::Run(format) => format!("quartet.{}", format.extension()),
             Self::Picture(plot, format) => {
                 let plot = plot.name().to_lowercase().replace(' ', "-");

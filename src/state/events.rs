@@ -43,13 +43,16 @@ impl AppState {
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::Tokenized { prompt, tokens } => self.on_tokenized(prompt, tokens),
-            Event::Progress(progress) => self.on_progress(progress),
+            Event::Progress(progress) => return self.on_progress(progress),
             Event::Panicked { message } => self.on_panicked(&message),
         }
         Vec::new()
     }
 
-    fn on_progress(&mut self, progress: Progress) {
+    fn on_progress(&mut self, progress: Progress) -> Vec<Effect> {
+        if self.note_verification(&progress) {
+            return Vec::new();
+        }
         match progress {
             Progress::Prefilling {
                 ids,
@@ -62,9 +65,11 @@ impl AppState {
                 if let Some(pane) = self.running_pane(id) {
                     pane.status.finish(reason);
                     self.end_run();
+                    return self.keep_run();
                 }
             }
         }
+        Vec::new()
     }
 
     fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
@@ -161,6 +166,7 @@ impl AppState {
     }
 
     fn on_panicked(&mut self, message: &str) {
+        self.verification = None;
         for pane in &mut self.panes {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),

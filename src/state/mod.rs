@@ -21,6 +21,7 @@ mod notice;
 mod panes;
 mod prompt;
 mod recording;
+mod runs;
 mod settings;
 mod starters;
 #[cfg(test)]
@@ -43,6 +44,9 @@ pub use panes::{
     WhatIfToken, WhatIfVerdict, WhatIfs,
 };
 pub use prompt::{PromptLength, PromptMode, PromptReading};
+pub use runs::{
+    History, HistoryLimits, KeptRun, OpenedRun, Outcome, Page, RunCommand, RunRequest, Verification,
+};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use view::{DockTab, PictureFormat, Pin, Plot, ScoreMeasure, ThemeChoice, Tint, ViewChoices};

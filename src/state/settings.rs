@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
-use super::{AppState, ByHand, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices};
+use super::{
+    AppState, ByHand, HistoryLimits, MAX_RECENT, Notice, PromptMode, RecentModel, ViewChoices,
+};
 use crate::generation::{Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
 use crate::worker::ComputeChoice;
@@ -37,6 +39,8 @@ pub struct Settings {
     pub compute: ComputeChoice,
     /// The memory for the recorded distributions of all texts on screen.
     pub record_megabytes: u32,
+    /// How many runs are kept.
+    pub history: HistoryLimits,
 }
 
 impl Default for Settings {
@@ -54,6 +58,7 @@ impl Default for Settings {
             recent_models: Vec::new(),
             compute: ComputeChoice::default(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
+            history: HistoryLimits::default(),
         }
     }
 }

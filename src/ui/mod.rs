@@ -20,6 +20,7 @@ mod compare;
 mod dock;
 mod empty_pane;
 mod escape;
+mod history;
 mod keys;
 mod layout;
 mod lint_notice;
@@ -35,6 +36,7 @@ mod path_dialog;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;
+mod run_bar;
 mod run_column;
 mod seed_field;
 #[cfg(test)]

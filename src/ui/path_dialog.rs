@@ -96,7 +96,7 @@ fn warned_id() -> Id {
 
 const fn verb(purpose: PathPurpose) -> &'static str {
     match purpose {
-        PathPurpose::ModelFile | PathPurpose::ModelFolder => "Open",
+        PathPurpose::ModelFile | PathPurpose::ModelFolder | PathPurpose::Run => "Open",
         PathPurpose::Presets => "Import",
         PathPurpose::Save(_) => "Save",
     }

@@ -3,6 +3,7 @@
 
 mod chat;
 mod presets;
+mod runs;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod writing;

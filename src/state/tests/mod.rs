@@ -12,6 +12,7 @@ mod presets;
 mod prompt;
 mod recording;
 mod run_end;
+mod runs;
 mod undo;
 mod what_if;
 mod writing;

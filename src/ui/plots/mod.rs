@@ -11,6 +11,7 @@ mod scale;
 mod score;
 mod speed;
 
+pub(super) use line_style::dashed_line;
 pub use next_token::{CandidateRow, NextTokenData, next_token_plot_ui};
 pub(super) use next_token::{TokenStyle, token_galley};
 pub use score::{ScoreData, ScoreLane, score_measure_ui, score_plot_ui};
