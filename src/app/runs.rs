@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::export::json::{Form, RunHeader};
-use crate::export::{read_run, read_summary, remove_stale_temporaries, write_run};
+use crate::export::{
+    read_run, read_summary, read_text, remove_stale_temporaries, write_atomically, write_run,
+};
 use crate::generation::Generation;
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest};
 
@@ -96,6 +98,12 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
             let restored = fs::rename(deleted, folder.join(&file));
             ("The run can’t be restored", restored.map(|()| file))
         }
+        RunRequest::Export { file, path } => {
+            return match export(&folder.join(file), &path) {
+                Ok(()) => RunCommand::Exported(path),
+                Err(error) => failed("The run can’t be exported", &path, &error),
+            };
+        }
         RunRequest::Delete(file) => {
             return match delete(folder, &file) {
                 Ok(()) => RunCommand::Changed { file, run: None },
@@ -112,8 +120,8 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
     }
 }
 
-fn failed(title: &'static str, folder: &Path, error: &io::Error) -> RunCommand {
-    let error = format!("{error}\n{}", folder.display());
+fn failed(title: &'static str, path: &Path, error: &io::Error) -> RunCommand {
+    let error = format!("{error}\n{}", path.display());
     RunCommand::Failed { title, error }
 }
 
@@ -220,6 +228,17 @@ fn rename(path: &Path, title: Option<String>) -> io::Result<()> {
     write_run(path, &header, &texts, Form::default())
 }
 
+/// Copies a run, compressed only if the copy's name ends in `.gz`.
+fn export(run: &Path, copy: &Path) -> io::Result<()> {
+    let is_compressed = copy.extension().is_some_and(|found| found == "gz");
+    let bytes = if is_compressed {
+        fs::read(run)?
+    } else {
+        read_text(run).map_err(io::Error::other)?
+    };
+    write_atomically(copy, &bytes)
+}
+
 fn delete(folder: &Path, file: &str) -> io::Result<()> {
     let deleted = folder.join(DELETED);
     fs::create_dir_all(&deleted)?;
@@ -301,6 +320,16 @@ mod tests {
         let RunCommand::Read { run: Ok(read), .. } = read else {
             panic!("{read:?}");
         };
+        let path = folder.path().join("copy.quartet.json");
+        let export = RunRequest::Export {
+            file: format!("a{ENDING}"),
+            path: path.clone(),
+        };
+        assert_eq!(
+            run(runs.answer(export, None)),
+            RunCommand::Exported(path.clone())
+        );
+        assert!(fs::read_to_string(path).unwrap().contains("My fox"));
         assert_eq!(read.panes[0].text(), " the fox");
     }
 

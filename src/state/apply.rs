@@ -318,18 +318,13 @@ impl AppState {
             }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
+            PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
 
     fn open_path_field(&mut self, purpose: PathPurpose) -> Vec<Effect> {
-        let suggestion = match purpose {
-            PathPurpose::ModelFile
-            | PathPurpose::ModelFolder
-            | PathPurpose::Presets
-            | PathPurpose::Run => String::new(),
-            PathPurpose::Save(document) => document.file_name(),
-        };
+        let suggestion = purpose.suggested_name().unwrap_or_default();
         let suggestion = match &self.last_folder {
             Some(folder) => folder.join(suggestion).display().to_string(),
             None => format!("~/{suggestion}"),

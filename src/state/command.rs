@@ -147,6 +147,8 @@ pub enum PathPurpose {
     Presets,
     /// To open a run file.
     Run,
+    /// To copy the selected run of the history to a file.
+    ExportRun,
     /// To write a file.
     Save(Document),
 }
@@ -159,7 +161,19 @@ impl PathPurpose {
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
+            Self::ExportRun => "Export the run".to_owned(),
             Self::Save(document) => format!("Save {}", document.name()),
+        }
+    }
+}
+
+impl PathPurpose {
+    /// Returns the file name to suggest, or `None` if an existing file is opened.
+    pub fn suggested_name(self) -> Option<String> {
+        match self {
+            Self::ModelFile | Self::ModelFolder | Self::Presets | Self::Run => None,
+            Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
+            Self::Save(document) => Some(document.file_name()),
         }
     }
 }

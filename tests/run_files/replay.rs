@@ -14,6 +14,10 @@ use crate::texts::{Engine, random_runs};
 fn a_hundred_random_runs_repeat_alone_and_batched() {
     let written = super::write(&random_runs(100, 10, 0), Form::default());
     let then = json::parse(&written).unwrap();
+    for text in &then {
+        let continuation = replay_of(text);
+        assert_eq!(continuation.by_hand, [], "nothing is given but the prompt");
+    }
     let mut engine = Engine::start();
     for n_together in [then.len(), 1] {
         // Alone takes longer, so fewer runs are tried.

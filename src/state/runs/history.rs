@@ -183,6 +183,15 @@ impl AppState {
                 RunRequest::Delete(file)
             }
             RunCommand::Restore(file) => RunRequest::Restore(file),
+            RunCommand::Export(path) => {
+                let Some(file) = history.shown().map(|run| run.file.clone()) else {
+                    return Vec::new();
+                };
+                RunRequest::Export { file, path }
+            }
+            RunCommand::Exported(path) => {
+                return self.notify(Notice::done(format!("Saved {}", path.display())));
+            }
             RunCommand::Listed(Ok(runs)) => {
                 history.error = None;
                 history.runs = Some(runs);

@@ -72,6 +72,10 @@ pub enum RunCommand {
     Rename,
     CancelRename,
     Delete(String),
+    /// Copy the selected run to this file.
+    Export(PathBuf),
+    /// A run was copied to this file.
+    Exported(PathBuf),
     /// Bring back a run that was deleted.
     Restore(String),
     /// The history was read.
@@ -113,6 +117,11 @@ pub enum RunRequest {
     },
     Delete(String),
     Restore(String),
+    /// Copy a run to this file.
+    Export {
+        file: String,
+        path: PathBuf,
+    },
 }
 
 impl AppState {

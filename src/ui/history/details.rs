@@ -5,7 +5,9 @@ use egui::{Label, Popup, ScrollArea, TextEdit, Ui};
 use super::dates::phrase;
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ByteSize;
-use crate::state::{AppState, Command, KeptRun, RunCommand, capitalize, unix_time_secs};
+use crate::state::{
+    AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
+};
 use crate::ui::fonts::Face;
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::keys::entered;
@@ -85,17 +87,20 @@ fn facts(run: &KeptRun, summary: &RunSummary) -> String {
 
 fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
     let file = &run.file;
-    let mut send = |command| commands.push(Command::Run(command));
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         let open = Button::new("Open").primary().icon(Icon::File).hint("↵");
         if ui.add(open).clicked() {
-            send(RunCommand::OpenKept(file.clone()));
+            commands.push(Command::Run(RunCommand::OpenKept(file.clone())));
         }
         let label = if run.pinned { "Unpin" } else { "Pin" };
         if ui.add(Button::new(label).icon(Icon::Pin)).clicked() {
             let (file, pinned) = (file.clone(), !run.pinned);
-            send(RunCommand::Pin { file, pinned });
+            commands.push(Command::Run(RunCommand::Pin { file, pinned }));
+        }
+        let export = Button::new("Export…").icon(Icon::Export);
+        if ui.add(export.name("Export the run")).clicked() {
+            commands.push(Command::AskPath(PathPurpose::ExportRun));
         }
         let more = icon_button(ui, Icon::More, "More");
         Popup::menu(&more)
@@ -104,10 +109,10 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
             .accessible_name("More")
             .show(|ui| {
                 if menu_item(ui, "Rename…", "F2", false).clicked() {
-                    send(RunCommand::BeginRename(file.clone()));
+                    commands.push(Command::Run(RunCommand::BeginRename(file.clone())));
                 }
                 if menu_item(ui, "Delete", "Del", false).clicked() {
-                    send(RunCommand::Delete(file.clone()));
+                    commands.push(Command::Run(RunCommand::Delete(file.clone())));
                 }
             });
     });
