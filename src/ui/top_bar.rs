@@ -33,10 +33,7 @@ pub(super) fn top_bar_ui(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             theme_ui(ui, &mut state.view.theme);
             export_ui(ui, state, commands);
-            // From left to right, because its parts follow each other.
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                model_ui(ui, breakpoint, &state.model, commands);
-            });
+            model_ui(ui, breakpoint, &state.model, commands);
         });
     });
 }

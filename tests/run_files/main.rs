@@ -1,6 +1,12 @@
 //! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened and
 //! generated again.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failing helper fails the test that called it"
+)]
+
 mod kills;
 mod replay;
 mod schema;
@@ -16,15 +22,25 @@ use self::texts::random_runs;
 
 /// Every way to write a file.
 const FORMS: [Form; 4] = [
-    form(false, false),
-    form(false, true),
-    form(true, false),
-    form(true, true),
+    Form {
+        pretty: false,
+        detail: false,
+    },
+    DETAILED,
+    Form {
+        pretty: true,
+        detail: false,
+    },
+    Form {
+        pretty: true,
+        detail: true,
+    },
 ];
 
-const fn form(pretty: bool, detail: bool) -> Form {
-    Form { pretty, detail }
-}
+const DETAILED: Form = Form {
+    pretty: false,
+    detail: true,
+};
 
 fn file(path: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -142,7 +158,7 @@ fn files_of_other_programs_and_edited_files_are_errors() {
         let error = json::parse(bytes).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
-    let run = String::from_utf8(write(&random_runs(4, 3, 1 << 20), form(false, true))).unwrap();
+    let run = String::from_utf8(write(&random_runs(4, 3, 1 << 20), DETAILED)).unwrap();
     for (from, to) in [
         (r#""n_kept":"#, r#""n_kept":-"#),
         (r#""ln_mass":"#, r#""probs":[],"ln_mass":"#),

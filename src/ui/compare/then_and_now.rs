@@ -99,7 +99,7 @@ fn plot_ui(
     panes: &[Pane],
 ) {
     let theme = Theme::of(ui);
-    let response = ui.interact(rect, ui.id().with("plot"), Sense::hover());
+    let response = ui.interact(rect, ui.scope_id().with("plot"), Sense::hover());
     let sentence = format!(
         "Then and now, largest logit difference by token: {}",
         outcome.verdict
