@@ -6,7 +6,7 @@ use crate::decoding::{RankedCandidate, TokenId};
 use crate::export::json::{N_VOCAB_MAX, ParseError};
 
 /// How many neighbors of a rounded `ln_mass` may have to be tried.
-const N_TRIES: i32 = 64;
+const N_TRIES: i32 = 128;
 
 /// Candidates, the most likely first, as far as they differ from those of a base list.
 #[derive(Default, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn ln_mass(list: &[RankedCandidate]) -> Option<f64> {
     };
     let near = 0.0 - first.prob.ln();
     // Below this difference, no probability changes.
-    let unit = (near.abs() * f64::EPSILON).max(f64::EPSILON / 8.0);
+    let unit = (near.abs() * f64::EPSILON / 2.0).max(f64::EPSILON / 16.0);
     let fits = |ln_mass: &f64| {
         let exact = |other: &RankedCandidate| {
             prob(other.logit, first.logit, *ln_mass).to_bits() == other.prob.to_bits()
