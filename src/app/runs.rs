@@ -63,7 +63,7 @@ impl RunFolder {
 fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> RunCommand {
     let (title, changed) = match request {
         RunRequest::Read(path) => return read(&path),
-        RunRequest::ReadKept(file) => return read(&folder.join(file)),
+        RunRequest::ReadKept(file) => return named_by_prompt(read(&folder.join(file))),
         RunRequest::List => {
             return RunCommand::Listed(list(folder).map_err(|error| {
                 let path = folder.display();
@@ -132,6 +132,18 @@ fn read(path: &Path) -> RunCommand {
         run: read_run(path)
             .map(Box::new)
             .map_err(|error| error.to_string()),
+    }
+}
+
+/// Names a run without a title by its prompt, because the user never saw the name of its file.
+fn named_by_prompt(read: RunCommand) -> RunCommand {
+    match read {
+        RunCommand::Read { name, run: Ok(run) } => {
+            let prompt = run.panes.first().map(|pane| pane.prompt.text.clone());
+            let name = prompt.unwrap_or(name);
+            RunCommand::Read { name, run: Ok(run) }
+        }
+        other => other,
     }
 }
 

@@ -67,6 +67,7 @@ fn verdict_ui(ui: &mut Ui, outcome: &Outcome, verification: &Verification) {
                 ui.add(Label::new(words).wrap());
             }
             ui.add_space(4.0);
+            ui.spacing_mut().interact_size.y = 16.0;
             egui::Grid::new("facts")
                 .num_columns(2)
                 .spacing([16.0, 4.0])

@@ -39,6 +39,8 @@ pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
             actions_ui(ui, &run, commands);
             ui.add_space(8.0);
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                // The scroll bar covers no text.
+                ui.set_max_width(ui.available_width() - 14.0);
                 for (place, pane) in summary.panes.iter().enumerate() {
                     pane_ui(ui, place, pane);
                 }
